@@ -1,5 +1,5 @@
 /* analysis.c - see analysis.h. Formats: torch_xla/csrc/debug_util.cpp and
- * runtime/metrics_analysis.cpp, so that scripts which read them go on working. The line "Why It
+ * runtime/metrics_analysis.cpp, so that scripts that read them keep working. The line "Why It
  * Compiled" is ours. */
 #include "runtime/debug/analysis.h"
 #include "base/config.h"
@@ -130,7 +130,7 @@ static void sig_difference(const lz_sig *is, const lz_sig *was, char *buf, size_
              lz_type_short(was->result[0], b, sizeof b));
 }
 
-/* Node i of a graph: what it is there, which for a leaf is not the operation that once made its
+/* Node i of a graph as seen by the graph: a leaf is a parameter, whatever operation once made its
  * value. */
 static lz_graph_note note_of(const lz_capture *c, uint32_t i)
 {

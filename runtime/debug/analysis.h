@@ -1,6 +1,6 @@
-/* analysis.h - what PT_XLA_DEBUG prints about a graph, and a timeline has of it: why it compiled,
- * why it ran. Nothing here runs unless one of them is on.
- * Threads: thread-safe; each block is written at once. */
+/* analysis.h - what PT_XLA_DEBUG prints, and a timeline notes, about a graph: why it compiled, why
+ * it ran. Nothing here runs unless one of them is on. Threads: thread-safe; each block is written
+ * at once. */
 #ifndef LZ_RUNTIME_DEBUG_ANALYSIS_H
 #define LZ_RUNTIME_DEBUG_ANALYSIS_H
 #include "runtime/exec/program.h"

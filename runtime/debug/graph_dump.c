@@ -1,4 +1,4 @@
-/* dump.c - see dump.h; and the public calls that show graphs. Formats: PyTorch/XLA's
+/* graph_dump.c - see graph_dump.h; and the public calls that show graphs. Formats: PyTorch/XLA's
  * (torch_xla/csrc/debug_util.cpp). */
 #include "runtime/debug/graph_dump.h"
 #include "base/config.h"
@@ -49,13 +49,13 @@ void lz_dump_frames(lz_buf *out, const char *indent, int max)
                       t->api_site->file ? t->api_site->file : "?", t->api_site->line);
         shown++;
     }
-    for (i = i < n ? i + 1 : n; i < n; i++) { /* the site has told the caller's own frame */
+    for (i = i < n ? i + 1 : n; i < n; i++) { /* the site names the caller's own frame */
         char name[128], module[64];
         uintptr_t offset;
         lz_symbol_of(pc[i], name, sizeof name, module, sizeof module, &offset);
         if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0 ||
             strncmp(module, "libc.so", 7) == 0)
-            break; /* what called main or the thread's function */
+            break; /* callers of main or of the thread's function */
         if (shown++ == max) {
             lz_buf_printf(out, "%s..........\n", indent);
             return;

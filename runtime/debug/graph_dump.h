@@ -1,5 +1,5 @@
-/* dump.h - graphs as text for people: XLA_SAVE_TENSORS_FILE, XLA_METRICS_FILE, lz_dump_graph.
- * Threads: thread-safe. */
+/* graph_dump.h - graphs as text: XLA_SAVE_TENSORS_FILE, XLA_METRICS_FILE, lz_dump_graph. Threads:
+ * thread-safe. */
 #ifndef LZ_RUNTIME_DEBUG_GRAPH_DUMP_H
 #define LZ_RUNTIME_DEBUG_GRAPH_DUMP_H
 #include "runtime/exec/program.h"

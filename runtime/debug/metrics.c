@@ -88,7 +88,7 @@ static uint64_t library_products(void)
     return n;
 }
 
-/* Those that are counted elsewhere. */
+/* Counters that are kept elsewhere. */
 static void update_counters(void)
 {
     uint64_t made, destroyed;
@@ -111,7 +111,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const named_count *)a)->name, ((const named_count *)b)->name);
 }
 
-/* Every counter that is not 0, by name. Gives how many; *out is lz_free'd by the caller. */
+/* Every nonzero counter, by name. Gives their number; the caller frees *out with lz_free. */
 static size_t collect_counters(named_count **out)
 {
     uint64_t ops[LZ_OP_COUNT];

@@ -1,4 +1,4 @@
-/* profiler.c - the public calls about traces; base/timeline.h does the work. */
+/* profiler.c - the public calls that start and stop traces; base/timeline.h does the work. */
 #include "base/timeline.h"
 #include "runtime/exec/runtime_device.h"
 #include <lazuli/profiler.h>

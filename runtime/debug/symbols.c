@@ -1,5 +1,5 @@
-/* symbols.c - see symbols.h. The ELF file of the module is mapped and read with bounds checked: it
- * may have changed since it was loaded. */
+/* symbols.c - see symbols.h. The module's ELF file is mapped and read with bounds checks: it may
+ * have changed since it was loaded. */
 #include "runtime/debug/symbols.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -81,7 +81,8 @@ void lz_symbol_of(const void *return_address, char *name, size_t nname, char *mo
     Dl_info d;
     struct link_map *map = NULL;
     const char *pc =
-        (const char *)return_address - 1; /* a call may be a function's last instruction */
+        (const char *)return_address - 1; /* the return address may be past the end of a function
+                                             whose last instruction is the call */
     bool known = dladdr1(pc, &d, (void **)&map, RTLD_DL_LINKMAP) != 0;
     const char *file = known && d.dli_fname ? d.dli_fname : "?", *slash = strrchr(file, '/');
     snprintf(module, nmodule, "%s", slash ? slash + 1 : file);

@@ -1,5 +1,5 @@
-/* symbols.h - names of functions in frames of analyses. Reads the module's own symbol table, so
- * that a program needs no -rdynamic to have its functions named. Threads: thread-safe. */
+/* symbols.h - function names of frames in analyses, from the module's own symbol table, so that a
+ * program needs no -rdynamic. Threads: thread-safe. */
 #ifndef LZ_RUNTIME_DEBUG_SYMBOLS_H
 #define LZ_RUNTIME_DEBUG_SYMBOLS_H
 #include <stddef.h>

@@ -20,8 +20,8 @@ static inline void put_pointer(lz_capture *c, const void *p)
 }
 
 /* Key words of a node. 0: parameter and its type; 1: constant, its type and bytes; else 2 + the
- * signature and its operands' indices. The number of words follows from the first, so the sequence
- * can be read in one way only. */
+ * signature and its operands' indices. The first word gives the number of words, so the sequence is
+ * uniquely decodable. */
 enum { KEY_LEAF, KEY_CONST, KEY_OP };
 
 static lz_status leave_node(lz_capture *c, lz_node *n)
@@ -96,7 +96,7 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
     return LZ_OK;
 }
 
-/* An intermediate node that somebody outside the graph still holds keeps what it is made of. */
+/* An intermediate node that somebody outside the graph still holds keeps its operands. */
 static void mark_held(lz_capture *c)
 {
     for (uint32_t i = c->nodes.len; i-- > 0;) {
@@ -199,7 +199,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
         lz_val v = vals[c->roots.data[r]->index];
         uint32_t k = 0;
         while (k < n && r < 4096 &&
-               opnd[k] != v) /* equal results are rare: no need to find them among thousands */
+               opnd[k] != v) /* duplicate results are rare: not worth searching among thousands */
             k++;
         if (k >= n || opnd[k] != v)
             opnd[k = n++] = v;
@@ -208,7 +208,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
     return lz_func_set_results(f, opnd, n);
 }
 
-/* What may stand after @ in the text form. */
+/* Characters that may follow @ in the text form. */
 static void plain_name(const char *name, char *buf, size_t n)
 {
     size_t i = 0;

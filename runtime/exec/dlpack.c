@@ -1,6 +1,5 @@
-/* dlpack.c - tensors lent to and taken from other libraries: include/lazuli/dlpack.h. Lent memory
- * is marked as shared, so no step gives it away to another value. Threads: deleters may come from
- * any thread. */
+/* dlpack.c - zero-copy exchange with other libraries: include/lazuli/dlpack.h. Exported memory is
+ * marked as shared, so no step donates it. Threads: deleters may run on any thread. */
 #include <lazuli/dlpack.h>
 #include "runtime/exec/sync.h"
 #include "runtime/graph/trace_builder.h"
@@ -43,7 +42,7 @@ static lz_dtype from_dl(DLDataType t)
 
 /* ---- out ---- */
 
-/* What one lent tensor is made of; either struct is inside. */
+/* An exported tensor; either struct is inside. */
 typedef struct lent {
     DLManagedTensorVersioned versioned;
     DLManagedTensor legacy;
@@ -84,8 +83,8 @@ static void describe(lent *l, const lz_type *t, DLDevice home, void *data, DLTen
 
 static lz_status lend_copy(lz_node *n, lent *l, void **data)
 {
-    /* 64 bytes more than needed, to align: DLPack asks for 256 where it can be had, and 64 is what
-     * everybody takes */
+    /* 64 extra bytes for alignment: DLPack asks for 256 bytes where possible; 64 is accepted
+     * everywhere */
     size_t nbytes = lz_node_type(n)->nbytes;
     l->copy = lz_alloc(nbytes + 64);
     if (!l->copy)
@@ -127,7 +126,7 @@ static lz_status lend(lz_tensor *t, bool copy, lent **out)
     lent *l = lz_calloc(1, sizeof *l);
     lz_status s =
         l ? lz_node_not_placeholder(n) : LZ_FAIL(LZ_EMEM, "no memory for a DLPack tensor");
-    copy |= lz_node_is_host(n); /* a number the program gave is in no buffer */
+    copy |= lz_node_is_host(n); /* a host scalar has no buffer */
     if (s == LZ_OK)
         s = copy ? lend_copy(n, l, &data) : lend_memory(n, l, &data);
     if (s == LZ_OK) {
@@ -206,7 +205,7 @@ static void copy_strided(const DLTensor *t, const char *src, char *dst, size_t e
     for (int64_t i = 0; i < nelem; i++) {
         memcpy(dst + (size_t)i * esize, src + offset * (int64_t)esize, esize);
         for (int d = t->ndim - 1; d >= 0; d--) {
-            if (t->shape[d] == 1) /* its stride may be any number */
+            if (t->shape[d] == 1) /* an axis of extent 1 may have any stride */
                 continue;
             offset += t->strides[d];
             if (++at[d] < t->shape[d])
@@ -252,7 +251,7 @@ static lz_dev *device_of(DLDevice at)
     return NULL;
 }
 
-/* A buffer over memory of a device, as it is. */
+/* A buffer that wraps device memory. */
 static lz_node *import_device(const DLTensor *t, const lz_type *type, void (*release)(void *),
                               void *m, bool *taken, const lz_site *site)
 {
@@ -277,7 +276,7 @@ static lz_node *import_device(const DLTensor *t, const lz_type *type, void (*rel
     return n;
 }
 
-/* A buffer over the memory itself, which then calls release; or over a copy. */
+/* A buffer that wraps the memory and calls release later; or a copy. */
 static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(void *), void *m,
                          bool *taken, const lz_site *site)
 {

@@ -1,4 +1,4 @@
-/* embedder_hooks.c - what the embedding program gives the library: its allocator and its log.
+/* embedder_hooks.c - hooks of the embedding program: its allocator and its log callback.
  * include/lazuli/device.h. */
 #include "base/alloc.h"
 #include "base/log.h"

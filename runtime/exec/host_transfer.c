@@ -1,4 +1,4 @@
-/* transfer.c - values in and out: uploads, borrowed memory, reads, and questions about a tensor
+/* host_transfer.c - values in and out: uploads, borrowed memory, reads, and queries of a tensor
  * that execute nothing. */
 #include "base/config.h"
 #include "base/log.h"
@@ -31,7 +31,7 @@ static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_dbuf **ou
     return LZ_OK;
 }
 
-/* For backends without zeros of their own. */
+/* For backends without a zero fill of their own. */
 static lz_status copied_zeros(lz_dev *d, size_t nbytes, lz_dbuf **out)
 {
     void *zero = lz_calloc(1, nbytes + 1);
@@ -76,8 +76,8 @@ lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
     return lz_tr_end(&c, from_zeros(&c, dtype, &shape));
 }
 
-/* Booleans are one byte holding 0 or 1; what else the program gives would be another value in every
- * kernel. */
+/* Booleans are one byte of 0 or 1; other bytes of the program's are normalized, since kernels rely
+ * on it. */
 static bool bad_bools(const lz_type *type, const void *data)
 {
     const unsigned char *p = data;
@@ -243,7 +243,7 @@ lz_status lz_status_of(const lz_tensor *t)
     return LZ_OK;
 }
 
-/* A dropped value still has a type; an error tensor has none. */
+/* A stale handle still has a type; an error tensor has none. */
 static const lz_type *type_of(const lz_tensor *t)
 {
     lz_slot *s = lz_slot_peek(lz_handle_bits(t));
@@ -314,8 +314,8 @@ static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_si
     atomic_store_explicit(&s->site, site, memory_order_relaxed);
     atomic_fetch_and(&s->flags, ~(uint32_t)(LZ_SLOT_STALE | LZ_SLOT_DONATED));
     atomic_fetch_or(&s->flags, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED);
-    lz_node *none = NULL; /* only the first value of a step is in memory, and only one of many
-                             threads keeps it */
+    lz_node *none = NULL; /* only the first value read of a step is cached, and of several threads
+                             only one caches it */
     if (!old || old == n || !lz_node_buf(old) ||
         !atomic_compare_exchange_strong(&s->old, &none, old))
         lz_node_release(old);

@@ -20,14 +20,14 @@ static char *chosen_path;
 static bool chosen_readonly;
 static uint64_t llvm_compiles, kernel_hits, kernel_misses, memory_misses, disk_hits;
 
-/* Programs that are being made: who needs one of them waits for it. On the stacks of those who make
- * them. */
+/* Programs being compiled: threads that need one of them wait for it. The entries are on the stacks
+ *   of those that compile. */
 typedef struct making {
     const lz_capture *c; /* its key and hash */
     struct making *next;
 } making;
 static making *all_making;
-static pthread_cond_t made = PTHREAD_COND_INITIALIZER; /* one of them is over */
+static pthread_cond_t made = PTHREAD_COND_INITIALIZER; /* one of them is done */
 
 /* ---- the disk ---- */
 
@@ -35,8 +35,8 @@ static lz_cache *disk_get_locked(void)
 {
     if (disk_open || (!chosen_path && !lz_cfg_bool(LZ_OPT_CACHE)))
         return disk;
-    char build[96]; /* the library's sources: a program linked with another version, also
-                       statically, finds nothing of this one's */
+    char build[96]; /* includes a hash of the library's sources: a program linked with another
+                       version, also statically, never finds entries of this one */
     snprintf(build, sizeof build, "lazuli-%s-%s", lz_version(), LZ_SOURCE_ID);
     lz_cache_options o = {
         .path = chosen_path,
@@ -121,7 +121,7 @@ fail:
     return NULL;
 }
 
-/* What tells programs apart in every process: device, donation, the function's canonical bytes. */
+/* The key of a program in every process: device, donation, the function's canonical bytes. */
 static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
 {
     lz_buf_u32(out, (uint32_t)c->dev->key.len);
@@ -246,7 +246,7 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     return LZ_OK;
 }
 
-/* Failing to remember a program is no failure of the step: it is compiled again next time. */
+/* Failing to cache a program is no failure of the step: it is compiled again next time. */
 static void remember(const lz_capture *c, lz_program *p)
 {
     pthread_mutex_lock(&lock);
@@ -259,7 +259,7 @@ static void remember(const lz_capture *c, lz_program *p)
     pthread_mutex_unlock(&lock);
 }
 
-/* *held: the device's lock; it is taken again by the caller. */
+/* *held: whether the device's lock is still held; the caller takes it again. */
 static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user,
                       lz_program **out, lz_found *found, bool *held)
 {
@@ -275,7 +275,8 @@ static lz_status make(const lz_capture *c, const char *name, lz_program_miss bef
         mark_shared(p, f);
         if (before)
             before(c, p->hash, p->nparam, p->nresult, user);
-        lz_dev_unlock(c->dev); /* from here on, of c only what belongs to the caller */
+        lz_dev_unlock(
+            c->dev); /* from here on only those fields of c are used that belong to the caller */
         s = fill(p, c, f, &key, found);
         if (s == LZ_OK)
             remember(c, p);
@@ -299,7 +300,7 @@ static bool is_for(const lz_capture *c, lz_hash hash, const uint32_t *key, uint3
            memcmp(key, c->key.data, nkey * sizeof *key) == 0;
 }
 
-/* The next four hold the lock. */
+/* The next four functions are called with the lock held. */
 static lz_program *lookup(const lz_capture *c)
 {
     lz_program *p = lru ? lz_lru_get(lru, c->hash) : NULL;
@@ -337,7 +338,8 @@ static void end(const making *m)
 
 typedef enum answer { FOUND, MAKE, WAITED } answer;
 
-/* In memory, or the caller's to make (m stands for it then), or made by another thread by now. */
+/* FOUND: in memory. MAKE: the caller has to compile it, and m is its entry. WAITED: another thread
+ *   has compiled it meanwhile. */
 static answer find(const lz_capture *c, making *m, lz_program **out)
 {
     pthread_mutex_lock(&lock);

@@ -34,18 +34,19 @@ typedef struct lz_program {
 typedef enum lz_found { LZ_FOUND_MEMORY, LZ_FOUND_DISK, LZ_FOUND_COMPILED } lz_found;
 
 /* The program of a finished capture: a new reference. `before_compile` (may be NULL) is called on a
- * miss in memory, with the hash, before the disk and the compiler are asked.
- * The caller holds the device's lock. It is given up while a program is loaded or compiled, so that
- * other steps go on, and while another thread makes the same one; then *again says that what was
- * captured may have changed. The caller captures it anew and asks again, with *out, which may be
- * what was made: first it is NULL. It may as well use what was made when it knows better. */
+ * miss in memory, with the hash, before disk and compiler are tried. The caller holds the device's
+ * lock. It is released while a program is loaded or compiled, so that other steps go on, and while
+ * another thread compiles the same one; then *again is set, because the captured graph may have
+ * changed. The caller captures it again and calls again with *out, which may be the compiled
+ * program; it starts as NULL. A caller that knows that the graph is unchanged may use it as it
+ * is. */
 typedef void (*lz_program_miss)(const lz_capture *c, lz_hash hash, uint32_t nparam,
                                 uint32_t nresult, void *user);
 lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before_compile,
                          void *user, lz_program **out, lz_found *found, bool *again);
 void lz_program_release(lz_program *p);
-/* The hash a capture's program has, without compiling it. */
+/* The hash of a capture's program, without compiling it. */
 lz_status lz_program_hash(const lz_capture *c, lz_hash *out);
-/* Calls fn for the programs in memory, latest first, until it gives false. */
+/* Calls fn for the programs in memory, most recently used first, until it returns false. */
 void lz_program_each(bool (*fn)(const lz_program *p, void *user), void *user);
 #endif

@@ -17,8 +17,8 @@ static _Atomic(lz_dev *) table[LZ_DEV_MAX];
 static _Atomic uint32_t ndevs;
 static _Atomic(lz_dev *) process_default;
 
-/* The table of backends refers to them weakly; this makes whoever links the runtime link them
- * all. */
+/* The table of backends refers to them weakly; these references make the linker include all of them
+ * with the runtime. */
 #define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
 #include "backends/backends.def"
 #undef BACKEND
@@ -199,7 +199,7 @@ void lz_trace_unlock(lz_dev *d)
     lz_dev_unlock(d);
 }
 
-/* Takes the oldest out of the ring and keeps its error. */
+/* Removes the oldest entry of the ring and keeps its error. */
 static void land(lz_dev *d)
 {
     lz_flight *f = &d->flight[d->flight_head];
@@ -232,7 +232,7 @@ void lz_dev_settle(lz_dev *d)
         if (last)
             lz_event_retain(last);
         lz_dev_unlock(d);
-        (void)lz_event_wait(last); /* its error is kept when it is reaped */
+        (void)lz_event_wait(last); /* its error is kept for lz_dev_reap */
         lz_event_release(last);
     }
 }
@@ -244,7 +244,7 @@ void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
         land(d);
         note_wait(d, "too many graphs in flight", t0);
     }
-    /* Negative: it has run already, and took that long. */
+    /* negative: already complete, minus the time it took */
     int64_t stamp = lz_event_done(done) ? start_ns - lz_now_ns() : start_ns;
     d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_INFLIGHT] =
         (lz_flight){done, stamp ? stamp : -1};

@@ -1,5 +1,5 @@
-/* runtime_device.h - a device as the runtime sees it: backend and ordinal, the lock steps take,
- * work in flight, the random seed. Made at first use, kept for the life of the process. Threads:
+/* runtime_device.h - a device as the runtime sees it: backend and ordinal, the lock of steps, work
+ * in flight, the random seed. Made at first use, kept for the life of the process. Threads:
  * thread-safe unless said. */
 #ifndef LZ_RUNTIME_EXEC_RUNTIME_DEVICE_H
 #define LZ_RUNTIME_EXEC_RUNTIME_DEVICE_H
@@ -12,7 +12,7 @@ typedef struct lz_flight {
     lz_event *done; /* owned */
     int64_t start_ns;
 } lz_flight;
-/* Device copies of scalars used lately: the same number is uploaded once. */
+/* Device copies of recently used scalars: the same number is uploaded once. */
 typedef struct lz_scalar_copy {
     const lz_type *type;
     unsigned char bytes[16];
@@ -24,18 +24,18 @@ typedef struct lz_dev {
     uint32_t backend;
     int ordinal;
     char name[32]; /* "CPU:0" */
-    lz_buf key;    /* the backend's bytes */
+    lz_buf key;    /* the backend's key bytes */
     /* recursive; held while nodes of the device are walked and enqueued, not while a program is
      * loaded or compiled (lz_program_get) */
     pthread_mutex_t step;
-    struct lz_sync_scratch *scratch; /* of sync.c, those not in use; under step */
+    struct lz_sync_scratch *scratch; /* free scratch structs of sync.c; under step */
     /* under step: */
     lz_flight flight[LZ_DEV_INFLIGHT]; /* ring */
     uint32_t flight_head, flight_len;
-    /* first failure of asynchronous work nobody has been told of */
+    /* first error of asynchronous work that was not reported yet */
     lz_error error;
     lz_scalar_copy scalar[LZ_DEV_SCALARS];
-    /* random numbers: the state the next operation starts from */
+    /* random numbers: state that the next operation starts from */
     _Atomic uint64_t seed, counter;
 } lz_dev;
 
@@ -46,14 +46,14 @@ lz_dev *lz_dev_find(const char *name);
 lz_dev *lz_dev_at(uint32_t i); /* those made so far; NULL past the end */
 lz_dev *lz_dev_of_buffer(const lz_dbuf *b);
 
-void lz_dev_lock(lz_dev *d); /* step; counts waiting as DeviceLockWait */
+void lz_dev_lock(lz_dev *d); /* locks step; time spent waiting counts as DeviceLockWait */
 void lz_dev_unlock(lz_dev *d);
-/* Notes work in flight (takes over `done`); waits for the oldest when LZ_DEV_INFLIGHT are. The
+/* Adds work in flight (takes over `done`); waits for the oldest when there are LZ_DEV_INFLIGHT. The
  * caller holds step. */
 void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns);
-/* Forgets finished work, keeping its first error. The caller holds step. */
+/* Removes finished work, keeping its first error. The caller holds step. */
 void lz_dev_reap(lz_dev *d);
-/* Waits until what has been started is finished, without holding step meanwhile. */
+/* Waits until all started work is finished, without holding step meanwhile. */
 void lz_dev_settle(lz_dev *d);
 /* Reports and forgets the kept error. The caller holds step. */
 lz_status lz_dev_take_error(lz_dev *d);

@@ -1,6 +1,6 @@
-/* sync.c - steps, reads and flushes: chooses the nodes to compute, finds their program, starts it,
- * and gives the nodes their buffers. See sync.h. A step computes what the calling thread recorded:
- * handles it made or assigned since its last step, and those of threads that have ended. */
+/* sync.c - steps, reads and flushes: selects the nodes to compute, gets their program, starts it,
+ * and attaches buffers to the nodes. See sync.h. A step computes what the calling thread traced:
+ * handles it made or assigned since its last step, and those of ended threads. */
 #include "runtime/exec/sync.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -14,18 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A handle and what it was found to name. */
+/* A handle and the node it names. */
 typedef struct temporary {
     uint64_t handle;
     lz_node *node; /* held */
 } temporary;
 
-/* What a step found among the handles of the thread. */
+/* What a step collected from the thread's pending handles. */
 typedef struct step_plan {
     LZ_VEC(lz_node *) roots; /* held, distinct */
-    LZ_VEC(uint64_t) rooted; /* their handles: put back when the step fails */
-    LZ_VEC(temporary) stale; /* to drop */
-    LZ_VEC(lz_node *) old;   /* held: what assigned tensors were before */
+    LZ_VEC(uint64_t) rooted; /* their handles: queued again when the step fails */
+    LZ_VEC(temporary) stale; /* temporaries to drop */
+    LZ_VEC(lz_node *) old;   /* held: previous nodes of assigned tensors, donation candidates */
     lz_error error;          /* of the first error tensor */
     uint64_t epoch;          /* marks the roots */
 } step_plan;
@@ -33,12 +33,12 @@ typedef struct step_plan {
 typedef struct lz_sync_scratch {
     lz_capture cap;
     step_plan step;
-    LZ_VEC(lz_node *) todo; /* the roots that are not computed yet */
+    LZ_VEC(lz_node *) todo; /* roots that are not computed yet */
     struct lz_sync_scratch *next;
 } lz_sync_scratch;
 
-/* Arrays for one step: a step that compiles gives the lock up, so there may be several at a time.
- * The caller holds the lock. */
+/* Arrays of one step: a step that compiles releases the lock, so several may be active. The caller
+ * holds the lock. */
 static lz_sync_scratch *take_scratch(lz_dev *d)
 {
     lz_sync_scratch *sc = d->scratch;
@@ -79,7 +79,7 @@ static void drop_inputs(lz_capture *c)
         lz_dbuf_release(c->in.data[--c->in.len]);
 }
 
-/* Donated inputs: our own extra reference is dropped first, so that the node's is the only one. */
+/* Donated inputs: our own reference is dropped first, so that the node's is the only one. */
 static void drop_donated(lz_capture *c)
 {
     for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
@@ -113,7 +113,7 @@ static void attach(lz_capture *c, const lz_program *p)
                 atomic_fetch_or(&c->leaves.data[i]->flags, LZ_NODE_SHARED);
 }
 
-/* *done: a reference the caller owns. */
+/* *done: a reference owned by the caller. */
 static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, lz_event **done)
 {
     LZ_TRY(lz_vec_reserve(&c->out, p->nresult));
@@ -134,7 +134,7 @@ static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, 
     return s;
 }
 
-/* What was started. */
+/* The started execution. */
 typedef struct started {
     lz_event *done; /* a reference; NULL when nothing was left to do */
     uint32_t nodes; /* of the graph */
@@ -161,7 +161,7 @@ static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t
     lz_analysis_span(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
 }
 
-/* What cannot be written down is no failure of the program. */
+/* Diagnostics; their failures are no failure of the program. */
 static void tell(const lz_capture *c, const lz_program *p, lz_found found, lz_sync_cause cause,
                  bool analyse)
 {
@@ -185,8 +185,8 @@ static void tell_step(void)
     }
 }
 
-/* Finds and starts the program of a captured graph. *again: capture it anew and come back, with
- * *p. */
+/* Gets and starts the program of a captured graph. *again: the caller captures it again and calls
+ * again, with the same *p. */
 static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
     miss_arg m = {r->cause};
@@ -207,14 +207,14 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     return execute(d, c, r->prog, r->awaited, &r->out->done);
 }
 
-/* A value in the graph that still knows how it was made need not any more. */
+/* Values in the graph drop their history. */
 static void cut_leaves(lz_capture *c)
 {
     for (uint32_t i = 0; i < c->leaves.len; i++)
         lz_node_cut(c->leaves.data[i]);
 }
 
-/* Captures those roots that are not computed yet. */
+/* Captures the roots that are not computed yet. */
 static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause)
 {
     step_plan *st = &sc->step;
@@ -241,9 +241,9 @@ static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
                      .value = {c->nodes.len});
 }
 
-/* Computes the step's roots. Whoever compiles gives the lock up, and then looks again: others may
- * have computed some of them meanwhile, and nothing that was found out about the graph holds any
- * more. */
+/* Computes the step's roots. Compiling releases the lock, and the graph is captured again
+ * afterwards: other threads may have computed some roots meanwhile, which invalidates the
+ * capture. */
 static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
                                started *out)
 {
@@ -319,7 +319,7 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
 
 /* ---- everything pending ---- */
 
-/* A candidate for donation is taken out of its slot. */
+/* Takes the donation candidate out of the slot. */
 static lz_status take_old(step_plan *st, lz_slot *s)
 {
     LZ_TRY(lz_vec_reserve(&st->old, (uint64_t)st->old.len + 1));
@@ -329,7 +329,7 @@ static lz_status take_old(step_plan *st, lz_slot *s)
     return LZ_OK;
 }
 
-/* Made before the innermost scope was opened: it outlives the step, so it will be wanted again. */
+/* Made before the innermost scope was opened: it outlives the step, so it will be needed again. */
 static bool is_outer(const lz_thr *t, const lz_node *n)
 {
     return t->scopes.len && n->id < t->scopes.data[t->scopes.len - 1].first_id;
@@ -341,7 +341,7 @@ static bool is_root(const lz_thr *t, const lz_slot *s, const lz_node *n, uint32_
            lz_node_uses(n) == 0 || is_outer(t, n);
 }
 
-/* Sorts one handle of the pending list. *keep: it stays in the list. */
+/* Classifies one handle of the pending list. *keep: it stays in the list. */
 static lz_status sort_handle(const lz_thr *t, lz_dev *d, step_plan *st, uint64_t h, bool flush,
                              bool *keep)
 {
@@ -418,7 +418,7 @@ static lz_status sort_pending(lz_thr *t, lz_dev *d, step_plan *st, bool flush)
     return s;
 }
 
-/* The step failed: its handles are pending again. The list has room, they came from it. */
+/* The step failed: its handles are pending again. The list has room, since they came from it. */
 static void put_back(lz_thr *t, step_plan *st)
 {
     for (uint32_t i = 0; i < st->rooted.len; i++) {
@@ -428,7 +428,7 @@ static void put_back(lz_thr *t, step_plan *st)
     }
 }
 
-/* Values nobody asked to keep. One whose node is computed for another handle stays. */
+/* Drops values nobody keeps. A handle whose node is computed for another handle stays. */
 static void drop_temporaries(step_plan *st)
 {
     uint32_t n = 0;
@@ -439,7 +439,7 @@ static void drop_temporaries(step_plan *st)
             lz_slot_drop_value(s, x);
             n++;
         } else {
-            lz_node_release(x); /* or it has another value by now, of another thread */
+            lz_node_release(x); /* or another thread has assigned it by now */
         }
     }
     st->stale.len = 0;
@@ -486,7 +486,7 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awa
     return s;
 }
 
-/* The first of: the step's own failure, an earlier asynchronous failure, an error tensor. */
+/* The first of: the step's own error, an earlier asynchronous error, an error tensor. */
 static lz_status report(lz_dev *d, lz_status s, const lz_error *tensor_error)
 {
     if (s == LZ_OK)
@@ -655,7 +655,7 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
         lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &out, &tensor_error);
         lz_dev_reap(d);
         lz_dev_unlock(d);
-        if (data && out.done) /* what waits in the queue holds its data too */
+        if (data && out.done) /* queued work holds its data too */
             (void)lz_event_wait(out.done);
         lz_event_release(out.done);
         lz_counter_add(LZ_COUNTER_AutoFlush, 1);
@@ -666,7 +666,8 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
 
 void lz_sync_check_limit(lz_thr *t)
 {
-    static _Thread_local int64_t after_flush; /* what stayed pending because the program holds it */
+    static _Thread_local int64_t
+        after_flush; /* nodes that stayed pending because the program holds them */
     int64_t limit = lz_cfg_int(LZ_OPT_GRAPH_LIMIT);
     t->flush_check = (uint32_t)(limit / 16 < 1024 ? limit / 16 : 1024);
     int64_t nodes = lz_thr_sum_nodes();

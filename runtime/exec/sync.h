@@ -1,4 +1,4 @@
-/* sync.h - computing what was recorded: which nodes, in which order, through which cached program.
+/* sync.h - computing what was traced: which nodes, in which order, through which cached program.
  * Threads: thread-safe. */
 #ifndef LZ_RUNTIME_EXEC_SYNC_H
 #define LZ_RUNTIME_EXEC_SYNC_H
@@ -12,14 +12,14 @@ typedef enum lz_sync_cause {
     LZ_CAUSE_FLUSH
 } lz_sync_cause;
 
-/* Computes the nodes (those that have no value yet), which stay able to give gradients. The nodes
- * are held by the caller. */
+/* Computes the nodes that have no value yet; they keep their history, so gradients can be taken
+ * later. The caller holds the nodes. */
 lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
                         bool awaited);
-/* Runs what is pending when there is too much of it, or of the data for it. Failures are warned
- * about. */
+/* Flushes: runs the pending graph when it has too many operations or too much host data. Errors are
+ *   logged as warnings. */
 void lz_sync_check_limit(lz_thr *t);
-/* The calling thread copied host data in, which a pending graph may hold: the limit is looked at
+/* The calling thread copied host data in, which a pending graph may hold: the limit is checked soon
  * when that is much. */
 void lz_sync_note_data(size_t nbytes);
 /* Starts computing and waits for the value of n, then copies it. dst has room for the type's

@@ -1,6 +1,6 @@
-/* to_device.c - values on other devices: from device to device where the backend copies by itself,
- * through the host's memory otherwise. What is moved is computed first, and starts anew there:
- * graphs are of one device each. Threads: thread-safe; never two devices' locks. */
+/* to_device.c - copies to other devices: peer-to-peer where the backend supports it, through the
+ * host otherwise. The source is computed first, and the copy starts a graph of its own: a graph is
+ * of one device. Threads: thread-safe; never holds two devices' locks. */
 #include "base/log.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/graph/handle.h"
@@ -32,7 +32,7 @@ static lz_status write_from(const lz_dev *to, lz_dbuf *dst, const void *p, size_
     return LZ_OK;
 }
 
-/* In one go where the memory of either is the host's. */
+/* In one copy where either device's memory is host memory. */
 static lz_status through_host(const lz_dev *from, lz_dbuf *src, const lz_dev *to, lz_dbuf *dst,
                               size_t nbytes)
 {
@@ -72,7 +72,7 @@ static lz_status copy(const lz_dev *from, lz_dbuf *src, const lz_dev *to, lz_dbu
 
 /* ---- moving ---- */
 
-/* The buffer of a node that the caller holds, which is being computed or there. */
+/* The buffer of a node that the caller holds, computed or being computed. */
 static lz_status buffer_of(lz_node *n, lz_dbuf **out)
 {
     LZ_TRY(lz_node_not_placeholder(n));
@@ -101,7 +101,7 @@ static lz_node *move(lz_node *n, lz_dev *to, const lz_site *site)
     return r;
 }
 
-/* Whether a tensor that requires a gradient is x, or among what x is made of. */
+/* Whether x, or a value it depends on, requires a gradient. */
 static bool requires_grad(lz_node *x)
 {
     size_t n = lz_trace_marked(NULL, 0);

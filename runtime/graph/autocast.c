@@ -1,6 +1,6 @@
-/* autocast.c - automatic mixed precision: scopes, and the table of functions. Operands are
- * converted where they enter the outermost public function (lz_tr_in), so what a function is made
- * of is not looked at again, and gradients, made of primitives, are left alone. */
+/* autocast.c - automatic mixed precision: autocast scopes, and the table of functions. Operands are
+ * converted where they enter the outermost public function (lz_tr_in); the functions it is composed
+ * of, and gradients, which are recorded with primitives, are not affected. */
 #include "runtime/graph/autocast.h"
 #include "runtime/graph/trace_builder.h"
 #include <lazuli/amp.h>

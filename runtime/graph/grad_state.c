@@ -1,12 +1,11 @@
-/* grad_state.c - what a handle knows about gradients: its mark, the gradient it owns, and the list
- * of marked handles. See node.h.
- * Threads: thread-safe. */
+/* grad_state.c - gradient state of a handle: its mark (lz_requires_grad), the gradient it owns, and
+ * the list of marked handles. See node.h. Threads: thread-safe. */
 #include "runtime/graph/handle.h"
 #include <stdio.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LZ_VEC(uint64_t)
-    marked; /* oldest first; those that have ended are swept out when it would grow */
+    marked; /* oldest first; ended handles are removed when the list would grow */
 
 static void sweep(void)
 {

@@ -6,7 +6,7 @@
 
 enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
 
-/* Slot 0 is the error tensor that is given out when there is no memory for another: it is never
+/* Slot 0 is the error tensor that is returned when there is no memory for another: it is never
  * released. */
 static lz_shared_error no_memory = {
     1, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
@@ -147,7 +147,7 @@ bool lz_slot_pending(const lz_thr *t, uint64_t h)
 static lz_status push_pending(lz_thr *t, uint64_t h)
 {
     if (t->pending.len == t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
-        uint32_t n = 0; /* what died meanwhile makes room */
+        uint32_t n = 0; /* makes room by dropping ended handles */
         for (uint32_t i = 0; i < t->pending.len; i++)
             if (lz_slot_pending(t, t->pending.data[i]))
                 t->pending.data[n++] = t->pending.data[i];
@@ -192,7 +192,7 @@ static lz_tensor *out_of_memory(void)
     return lz_handle_of_bits(UINT64_C(1) << 32);
 }
 
-/* Of a slot that nobody else knows yet: its flags need no atomic change. */
+/* For a slot that no other thread knows yet: its flags need no atomic change. */
 static lz_status queue_new(lz_thr *t, lz_slot *s, uint64_t h)
 {
     LZ_TRY(push_pending(t, h));
@@ -232,7 +232,7 @@ static lz_tensor *new_error(lz_thr *t, lz_shared_error *e)
     s->err = e;
     atomic_store_explicit(&s->flags, LZ_SLOT_ERROR, memory_order_relaxed);
     uint64_t h = publish(s, LZ_STATE_SCOPED);
-    /* Queued, so that the next step reports it. */
+    /* Queued, so that the next step reports the error. */
     if (lz_scope_push(t, h) != LZ_OK || lz_slot_queue(t, s, h) != LZ_OK) {
         (void)lz_slot_release(h);
         return out_of_memory();
@@ -282,7 +282,7 @@ lz_status lz_slot_retain(uint64_t h)
     return LZ_OK;
 }
 
-/* The slot has no references: gives back what it owns. The result is the gradient's handle, to be
+/* The slot has no references left: releases what it owns. Gives the gradient's handle, to be
  * released next. */
 static uint64_t destroy(lz_slot *s)
 {
@@ -299,8 +299,8 @@ static uint64_t destroy(lz_slot *s)
     return grad;
 }
 
-/* Takes one reference away (the scope's mark too when asked). *gone: it was the last. False when
- * the handle had ended. */
+/* Drops one reference (and the scope's mark when asked). *gone: it was the last. False when the
+ * handle had ended. */
 static bool drop(lz_slot *s, uint64_t h, bool scope, bool *gone)
 {
     uint64_t v = atomic_load(&s->state), w;
@@ -322,7 +322,7 @@ static bool drop(lz_slot *s, uint64_t h, bool scope, bool *gone)
     return true;
 }
 
-/* Of a slot that lz_slot_peek gave. */
+/* For a slot that lz_slot_peek gave. */
 static bool release(lz_slot *s, uint64_t h, bool scope)
 {
     bool gone;
@@ -345,7 +345,7 @@ lz_status lz_slot_release(uint64_t h)
 void lz_slot_release_scoped(uint64_t h)
 {
     lz_slot *s = lz_slot_peek(h);
-    /* The program may have released it already, and only then is the mark gone. */
+    /* The mark is gone only if the program has released the handle already. */
     if (s && (atomic_load(&s->state) & LZ_STATE_SCOPED))
         (void)release(s, h, true);
 }

@@ -1,15 +1,13 @@
-/* handle.h - what a handle names. A lz_tensor * is not an address: it is generation << 32 | index,
- * and the index is looked up in a table of chunks that are never given back, so a stale or invented
- * handle is detected and never followed.
- * A slot's state word holds generation, the scope's mark and the number of references, and changes
- * only by compare-and-swap.
- * Threads: thread-safe. */
+/* handle.h - the handle table. A lz_tensor * is not an address: it is generation << 32 | index, and
+ * the index is looked up in a table of chunks that are never freed, so a stale or invented handle
+ * is detected and never followed. A slot's state word holds the generation, the scope's mark and
+ * the reference count, and changes only by compare-and-swap. Threads: thread-safe. */
 #ifndef LZ_RUNTIME_GRAPH_HANDLE_H
 #define LZ_RUNTIME_GRAPH_HANDLE_H
 #include "runtime/graph/thread_state.h"
 #include "runtime/graph/node.h"
 
-/* An error tensor's error, shared by the tensors it passed through. */
+/* An error tensor's error, shared by the tensors it propagated to. */
 typedef struct lz_shared_error {
     _Atomic uint32_t refs;
     lz_error error;
@@ -18,7 +16,7 @@ typedef struct lz_shared_error {
 enum { /* lz_slot.flags */
        LZ_SLOT_ERROR = 1,
        LZ_SLOT_STALE = 2,     /* a step dropped the value, */
-       LZ_SLOT_DONATED = 128, /* or rather, it was given away to a call */
+       LZ_SLOT_DONATED = 128, /* or it was donated to a call */
        LZ_SLOT_ASSIGNED = 4,  /* lz_assign target since the last step */
        LZ_SLOT_QUEUED = 8,    /* in a pending list */
        LZ_SLOT_GRAD = 16,     /* lz_requires_grad */
@@ -31,17 +29,17 @@ enum { /* lz_slot.flags */
 typedef struct lz_slot {
     _Atomic uint64_t state;  /* generation << 32 | scoped << 31 | references */
     _Atomic(lz_node *) node; /* owned; NULL: error or stale */
-    /* stays when the value is dropped; NULL for an error tensor */
+    /* type; survives the value; NULL for an error tensor */
     const lz_type *type;
     lz_shared_error *err;
-    /* the buffer's node before the step's first assignment: a candidate for donation. Owned */
+    /* node of the buffer before the step's first assignment: a donation candidate. Owned */
     _Atomic(lz_node *) old;
-    _Atomic(const lz_site *) site; /* made or assigned here */
-    _Atomic uint64_t grad;         /* handle, owned; 0: none */
+    _Atomic(const lz_site *) site; /* call that made or last assigned it */
+    _Atomic uint64_t grad;         /* gradient's handle, owned; 0: none */
     _Atomic uint32_t flags;
     uint32_t index;
-    uint32_t op; /* lz_op that a dropped value had */
-    /* serial of the thread in whose pending list it counts: the last that wrote it */
+    uint32_t op; /* lz_op of a dropped value, for messages */
+    /* serial of the thread whose pending list it is in: the last that wrote it */
     _Atomic uint32_t owner;
 } lz_slot;
 
@@ -89,15 +87,15 @@ static inline bool lz_slot_alive(uint64_t handle)
 lz_node *lz_slot_node(lz_slot *s, uint64_t handle);
 /* The same without an error. */
 lz_node *lz_slot_node_peek(lz_slot *s, uint64_t handle);
-/* References that are not the scope's. */
+/* References other than the scope's. */
 static inline bool lz_slot_retained(const lz_slot *s)
 {
     uint64_t v = atomic_load(&((lz_slot *)s)->state);
     return (v & LZ_STATE_REFS) > ((v & LZ_STATE_SCOPED) ? 1u : 0u);
 }
 
-/* A new handle in the innermost scope. Takes over the reference to n. NULL handle never: an error
- * tensor when memory is short. */
+/* A new handle in the innermost scope. Takes over the reference to n. Never NULL: an error tensor
+ * when memory is short. */
 lz_tensor *lz_slot_new(lz_thr *t, lz_node *n, const lz_site *site);
 /* A handle that belongs to no scope, with one reference. 0 with LZ_EMEM recorded. Takes over n only
  * on success. */
@@ -108,16 +106,16 @@ lz_tensor *lz_slot_new_same_error(lz_thr *t, lz_slot *from);
 /* LZ_OK, LZ_EHANDLE recorded. */
 lz_status lz_slot_retain(uint64_t handle);
 lz_status lz_slot_release(uint64_t handle);
-void lz_slot_release_scoped(uint64_t handle); /* what the end of its scope does */
-/* Alive, and in the pending list of t rather than of a thread that wrote it later. */
+void lz_slot_release_scoped(uint64_t handle); /* releases a handle at the end of its scope */
+/* Alive, and in the pending list of t, not of a thread that wrote it later. */
 bool lz_slot_pending(const lz_thr *t, uint64_t handle);
 /* Notes that the calling thread wrote the handle since its last step. */
 lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t handle);
-/* Drops the value: of a temporary at a step, or of what was given away (`donated`). */
+/* Drops the value: of a temporary at a step, or of a donated argument (`donated`). */
 void lz_slot_make_stale(lz_slot *s, bool donated);
-/* The first of these, and the caller's reference to x, its node most likely. */
+/* lz_slot_make_stale, and releases the caller's reference to x, usually its node. */
 void lz_slot_drop_value(lz_slot *s, lz_node *x);
-/* Forgets which buffer was there before. */
+/* Forgets the previous buffer. */
 void lz_slot_drop_old(lz_slot *s);
 
 /* scope.c */

@@ -1,4 +1,5 @@
-/* node.c - nodes of the recorded graph: making, counting, releasing, walking. See node.h. */
+/* node.c - nodes of the traced graph: creation, reference counts, release, traversal. See
+ * node.h. */
 #include "runtime/graph/node.h"
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/handle.h"
@@ -118,7 +119,7 @@ static lz_node *new_node(lz_thr *t, lz_node_kind kind, const lz_sig *sig, lz_dev
     return n;
 }
 
-/* The device the operands are on. */
+/* The device of the operands. */
 static lz_dev *operands_device(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev)
 {
     lz_dev *found = NULL;
@@ -148,7 +149,7 @@ static lz_status set_operands(lz_node *n, lz_node *const *opnd, uint32_t nopnd)
         return LZ_FAIL(LZ_EMEM, "no memory for %u operands", nopnd);
     for (uint32_t i = 0; i < nopnd; i++) {
         lz_node *o = opnd[i];
-        if (__builtin_expect(o->dev != n->dev, 0)) { /* a host value made for another device */
+        if (__builtin_expect(o->dev != n->dev, 0)) { /* copies a host value for another device */
             o = lz_node_new_host((lz_node_kind)o->kind, lz_node_type(o), o->imm, n->dev, o->site);
             if (!o) {
                 lz_node *dead = NULL;
@@ -176,7 +177,7 @@ static bool on_one_device(const lz_sig *sig, lz_node *const *opnd)
     return sig->nopnd > 0;
 }
 
-/* The same for few that are on n's device: nothing can fail. taken: bits of those whose reference
+/* The same for a few operands on n's device: cannot fail. taken: bit mask of those whose reference
  * is the caller's. */
 static void set_few(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t taken)
 {
@@ -324,7 +325,7 @@ void lz_api_leave(const lz_api_frame *f)
 lz_status lz_api_status(lz_status s)
 {
     const lz_thr *t = lz_thr_self;
-    if (s != LZ_OK && lz_error_get()->status != s) /* deep inside nobody said more */
+    if (s != LZ_OK && lz_error_get()->status != s) /* no function inside recorded a message */
         (void)LZ_FAIL(s, "%s", lz_status_message(s));
     if (s != LZ_OK && t && t->api_op && !lz_error_get()->op[0])
         lz_error_annotate(t->api_op, t->api_site);

@@ -1,10 +1,10 @@
-/* node.h - the recorded graph: nodes, how they are made, walked and released. A handle (lz_tensor
- * *, runtime/graph/handle.h) names a slot; a slot points to a node; a node points to its operands.
- * Nodes are immutable but for their counts, the buffer a step attaches, and the operands a step
- * cuts.
+/* node.h - the traced graph: nodes, how they are made, walked and released. A handle (lz_tensor *,
+ * runtime/graph/handle.h) names a slot; a slot points to a node; a node points to its operands.
+ * Nodes are immutable except for their counts, the buffer that a step attaches, and the operands
+ * that a step cuts.
  * Threads: making, retaining and releasing nodes is thread-safe and takes no lock. Walking operands
- * (lz_trace_order, node->opnd) needs lz_trace_lock of the device, because a step of another thread
- * may cut them; under it `epoch` and `index` are the walker's. */
+ *   (lz_trace_order, node->opnd) needs lz_trace_lock of the device, because a step of another
+ *   thread may cut them; under it `epoch` and `index` are the walker's. */
 #ifndef LZ_RUNTIME_GRAPH_NODE_H
 #define LZ_RUNTIME_GRAPH_NODE_H
 #include "backends/backend.h"
@@ -19,14 +19,14 @@ typedef enum lz_node_kind {
     LZ_NODE_BUFFER, /* device memory given by the program */
     LZ_NODE_SCALAR, /* up to 16 bytes given by the program: a run-time argument */
     LZ_NODE_CONST,  /* rank 0, part of the program */
-    /* an argument of a region that is being recorded (region_trace.h): it has no value outside */
+    /* an argument of a region being traced (region_trace.h): it has no value outside */
     LZ_NODE_PLACEHOLDER
 } lz_node_kind;
 
 enum {
     LZ_NODE_NOGRAD = 1, /* gradients do not flow to the operands (lz_detach) */
-    LZ_NODE_CUT = 4,    /* a step cut the operands: the way back is gone */
-    LZ_NODE_SHARED = 8  /* somebody outside the graph has the buffer too: never donated */
+    LZ_NODE_CUT = 4,    /* a step cut the operands: gradients cannot go further back */
+    LZ_NODE_SHARED = 8  /* the buffer is shared with somebody outside the graph: never donated */
 };
 enum { LZ_NODE_INLINE = 6, LZ_NODE_IMM = 16 };
 
@@ -67,13 +67,14 @@ static inline lz_dbuf *lz_node_buf(const lz_node *n)
 {
     return atomic_load_explicit(&((lz_node *)n)->buf, memory_order_acquire);
 }
-/* Nothing to compute: the value is at hand. It may still have operands (history) for gradients. */
+/* Nothing to compute: the node has its value. It may still have operands (history) for
+ * gradients. */
 static inline bool lz_node_is_value(const lz_node *n)
 {
     return n->kind != LZ_NODE_OP || lz_node_buf(n) != NULL;
 }
 lz_status lz_node_refuse_placeholder(const lz_node *n);
-/* LZ_EINVAL when n is a placeholder: the body it belongs to is not where it is asked for. */
+/* LZ_EINVAL when n is a placeholder: it is used outside of the body it belongs to. */
 static inline lz_status lz_node_not_placeholder(const lz_node *n)
 {
     return __builtin_expect(n->kind == LZ_NODE_PLACEHOLDER, 0) ? lz_node_refuse_placeholder(n)
@@ -115,11 +116,11 @@ void lz_node_cut(lz_node *n);
 
 /* ---- making: a new reference, or NULL with the error recorded. Nothing is consumed ---- */
 /* The device is that of the first operand that is not SCALAR or CONST (those are copied to it),
- * else of the first operand, else `dev`. Operands of two devices: LZ_EINVAL. */
+ * else that of the first operand, else `dev`. Operands on two devices: LZ_EINVAL. */
 lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
                         const lz_site *site);
-/* The same; of the operands that have a bit in *taken, a reference of the caller's becomes the
- * op's. *taken is 0 where none has, and when it fails. */
+/* The same; for operands with a bit in *taken, the op takes over a reference of the caller's.
+ * *taken is set to 0 when the op took none, and on failure. */
 lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
                                const lz_site *site, uint32_t *taken);
 /* takes over buf */
@@ -128,7 +129,7 @@ lz_node *lz_node_new_buffer(const lz_type *t, struct lz_dev *dev, lz_dbuf *buf,
 /* t->nbytes <= LZ_NODE_IMM */
 lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *t, const void *bytes,
                           struct lz_dev *dev, const lz_site *site);
-/* The same value behind a wall that gradients do not pass. */
+/* The same value as a stop-gradient (lz_detach). */
 lz_node *lz_node_new_detached(lz_node *n, const lz_site *site);
 
 /* ---- handles ---- */
@@ -153,17 +154,17 @@ lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller
 void lz_api_leave(const lz_api_frame *f);
 /* Annotates the thread's error record with the outermost operation, and gives `s` back. */
 lz_status lz_api_status(lz_status s);
-/* Ends a public function that gives text: as much of it as fits into buf of n bytes, with a NUL;
- * the whole length is returned. Frees text. */
+/* Ends a public function that gives text: copies as much of it as fits into buf of n bytes, with a
+ * NUL, and gives its whole length. Frees text. */
 size_t lz_api_text(lz_buf *text, char *buf, size_t n);
 
-/* The calling thread's device from now on, NULL for the process's; gives the one before. The thread
- * has traced already. */
+/* Sets the calling thread's device, NULL for the process's default; gives the previous one. The
+ * thread has traced already. */
 struct lz_dev *lz_trace_use_device(struct lz_dev *dev);
 
 /* ---- walking ---- */
-/* Holds off steps (on any thread) that would cut nodes of the device; recursive. While a thread
- * holds it, it does not flush by itself. */
+/* Holds off steps (of any thread) that would cut nodes of the device; recursive. A thread that
+ * holds it does not flush by itself. */
 void lz_trace_lock(struct lz_dev *dev);
 void lz_trace_unlock(struct lz_dev *dev);
 /* A value that no node's `epoch` has yet: those a walk has seen are marked with it. */
@@ -185,7 +186,7 @@ size_t lz_trace_marked(lz_tensor **out, size_t n);
  * before; g NULL forgets it. Released with t. */
 lz_tensor *lz_trace_grad(const lz_tensor *t);
 lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g);
-/* Where and when t got its present value, for messages: "assigned at x.c:3"; "" when it never was.
+/* Where t got its present value, for messages: "assigned at x.c:3"; "" when it was never assigned.
  * Copies into buf. */
 const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n);
 #endif

@@ -13,7 +13,7 @@ static uint32_t scope_base(const lz_thr *t)
     return t->scopes.len ? t->scopes.data[t->scopes.len - 1].base : 0;
 }
 
-/* What the program has released itself leaves the innermost scope. */
+/* Removes handles that the program has released itself from the innermost scope. */
 static void sweep(lz_thr *t)
 {
     uint32_t n = scope_base(t);
@@ -84,7 +84,7 @@ lz_status lz_scope_end(void)
     return t ? scope_end(t, "lz_scope_end") : lz_error_get()->status;
 }
 
-/* Moves h from the innermost scope to the one around it; nothing when it is not there. */
+/* Moves h from the innermost scope to the enclosing one; no effect when it is not there. */
 static void escape(lz_thr *t, uint64_t h)
 {
     if (t->scopes.len == 0)

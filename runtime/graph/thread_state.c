@@ -10,12 +10,12 @@ __thread lz_thr *lz_thr_self;
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */
 static lz_thr *threads;
-static struct { /* what ended threads counted */
+static struct { /* counts of ended threads */
     int64_t nodes;
     uint64_t made, destroyed, ops[LZ_OP_COUNT];
 } ended;
 static LZ_VEC(uint64_t) orphans;
-static _Atomic uint32_t norphans; /* their number, to look at without the lock */
+static _Atomic uint32_t norphans; /* number of orphans, readable without the lock */
 static uint64_t thread_serial;
 static pthread_key_t key;
 static bool key_ok;
@@ -27,7 +27,7 @@ static lz_map strings;
 enum { BATCH = 1024, CHUNK = 1024 };
 static lz_pool shared[LZ_POOL_KINDS];
 
-/* Where the link to the next free object is: a word that no reader of a stale pointer looks at. */
+/* Offset of the free-list link: a word that no reader of a stale pointer looks at. */
 static void **link_of(lz_pool_kind k, void *object)
 {
     return k == LZ_POOL_NODE ? (void **)&((lz_node *)object)->opnd
@@ -108,8 +108,8 @@ void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object)
         return;
     }
     push(&t->pool[k], k, object);
-    /* A thread that only releases what others make hands the objects on, so they do not pile up
-     * here. */
+    /* A thread that only releases what others make spills objects to the shared pool, so they do
+     * not pile up here. */
     if (__builtin_expect(t->pool[k].len > 16 * BATCH, 0)) {
         pthread_mutex_lock(&lock);
         move_objects(&t->pool[k], &shared[k], k, 8 * BATCH);

@@ -1,9 +1,8 @@
-/* thread_state.h - what each thread keeps for tracing: free lists of nodes and slots, open scopes,
- * handles it wrote since its last step, counters. A thread's record is made at its first operation
- * and ends with the thread; what it left pending goes to the orphans, which the next step of any
- * thread takes. Objects of slabs are never given back to the system, so a stale pointer to one
- * stays readable.
- * Threads: a record belongs to its thread; its counters may be read by any. */
+/* thread_state.h - per-thread tracing state: free lists of nodes and slots, open scopes, handles
+ * written since the last step, counters. The record is made at the thread's first operation and
+ * ends with the thread; what it left pending goes to the orphans, which the next step of any thread
+ * computes. Slab objects are never returned to the system, so a stale pointer to one stays
+ * readable. Threads: a record belongs to its thread; its counters may be read by any. */
 #ifndef LZ_RUNTIME_GRAPH_THREAD_STATE_H
 #define LZ_RUNTIME_GRAPH_THREAD_STATE_H
 #include "base/thread.h"
@@ -15,14 +14,14 @@ struct lz_loop_frame; /* runtime/region/region_trace.h */
 struct lz_node;
 struct lz_slot;
 
-/* A stack of free objects of one size: this thread's, refilled from and spilled to a shared one. */
+/* Free list of objects of one size: the thread's own, refilled from and spilled to a shared one. */
 typedef struct lz_pool {
     void *head; /* linked through the word at `link` of each object */
     uint32_t len;
 } lz_pool;
 typedef enum lz_pool_kind { LZ_POOL_NODE, LZ_POOL_SLOT, LZ_POOL_KINDS } lz_pool_kind;
 
-/* Where an open scope begins: in the thread's handles, and among its nodes. */
+/* Start of an open scope: in the thread's handles, and among its nodes. */
 struct lz_scope_mark {
     uint32_t base;
     uint64_t first_id;
@@ -39,7 +38,7 @@ typedef struct lz_thr {
     uint32_t pending_floor; /* length of pending after it was last compacted */
     const char *api_op;     /* the outermost public operation being run */
     const struct lz_site *api_site;
-    /* where the public operation returns to: the first frame of the program */
+    /* return address of the public operation: the first frame of the program */
     void *api_caller;
     /* dtype of the innermost autocast scope, NONE outside; those of the scopes around it */
     lz_dtype autocast;
@@ -49,9 +48,9 @@ typedef struct lz_thr {
     uint64_t id_next;
     uint32_t serial; /* of the thread; not 0 */
     uint32_t locked; /* nesting of lz_trace_lock: no flush by itself */
-    /* handles in the root scope at which it is warned about next */
+    /* number of handles in the root scope at which the next warning comes */
     uint32_t scope_marks;
-    uint32_t flush_check; /* ops until the pending limit is looked at again */
+    uint32_t flush_check; /* operations until the pending limit is checked again */
     uint64_t copied_in;   /* bytes of host data since the last step or flush */
     /* innermost loop whose body is being recorded; NULL: none */
     struct lz_loop_frame *loop;
@@ -77,7 +76,7 @@ static inline lz_thr *lz_thr_get(void)
                           atomic_load_explicit(&(counter), memory_order_relaxed) + (n),            \
                           memory_order_relaxed)
 
-/* An object of the pool; its words hold what they held before. NULL with LZ_EMEM. */
+/* An object of the pool, with its previous contents. NULL with LZ_EMEM. */
 void *lz_pool_take(lz_thr *t, lz_pool_kind k);
 void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object);
 

@@ -10,7 +10,7 @@
 enum {
     RECENT = 4,
     FEW_OPERANDS = 4
-}; /* temporaries and operands that are looked at for references to hand on */
+}; /* how many recent temporaries and operands are searched for references to hand on */
 
 void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *caller)
 {
@@ -35,7 +35,7 @@ void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *calle
     }
 }
 
-/* Where x is among the last temporaries; -1: not there. */
+/* Index of x among the last temporaries; -1: not there. */
 static int find_recent(const lz_tr *c, const lz_node *x)
 {
     int n = (int)c->n;
@@ -130,15 +130,16 @@ lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
 
 /* ---- operations ---- */
 
-/* Operands that are recent temporaries: the op, a temporary itself, keeps them alive from now on,
- * so it may have their references, which saves counting up here and down in the end. Gives a bit
- * each, and where they are. */
+/* Operands that are recent temporaries: the op, itself a temporary, keeps them alive from now on,
+ * so it takes over their references, which saves counting up here and down later. Gives a bit mask,
+ * and their indices. */
 static uint32_t take_operands(const lz_tr *c, const lz_sig *sig, lz_node *const *opnd, int *at)
 {
     uint32_t taken = 0;
     uint32_t n = c->n;
     if (sig->nopnd == 2 && n >= 2 && c->tmp[n - 2] == opnd[0] && c->tmp[n - 1] == opnd[1] &&
-        opnd[0] != opnd[1]) { /* most operations of two: what was brought in just before */
+        opnd[0] !=
+            opnd[1]) { /* fast path of most binary operations: the operands were brought in last */
         at[0] = (int)n - 2;
         at[1] = (int)n - 1;
         return 3;
@@ -309,7 +310,7 @@ lz_node *lz_tr_cast(lz_tr *c, lz_node *x, lz_dtype d)
     if (!x || lz_node_type(x)->dtype == d)
         return x;
     lz_attr_any a;
-    /* ATen's truth of a complex number; StableHLO's convert looks at the real part alone */
+    /* ATen's truth value of a complex number; StableHLO's convert uses the real part only */
     if (d == LZ_BOOL && lz_dtype_is_complex(lz_node_type(x)->dtype))
         return lz_tr_compare(c, LZ_CMP_NE, x, lz_tr_const_like(c, x, 0));
     lz_attr_init(&a, LZ_ATTR_dtype);
@@ -383,7 +384,7 @@ lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim)
     return n == 1 ? xs[0] : lz_tr_op(c, LZ_OP_CONCATENATE, &a.head, xs, n);
 }
 
-/* The value that changes nothing when combined. False when the op has none for the dtype. */
+/* The identity element of the op. False when the op has none for the dtype. */
 static bool identity(lz_op op, lz_dtype d, unsigned char *bytes)
 {
     uint32_t f = lz_op_get(op)->flags;

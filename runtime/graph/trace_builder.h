@@ -1,6 +1,6 @@
 /* trace_builder.h - what public operations are written with: a trace context whose temporaries are
- * nodes, not handles, and die together when it ends. A function returns a node borrowed from the
- * context, or NULL after a failure (the error is recorded); a NULL operand gives NULL, so
+ * nodes, not handles, and are released together when it ends. A function returns a node borrowed
+ * from the context, or NULL after a failure (the error is recorded); a NULL operand gives NULL, so
  * expressions nest and are checked once, by lz_tr_end.
  * Threads: a context is on one thread's stack. */
 #ifndef LZ_RUNTIME_GRAPH_TRACE_BUILDER_H
@@ -16,7 +16,7 @@ typedef struct lz_tr {
     const lz_site *site;
     const char *op;
     bool outer;                /* the outermost public operation */
-    lz_autocast_policy policy; /* what lz_tr_in makes of floats; NONE also outside of autocast */
+    lz_autocast_policy policy; /* conversion of floats by lz_tr_in; NONE also outside of autocast */
     uint32_t n;
     /* the operand that is an error tensor; its handle is alive during the call */
     lz_slot *error_from;
@@ -32,14 +32,14 @@ lz_tensor *lz_tr_end(lz_tr *c, lz_node *x);
 void lz_tr_drop(lz_tr *c); /* ends it without a result */
 
 lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t); /* the value of an operand */
-/* autocast.c, for the three above: the policy of c->op; what it makes of an operand. */
+/* autocast.c, for the three above: sets the policy of c->op; converts an operand. */
 void lz_tr_autocast(lz_tr *c);
 lz_node *lz_tr_autocast_in(lz_tr *c, lz_node *x);
-/* Two operands of one dtype, where the policy is WIDEST. */
+/* Promotes two operands to the wider dtype, where the policy is WIDEST. */
 void lz_tr_widest(lz_tr *c, lz_node **a, lz_node **b);
-/* gives a new node to the context; NULL passes */
+/* hands a new node to the context; NULL passes through */
 lz_node *lz_tr_own(lz_tr *c, lz_node *n);
-lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like); /* of `like`; NULL: the thread's */
+lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like); /* the device of `like`; NULL: the thread's */
 
 /* op with an attribute record (need not be interned; NULL: none) */
 lz_node *lz_tr_op(lz_tr *c, lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n);
@@ -48,8 +48,8 @@ lz_node *lz_tr_ew1(lz_tr *c, lz_op op, lz_node *a);
 lz_node *lz_tr_ew2(lz_tr *c, lz_op op, lz_node *a, lz_node *b); /* equal types */
 lz_node *lz_tr_ew3(lz_tr *c, lz_op op, lz_node *a, lz_node *b, lz_node *d);
 
-/* numbers. const: part of the program. argument: given at run time. scalar: an argument unless 0, 1
- * or -1 */
+/* numbers. const: part of the program. argument: passed at run time. scalar: an argument unless it
+ * is 0, 1 or -1 */
 lz_node *lz_tr_const(lz_tr *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like);
@@ -59,7 +59,7 @@ lz_node *lz_tr_iota(lz_tr *c, lz_dtype d, const lz_shape *s, int64_t dim, const 
 
 /* x itself when it has the dtype */
 lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d);
-/* The same where the caller asked for it: also of what is only stored. */
+/* The same on the caller's request: also for storage-only dtypes. */
 lz_node *lz_tr_cast(lz_tr *c, lz_node *x, lz_dtype d);
 lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *a, lz_node *b);
 /* x itself when it has the shape */
@@ -82,9 +82,9 @@ lz_op lz_tr_combiner(const char *name);
 lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s);
 /* false with LZ_ESHAPE recorded */
 bool lz_tr_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out);
-/* LZ_DTYPE_NONE: there is no such promotion */
+/* LZ_DTYPE_NONE: no such promotion */
 lz_dtype lz_promote(lz_dtype a, lz_dtype b);
-/* The dtype of an operation on both: a rank-0 operand counts only with its class. NONE with
+/* The dtype of a binary operation: a rank-0 operand counts only with its category. NONE with
  * LZ_EDTYPE recorded. */
 lz_dtype lz_tr_result_dtype(const lz_node *a, const lz_node *b);
 /* Promotes and broadcasts both. false after a failure. */
@@ -95,6 +95,7 @@ lz_node *lz_tr_float(lz_tr *c, lz_node *x);
 /* A dimension of a tensor of this rank, from the end when negative. false with LZ_ERANGE recorded.
  * A scalar has dimension 0 and -1 as in ATen. */
 bool lz_tr_dim(int64_t dim, int32_t rank, int64_t *out);
-/* The value of an elementwise scalar operand: x's dtype, or the float that the number needs. */
+/* The value of an elementwise scalar operand: of x's dtype, or of the float that the number
+ * needs. */
 lz_node *lz_tr_scalar_for(lz_tr *c, lz_node **x, double v, bool want_float);
 #endif

@@ -1,6 +1,6 @@
-/* type_promotion.c - ATen's rules for mixed operands: which dtype and shape an operation on both
- * has. Source: c10/core/ScalarType.cpp (promotion table) and ATen/native/TypeProperties.cpp (rank-0
- * operands). See trace_builder.h. */
+/* type_promotion.c - ATen's type promotion and broadcasting of binary operations. Source:
+ * c10/core/ScalarType.cpp (promotion table) and ATen/native/TypeProperties.cpp (rank-0 operands).
+ * See trace_builder.h. */
 #include "runtime/graph/trace_builder.h"
 #include <math.h>
 #include <stdio.h>
@@ -35,17 +35,17 @@ lz_dtype lz_promote(lz_dtype a, lz_dtype b)
     if (fa) {
         if (a == LZ_F64 || b == LZ_F64)
             return LZ_F64;
-        return LZ_F32; /* also f16 with bf16: neither holds the other */
+        return LZ_F32; /* also f16 with bf16: neither can represent the other */
     }
     bool sa = lz_dtype_is_signed(a), sb = lz_dtype_is_signed(b);
     int wa = int_width(a), wb = int_width(b);
     if (sa == sb)
         return wa > wb ? a : b;
-    int ws = sa ? wa : wb, wu = sa ? wb : wa; /* the signed type that holds both */
+    int ws = sa ? wa : wb, wu = sa ? wb : wa; /* the smallest signed type that can represent both */
     return signed_of_width(ws > wu ? ws : 2 * wu);
 }
 
-/* bool < integers < floats < complex. A float that is only stored mixes with nothing. */
+/* bool < integers < floats < complex. Storage-only floats promote with nothing. */
 static int category(lz_dtype d)
 {
     return d == LZ_BOOL ? 0 : lz_dtype_is_int(d) ? 1 : lz_dtype_is_float(d) ? 2 : 3;
@@ -124,7 +124,7 @@ lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s)
     return lz_tr_broadcast_in_dim(c, x, &dims, s);
 }
 
-/* A number of another device: it is made again where the other operand is. */
+/* A host scalar of another device is copied to the other operand's device. */
 static inline lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
 {
     if (x->dev == to->dev || !lz_node_is_host(x))

@@ -24,12 +24,12 @@ lz_status lz_call_open_from(lz_call *c, const char *op, const lz_site *site, lz_
 /* n operands; `what` names their list */
 lz_status lz_call_take(lz_call *c, lz_tensor *const *t, int n, const char *what);
 lz_status lz_call_device(lz_call *c); /* that of the operands, else the thread's */
-/* Hands over the results, or error tensors. nodes: n of them, owned; released. */
+/* Returns the results, or error tensors. nodes: n of them, owned; released. */
 lz_status lz_call_close(lz_call *c, lz_status s, lz_node **nodes, int n);
 
-/* Placeholders like these, as handles. */
+/* Placeholders of the same types, as handles. */
 lz_status lz_body_handles(lz_body *b, lz_node *const *like, uint32_t n, lz_tensor **out);
-/* The nodes a callback gave back: owned. want: their types, or NULL. */
+/* The nodes of a callback's results: owned. want: required types, or NULL. */
 lz_status lz_body_results(lz_tensor *const *t, uint32_t n, const lz_type *const *want,
                           const char *what, lz_node **out);
 #endif

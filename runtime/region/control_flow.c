@@ -1,12 +1,12 @@
-/* control_flow.c - loops and branches. include/lazuli/control.h; runtime/region/region_trace.h does
- * the recording. */
+/* control_flow.c - structured control flow: while, fori, scan, cond, switch, checkpoint.
+ * include/lazuli/control.h; the regions are traced by runtime/region/region_trace.h. */
 #include "ir/attr.h"
 #include "runtime/region/callback.h"
 #include <inttypes.h>
 #include <lazuli/control.h>
 #include <string.h>
 
-/* Room for what a callback gets and gives, of both kinds. */
+/* Room for the arguments and results of a callback, as handles and as nodes. */
 typedef struct room {
     lz_tensor **in, **out;
     lz_node **node;
@@ -50,7 +50,7 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
     const lz_type *p = lz_type_get(LZ_BOOL, &scalar);
     LZ_TRY(lz_body_handles(b, c->in.data, n, r->in));
     types_of(c, n, r->type);
-    /* an iteration number of its own, behind the carried values, for random numbers */
+    /* an iteration counter of its own, behind the carried values, for random numbers */
     lz_node *iteration = lz_body_placeholder(b, lz_type_get(LZ_I64, &scalar));
     if (!p || !iteration)
         return lz_error_get()->status;
@@ -133,7 +133,7 @@ lz_status lz_while_at(lz_tensor *const *init, int n, lz_cond_fn *cond, lz_body_f
 
 /* ---- counted loops ---- */
 
-/* i as the callback wants it: the iteration plus where it begins. */
+/* i as the callback sees it: the iteration plus the lower bound. */
 static lz_tensor *round_handle(lz_node *iteration, int64_t lower, const lz_site *site)
 {
     lz_tr t;
@@ -233,8 +233,8 @@ static lz_status scan_length(const lz_call *c, scan *x)
     return x->length < 0 ? LZ_FAIL(LZ_EINVAL, "%" PRId64 " steps", x->length) : LZ_OK;
 }
 
-/* The step as a region of carried values, slices and what it captures: carried values, then what it
- * gives. */
+/* The step as a region: of carried values, slices and captured values; gives carried values, then
+ * ys. */
 static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **iteration,
                              const lz_func **region)
 {
@@ -302,7 +302,7 @@ static lz_status build_iteration(const scan *x, const lz_func *step, const lz_ty
     return f->status != LZ_OK ? f->status : lz_func_set_results(f, out, n + ny);
 }
 
-/* Without a step nothing is sliced: what is carried is what there was, and nothing is stacked. */
+/* With no iterations, the carried values are the initial ones, and nothing is stacked. */
 static lz_status scan_nothing(const lz_call *c, const scan *x, const lz_func *step,
                               lz_node **results)
 {
@@ -430,7 +430,7 @@ typedef struct choice {
     const lz_func **region;
 } choice;
 
-/* The first operand is what chooses. */
+/* The first operand is the predicate or index. */
 static lz_status record_branch(lz_call *c, const choice *x, lz_body *b, int k,
                                const lz_type **types)
 {
@@ -471,7 +471,7 @@ static lz_status record_branches(lz_call *c, const choice *x, lz_body *b)
     return s;
 }
 
-/* A case as what it is made of: recorded from a function of index and operands. */
+/* A switch decomposed: traced from a function of index and operands. */
 static lz_status replay_case(const choice *x, lz_node *const *opnd, uint32_t n, lz_node **results,
                              const lz_site *site)
 {
@@ -589,8 +589,8 @@ lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int n, lz_
     return choose("lz_switch", index, &x, in, false, out, site);
 }
 
-/* A branch that is always taken, but nobody knows: the gradient of a branch runs the branch again,
- * and no pass sees that this is what ran before. */
+/* A branch that is always taken, hidden from the compiler by an optimization barrier: its gradient
+ * runs the branch again, and no pass can merge that with the first run. */
 lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
                            lz_tensor **out, const lz_site *site)
 {
@@ -602,7 +602,7 @@ lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int no
     lz_tr_begin(&c, "lz_checkpoint", site);
     const lz_type *t = c.thr ? lz_type_get(LZ_BOOL, &scalar) : NULL;
     lz_dev *dev = t ? lz_tr_dev(&c, NULL) : NULL;
-    for (int i = 0; dev && in && i < nin; i++) { /* where the operands are */
+    for (int i = 0; dev && in && i < nin; i++) { /* the device of the operands */
         lz_node *n = in[i] ? lz_trace_node_of(in[i]) : NULL;
         if (n && !lz_node_is_host(n))
             dev = n->dev;

@@ -1,6 +1,6 @@
-/* custom_vjp.c - a function with a gradient of its own. include/lazuli/grad.h. The function is
- * recorded as it stands; its gradient becomes a region of an operation that passes the results
- * through (lazuli.custom_vjp), which the compiler drops. */
+/* custom_vjp.c - functions with a gradient rule of their own (lz_custom_vjp).
+ * include/lazuli/grad.h. The function is traced as it stands; its gradient becomes a region of an
+ * operation (lazuli.custom_vjp) that passes the results through, which the compiler drops. */
 #include "ir/attr.h"
 #include "runtime/region/callback.h"
 #include <lazuli/grad.h>
@@ -13,8 +13,8 @@ typedef struct custom {
     int nin, nout, nkept;
     void *user;
     const char *name;
-    lz_tensor **t;  /* room: what callbacks get and give */
-    lz_node **made; /* results, then what is kept: owned */
+    lz_tensor **t;  /* room for what callbacks get and give */
+    lz_node **made; /* results, then residuals: owned */
     LZ_VEC(lz_node *) opnd;
 } custom;
 
@@ -37,7 +37,7 @@ static lz_status run_forward(custom *x, lz_tensor *const *in)
     return s;
 }
 
-/* The result that kept value k is; -1: none. */
+/* The result that residual k is; -1: none. */
 static int result_of(const custom *x, int k)
 {
     for (int i = 0; i < x->nout; i++)
@@ -46,7 +46,7 @@ static int result_of(const custom *x, int k)
     return -1;
 }
 
-/* Placeholders: gradients of the results, results, what is kept that is no result. */
+/* Placeholders: gradients of the results, results, residuals that are not results. */
 static lz_status add_placeholders(custom *x, lz_body *b, lz_tensor **given, lz_tensor **kept)
 {
     for (int twice = 0; twice < 2; twice++)
@@ -67,7 +67,7 @@ static lz_status add_placeholders(custom *x, lz_body *b, lz_tensor **given, lz_t
     return LZ_OK;
 }
 
-/* What the callback gave for each input; nothing is zeros. */
+/* The gradient that the callback gave for each input; zeros for NULL. */
 static lz_status take_gradients(custom *x, lz_tensor **g, lz_node **node)
 {
     for (int i = 0; i < x->nin; i++) {
@@ -127,7 +127,7 @@ static lz_status run(custom *x, lz_tensor *const *in, lz_node **results)
     a.as_custom_vjp.results = x->nout;
     a.as_custom_vjp.name = x->name;
     LZ_TRY(run_forward(x, in));
-    for (int i = 0; i < x->nout && !x->nin; i++) /* nothing was given that says where */
+    for (int i = 0; i < x->nout && !x->nin; i++) /* no operand has a device */
         x->c.dev = lz_node_is_host(x->made[i]) ? x->c.dev : x->made[i]->dev;
     LZ_TRY(lz_body_begin(&b, x->c.dev));
     lz_status s = record_backward(x, &b, &a.as_custom_vjp.backward);

@@ -1,5 +1,4 @@
-/* ffi.c - functions of the program's own: lz_ffi_register, lz_custom_call. See lazuli/ffi.h.
- * Threads: thread-safe. */
+/* ffi.c - custom calls: lz_ffi_register, lz_custom_call. See lazuli/ffi.h. Threads: thread-safe. */
 #include "ir/attr.h"
 #include "ir/custom_call.h"
 #include "ir/module.h"
@@ -33,7 +32,7 @@ static lz_status check(const char *target, lz_tensor *const *args, int nargs,
     return lz_ffi_table_find(target, &e);
 }
 
-/* The attribute, from texts and types that may be wrong. */
+/* The attribute, from untrusted texts and types. */
 static bool record(const char *target, const char *config, const lz_ffi_type *rets, int nrets,
                    lz_attr_any *a)
 {

@@ -15,7 +15,7 @@ enum { MOST = 1 << 16, MAX_CALLS = 1 << 20, CALL = -1 };
 
 typedef struct leaf {
     int input;     /* number of the argument; CALL: the number of the call, as i64 */
-    lz_node *kept; /* a value from outside; then input is not used. Owned */
+    lz_node *kept; /* a captured value; then `input` is not used. Owned */
     bool donate;
 } leaf;
 
@@ -49,7 +49,7 @@ void lz_function_free(lz_function *f)
 typedef struct trace {
     lz_function *f;
     lz_body b;
-    lz_node *call; /* stands for the number of the call */
+    lz_node *call; /* placeholder of the call number, which seeds random operations */
     lz_node **in, **root;
     lz_capture cap;
     const lz_site *site;
@@ -72,7 +72,7 @@ static lz_status take_types(trace *t, lz_tensor *const *in)
     return f->dev ? LZ_OK : lz_error_get()->status;
 }
 
-/* A root of a program is an operation, and none comes twice. */
+/* A root of a program is an operation, and the roots are distinct. */
 static lz_status take_root(trace *t, int k, lz_tensor *r)
 {
     lz_node *n = r ? lz_trace_node_of(r) : NULL;
@@ -132,7 +132,7 @@ static lz_status note_leaves(trace *t)
         int k = 0;
         while (k <= f->nin && t->b.placeholders.data[k] != n)
             if (++k > f->nin)
-                return lz_node_not_placeholder(n); /* of a body around this one */
+                return lz_node_not_placeholder(n); /* a placeholder of an enclosing body */
         l->input = k == f->nin ? CALL : k;
         l->donate = k < f->nin && f->donate && f->donate[k];
         t->cap.donate.data[i] = l->donate;
@@ -151,7 +151,8 @@ static lz_status compile(trace *t, const char *name)
         s = note_leaves(t);
     if (s == LZ_OK)
         s = lz_capture_finish(&t->cap);
-    bool again = true; /* nobody else computes what is recorded here: what was made is right */
+    bool again =
+        true; /* nobody else computes these nodes: the compiled program is valid as it is */
     while (s == LZ_OK && again && !t->f->prog)
         s = lz_program_get(&t->cap, name, NULL, NULL, &t->f->prog, &found, &again);
     lz_capture_free(&t->cap);
@@ -229,7 +230,7 @@ typedef struct run {
     void *block;
 } run;
 
-/* One block of memory for all the lists of a call. */
+/* One allocation for all the lists of a call. */
 static lz_status run_room(run *r, void *few, size_t size)
 {
     const lz_function *f = r->f;
@@ -272,7 +273,7 @@ static lz_node *node_of(const run *r, const leaf *l)
     return l->kept ? l->kept : r->in[l->input];
 }
 
-/* What is only recorded yet is computed first, all of it in one program. */
+/* Arguments that are not computed yet are computed first, all in one program. */
 static lz_status compute_pending(run *r)
 {
     const lz_function *f = r->f;
@@ -290,7 +291,7 @@ static lz_status compute_pending(run *r)
     return s;
 }
 
-/* Whether nobody but the handle that is given away has the argument's memory. */
+/* Whether the donated handle is the only owner of the argument's memory. */
 static bool is_alone(const lz_node *n)
 {
     const lz_dbuf *b = lz_node_buf(n);
@@ -346,7 +347,7 @@ static lz_status take_results(run *r)
     return s;
 }
 
-/* A result that is an argument has its memory: neither is given away any more. */
+/* A result that is an argument shares its memory: neither is donated from now on. */
 static void mark_shared(const run *r)
 {
     for (int k = 0; k < r->f->nout; k++)

@@ -96,7 +96,7 @@ typedef struct walk {
     uint64_t epoch;
 } walk;
 
-/* Recorded by this thread since the body began. */
+/* Traced by this thread since the body began. */
 static bool is_new(const lz_body *b, const lz_node *n)
 {
     return n->id >= b->first_id && n->id < b->thr->id_next;
@@ -144,7 +144,7 @@ static lz_status find_inside(walk *w)
     return LZ_OK;
 }
 
-/* Whether n is made in the region (a placeholder of a body around this one is not). */
+/* Whether n is made in the region (a placeholder of an enclosing body is not). */
 static bool is_inside(const walk *w, const lz_node *n)
 {
     return is_new(w->b, n) && n->epoch == w->epoch && w->inside.data[n->index];
@@ -281,7 +281,7 @@ lz_status lz_body_widen(lz_body *b, const lz_func **region)
 
 /* ---- recording a region again ---- */
 
-/* lz_detach records a reshape to the same shape, which nothing else does. */
+/* A stop-gradient: lz_detach records a reshape to the same shape, which nothing else does. */
 static bool is_wall(const lz_inst *in)
 {
     return in->sig->op == LZ_OP_RESHAPE && in->sig->opnd[0] == in->sig->result[0];
@@ -306,7 +306,7 @@ lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **res
                            const lz_site *site)
 {
     lz_dev *dev = f->nparam ? args[0]->dev : lz_dev_current();
-    for (uint32_t i = 0; i < f->nparam; i++) /* numbers are anywhere */
+    for (uint32_t i = 0; i < f->nparam; i++) /* host scalars have no device of their own */
         dev = lz_node_is_host(args[i]) ? dev : args[i]->dev;
     lz_node **val = lz_calloc((size_t)f->ninst + lz_func_widest(f), sizeof *val);
     if (!val)
@@ -362,7 +362,7 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
 
 /* ---- pieces of loops ---- */
 
-/* Zeros, to be written over. */
+/* Zeros, to be overwritten. */
 lz_node *lz_node_new_zeros(const lz_type *t, lz_dev *dev, const lz_site *site)
 {
     lz_tr c;

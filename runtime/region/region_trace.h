@@ -14,38 +14,39 @@
 typedef struct lz_loop_frame {
     struct lz_loop_frame *outer;
     lz_node *index;      /* i64, the iteration */
-    uint64_t trip_count; /* how many there may be */
+    uint64_t trip_count; /* upper bound of the iterations */
 } lz_loop_frame;
 
 /* A region being recorded, between lz_body_begin and lz_body_end. */
 typedef struct lz_body {
     lz_thr *thr;
     lz_dev *dev;
-    uint64_t first_id;              /* nodes recorded since have this id or a larger one */
+    uint64_t first_id;              /* nodes traced since then have this id or a larger one */
     LZ_VEC(lz_node *) placeholders; /* owned */
-    LZ_VEC(lz_node *) captured;     /* owned: values from outside, in the order of their use */
+    LZ_VEC(lz_node *) captured;     /* owned: captured values, in the order of their first use */
     lz_loop_frame loop;
     bool looping;
 } lz_body;
 
-/* Opens a scope; a step that would run by itself waits. */
+/* Opens a scope; the thread does not flush by itself until the body ends. */
 lz_status lz_body_begin(lz_body *b, lz_dev *dev);
 /* borrowed; a parameter of the region. NULL with the error recorded */
 lz_node *lz_body_placeholder(lz_body *b, const lz_type *t);
 /* the same as a handle of the body's scope */
 lz_tensor *lz_body_tensor(lz_body *b, const lz_type *t);
-/* From now on random operations differ by `index`, which is below `trip_count`. */
+/* From now on the seeds of random operations depend on `index`, which is below `trip_count`. */
 void lz_body_loop(lz_body *b, lz_node *index, uint64_t trip_count);
-/* The region that gives the roots: its parameters are the placeholders, then what has been captured
- * so far and what these roots add to it. The roots are of the device. Several calls make several
+/* The region that computes the roots: its parameters are the placeholders, then the values captured
+ * so far and by these roots. The roots are on the body's device. Several calls make several
  * regions; lz_body_widen gives the earlier ones the parameters that later ones added. */
 lz_status lz_body_region(lz_body *b, lz_node *const *roots, uint32_t n, const lz_func **out);
 lz_status lz_body_widen(lz_body *b, const lz_func **region);
-/* Closes the scope: handles recorded inside are gone. */
+/* Closes the scope: handles made inside are released. */
 void lz_body_end(lz_body *b);
 void lz_body_free(lz_body *b);
 
-/* Around a callback: what it records is named by its own calls, not by the one it is part of. */
+/* Around a callback: nodes it records are attributed to its own calls, not to the enclosing public
+ *   call. */
 typedef struct lz_callback {
     const char *op;
     const lz_site *site;
@@ -54,12 +55,13 @@ typedef struct lz_callback {
 lz_callback lz_callback_begin(lz_thr *t);
 void lz_callback_end(lz_thr *t, const lz_callback *c);
 
-/* The instructions of a region recorded again, on args: new references in results. */
+/* Records the instructions of a region again, with args as its parameters: new references in
+ * results. */
 lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
                            const lz_site *site);
 
-/* An operation of the table with regions, on the operands and then what was captured: new
- * references to its results. */
+/* Records an operation with regions, of the operands and then the captured values: new references
+ * to its results. */
 lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n,
                         lz_node *const *captured, uint32_t ncaptured, lz_node **results,
                         const lz_site *site);

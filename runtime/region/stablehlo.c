@@ -53,7 +53,7 @@ static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *
     LZ_TRY(lz_func_parse(text, n, name ? name : "<text>", &whole));
     lz_literal **values = lz_calloc((size_t)whole->ninst + 1, sizeof(lz_literal *));
     lz_status s = values ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u values", whole->ninst);
-    if (s == LZ_OK) /* a call records what its results need */
+    if (s == LZ_OK) /* only what the results need is recorded by a call */
         s = lz_func_tie_effects(whole);
     if (s == LZ_OK)
         s = lz_func_free_constants(whole, LZ_NODE_IMM + 1, &p->f, values);
@@ -145,7 +145,7 @@ static lz_status take(const lz_stablehlo *p, uint32_t i, lz_tensor *t, lz_dev **
         return LZ_FAIL(have->dtype != want->dtype ? LZ_EDTYPE : LZ_ESHAPE,
                        "in[%u] is %s, but the program takes %s", i,
                        lz_type_short(have, a, sizeof a), lz_type_short(want, b, sizeof b));
-    if (lz_node_is_host(*out)) /* numbers are anywhere */
+    if (lz_node_is_host(*out)) /* host scalars have no device of their own */
         return LZ_OK;
     if (*dev && *dev != (*out)->dev)
         return LZ_FAIL(LZ_EINVAL, "%s[%u] is on %s, another one on %s",

@@ -11,13 +11,12 @@ typedef struct vmap {
     lz_call c;
     const lz_vmap_options *o;
     int nin, nout;
-    int64_t n;            /* examples; -1: not known yet */
-    int64_t *in_axis;     /* from the front, -1: the same for all */
-    const lz_type **type; /* of the arguments of one example */
-    const lz_func *one;   /* what the callback recorded */
+    int64_t n;            /* batch size; -1: not known yet */
+    int64_t *in_axis;     /* batch dimension, from the front; -1: not batched */
+    const lz_type **type; /* argument types of one example */
+    const lz_func *one;   /* region traced on one example */
     LZ_VEC(lz_node *)
-    args; /* of `one`: arguments with the examples in front, their numbers, what was captured. Owned
-           */
+    args; /* of `one`: batched arguments, their dimensions, captured values. Owned */
     LZ_VEC(bool) mapped;
 } vmap;
 
@@ -68,7 +67,7 @@ static lz_status give(vmap *x, lz_node *n, bool mapped)
     return LZ_OK;
 }
 
-/* Argument i with the examples in front. */
+/* Argument i with the batch dimension in front. */
 static lz_node *in_front(lz_tr *t, const vmap *x, int i)
 {
     lz_node *n = x->c.in.data[i];
@@ -143,7 +142,7 @@ static lz_status record_one(vmap *x, lz_body_fn *fn, void *user)
 
 /* ---- all examples ---- */
 
-/* Result k with its examples where they are wanted. */
+/* Result k with the batch dimension where it is wanted. */
 static lz_val place(const vmap *x, lz_func *f, int k, lz_val v, bool mapped)
 {
     int64_t axis = x->o && x->o->out_axes ? x->o->out_axes[k] : 0;
