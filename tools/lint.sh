@@ -89,6 +89,23 @@ if ! diff -u abi/exports.txt "$found" >"$BUILD/declared.diff"; then
     grep -E '^[-+][^-+]' "$BUILD/declared.diff" | head -40
 fi
 
+# Each public header names the sources that implement it, and each source of ops/ with an exported function is named.
+for header in include/lazuli/*.h; do
+    [ "$header" = include/lazuli/lazuli.h ] && continue
+    sources=$(awk '
+        /Implemented in:/ { on = 1; sub(/.*Implemented in:/, "") }
+        on && /\*\// { sub(/\. *\*\/.*/, ""); gsub(/[,*]/, " "); print; exit }
+        on { gsub(/[,*]/, " "); print }
+        /\*\// { exit }' "$header")
+    [ -n "$sources" ] || finding "$header does not say where it is implemented"
+    for f in $sources; do [ -f "$f" ] || finding "$header is implemented in $f, which does not exist"; done
+done
+for o in "$BUILD"/obj/ops/*.o; do
+    f=ops/$(basename "$o" .o).c
+    nm -g --defined-only "$o" | awk '{ print $3 }' | grep -qxFf abi/exports.txt || continue
+    grep -qwF "$f" include/lazuli/*.h || finding "$f is named by no header of include/lazuli"
+done
+
 tools/regen.sh "$BUILD" check || bad=1
 
 # Every exported function and every field of an options struct has a comment, of which the API reference is made.

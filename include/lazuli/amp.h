@@ -1,5 +1,5 @@
 /* amp.h - automatic mixed precision (torch.amp): matrix products and convolutions in bf16 or f16,
- * what needs the range in f32, parameters in f32; and the scaling of losses that f16 needs.
+ * operations that need the range in f32, parameters in f32; and loss scaling, which f16 needs.
  *
  *     lz_autocast_begin(LZ_BF16);
  *     lz_tensor *loss = lz_cross_entropy(forward(x), labels);
@@ -12,7 +12,8 @@
  * (hlo.h). A gradient passes back through the conversions, so that of an f32 parameter is f32; it
  * is the same whether lz_backward stands inside or outside. A parameter used many times is
  * converted once per step.
- * Thread rule: the scope belongs to a thread, as lz_scope_begin does. */
+ * Thread rule: the scope belongs to a thread, as lz_scope_begin does.
+ * Implemented in: runtime/graph/autocast.c, nn/grad_scaler.c. */
 #ifndef LAZULI_AMP_H
 #define LAZULI_AMP_H
 #include <lazuli/optim.h>
@@ -46,11 +47,11 @@ LZ_API lz_tensor *lz_autocast_operand_at(const char *function, lz_tensor *t, con
 typedef struct lz_grad_scaler_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_grad_scaler_options));
     double init_scale LZ_DEFAULT(65536); /* > 0: the first scale */
-    /* > 1: what the scale grows by; a scale that would not be finite stays */
+    /* > 1: growth factor of the scale; a scale that would not be finite stays */
     double growth_factor LZ_DEFAULT(2);
-    double backoff_factor LZ_DEFAULT(.5);     /* in (0, 1): what the scale shrinks by */
+    double backoff_factor LZ_DEFAULT(.5);     /* in (0, 1): backoff factor of the scale */
     int64_t growth_interval LZ_DEFAULT(2000); /* good steps after which the scale grows */
-    /* everything below does what it would do without a scaler: one program for all dtypes */
+    /* false: everything below behaves as without a scaler, so that one program serves all dtypes */
     bool disabled LZ_DEFAULT(false);
 } lz_grad_scaler_options;
 #define LZ_GRAD_SCALER_DEFAULTS                                                                    \

@@ -1,5 +1,6 @@
 /* cache.h - the persistent compilation cache. On by default under $XDG_CACHE_HOME/lazuli; any
- * number of processes share it. */
+ * number of processes share it.
+ * Implemented in: runtime/exec/program.c. */
 #ifndef LAZULI_CACHE_H
 #define LAZULI_CACHE_H
 #include <lazuli/types.h>
@@ -22,7 +23,7 @@ typedef struct lz_cache_counts {
     uint64_t evicted;        /* entries removed to keep the size below its cap */
     double compile_ms;       /* time spent compiling, of all threads */
 } lz_cache_counts;
-/* Copies what this process counted; set out->struct_size first. LZ_ENULL, LZ_EINVAL. */
+/* Copies the counts of this process; set out->struct_size first. LZ_ENULL, LZ_EINVAL. */
 LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out);
 /* Copies the path of the cache. The needed size without NUL; 0: there is only the cache in
  * memory. */

@@ -3,7 +3,8 @@
  * Names, defaults and results are those of torch and torch.fft. Floats are f32 and f64 here,
  * complex is c64 and c128; integers and booleans become f32 first.
  * Gradients of all. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL,
- * LZ_ERANGE, LZ_EMEM. */
+ * LZ_ERANGE, LZ_EMEM.
+ * Implemented in: ops/complex.c, ops/fft.c. */
 #ifndef LAZULI_COMPLEX_OPS_H
 #define LAZULI_COMPLEX_OPS_H
 #include <lazuli/shape_ops.h>
@@ -23,13 +24,13 @@ LZ_API lz_tensor *lz_view_as_complex_at(lz_tensor *x, const lz_site *site);
 
 /* ---- transforms of one dimension ---- The sum over j of x[j] e^(-2 pi i j k / n); the inverse
  * with the other sign. A dimension of another extent than n is cut, or zeros are added at its end.
- * n >= 1 of any factors (docs/reference/semantics.md). norm says what is divided by n: "backward"
- * the inverse, "forward" the transform, "ortho" both by the root of n. */
+ * n >= 1 of any factors (docs/reference/semantics.md). norm: "backward" divides the inverse by n,
+ * "forward" the transform, "ortho" both by sqrt(n). */
 typedef struct lz_fft_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_fft_options));
     /* length; 0: the extent of dim, of lz_irfft and lz_hfft 2 (extent - 1) */
     int64_t n LZ_DEFAULT(0);
-    int64_t dim LZ_DEFAULT(-1);              /* what is transformed */
+    int64_t dim LZ_DEFAULT(-1);              /* the dimensions to transform */
     const char *norm LZ_DEFAULT("backward"); /* "backward", "forward" or "ortho" */
 } lz_fft_options;
 #define LZ_FFT_DEFAULTS .dim = -1
@@ -73,7 +74,7 @@ LZ_API lz_tensor *lz_rfftn_at(lz_tensor *x, const lz_fftn_options *o, const lz_s
 /* The real numbers whose lz_rfftn x is. */
 LZ_API lz_tensor *lz_irfftn_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site);
 
-/* ---- beside them ---- */
+/* ---- helpers ---- */
 /* Frequencies of the elements of a transform of n samples d apart, in cycles per unit of d: 0, 1,
  * .., -2, -1 over n d. f32 or f64; d is a run-time argument. */
 LZ_API lz_tensor *lz_fftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site);

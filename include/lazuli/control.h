@@ -1,17 +1,18 @@
-/* control.h - loops and branches as operations: a callback records the body once, and the device
- * runs it as often as it takes.
+/* control.h - structured control flow: loops and branches as operations. A callback is traced once,
+ * and the device runs the traced body as often as needed.
  *
  * A callback gets tensors that stand for the values inside, and gives back its results. Tensors
  * made outside may be used freely inside: they become further operands and stay as they are. What
  * is recorded inside exists only there: it is no use to assign it to a tensor of the program, to
  * read it or to step (LZ_EINVAL at the step that would need it), and handles made inside are gone
- * when the callback returns. Random operations give other numbers in every round.
+ * when the callback returns. Random operations give different numbers in every iteration.
  *
  * Errors of all: LZ_ENULL; LZ_ESHAPE, LZ_EDTYPE when results do not have the types they must have;
  * LZ_EINVAL (counts, operands of two devices); the error of an error tensor given or made inside;
  * LZ_EMEM. On failure every out[k] is an error tensor. Handles given back belong to the innermost
  * scope of the caller.
- * Source: StableHLO's while, if and case; JAX's lax.while_loop, fori_loop, scan, cond, switch. */
+ * Source: StableHLO's while, if and case; JAX's lax.while_loop, fori_loop, scan, cond, switch.
+ * Implemented in: runtime/region/control_flow.c. */
 #ifndef LAZULI_CONTROL_H
 #define LAZULI_CONTROL_H
 #include <lazuli/tensor.h>
@@ -21,10 +22,10 @@ LZ_EXTERN_C_BEGIN
 typedef void lz_body_fn(lz_tensor *const *in, lz_tensor **out, void *user);
 /* One boolean for the values. */
 typedef lz_tensor *lz_cond_fn(lz_tensor *const *in, void *user);
-/* Values after round i (rank 0, i64) for those before it. */
+/* The carried values after iteration i (rank 0, i64) from those before it. */
 typedef void lz_round_fn(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user);
-/* Carried values after a step, and what the step gives, for those before it and the step's
- * slices. */
+/* The carried values after a step and the step's outputs, from the carried values before it and the
+ * step's slices. */
 typedef void lz_scan_fn(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next,
                         lz_tensor **y, void *user);
 
@@ -55,9 +56,9 @@ LZ_API lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int
                               lz_tensor *const *in, int nin, int nout, void *user, lz_tensor **out,
                               const lz_site *site);
 
-/* nout results of fn on nin operands, whose gradient works fn out again instead of keeping what is
- * made on the way: memory for time (torch.utils.checkpoint). fn is compiled apart from what is
- * around it. */
+/* nout results of fn on nin operands; their gradient computes fn again instead of storing
+ * intermediate values (rematerialisation, torch.utils.checkpoint). fn is compiled apart from what
+ * is around it. */
 LZ_API lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout,
                                   void *user, lz_tensor **out, const lz_site *site);
 

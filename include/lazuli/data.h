@@ -9,7 +9,9 @@
  * element type or rank that tensors have not), LZ_EUNSUPPORTED, LZ_ERANGE (too large). The message
  * names the file and the culprit.
  * Threads: every function may be called from any thread; an open archive may be read by many
- * threads at once. */
+ * threads at once.
+ * Implemented in: data/array.c, data/npy.c, data/dataset_files.c, data/csv.c, data/zip.c,
+ *   data/safetensors.c, data/archive.c. */
 #ifndef LAZULI_DATA_H
 #define LAZULI_DATA_H
 #include <lazuli/tensor.h>
@@ -24,12 +26,12 @@ typedef struct lz_array {
     lz_shape shape;
     size_t nbytes;
     void *data;  /* aligned for its dtype. Memory of a mapped file: not to be written */
-    void *owner; /* what lz_array_free gives up */
+    void *owner; /* the memory that lz_array_free releases */
 } lz_array;
-/* Gives up what the array shows and makes it {0}. NULL is fine. */
+/* Releases the array's memory and makes it {0}. NULL is fine. */
 LZ_API void lz_array_free(lz_array *a);
 /* The tensor of an array, which it takes over (a becomes {0}, also on error). Without a copy where
- * the device can use the memory as it lies: 64-byte aligned, as arrays of .npy files and fresh ones
+ * the device can use the memory as it is: 64-byte aligned, as arrays of .npy files and fresh ones
  * are; else copied. */
 LZ_API lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site);
 #define lz_array_tensor(a) lz_array_tensor_at((a), LZ_SITE)

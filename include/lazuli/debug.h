@@ -1,6 +1,7 @@
-/* debug.h - what the engine did and why: metrics, counters, graphs, name scopes.
+/* debug.h - introspection: metrics, counters, dumps of graphs, name scopes.
  * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the
- * NUL. */
+ * NUL.
+ * Implemented in: runtime/debug/metrics.c, runtime/debug/graph_dump.c, runtime/graph/scope.c. */
 #ifndef LAZULI_DEBUG_H
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>

@@ -11,7 +11,8 @@
  * equal singular values or eigenvalues (through vectors), of the further columns of a full u or v.
  * Those of a complete q are LAPACK's, and so is their gradient. Errors of all, as an error tensor:
  * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_EMEM. Source: Golub and Van Loan, Matrix
- * Computations; docs/reference/semantics.md says what is open. */
+ * Computations; docs/reference/semantics.md says what is open.
+ * Implemented in: ops/linear_solve.c, ops/eig_svd.c. */
 #ifndef LAZULI_DECOMPOSITIONS_H
 #define LAZULI_DECOMPOSITIONS_H
 #include <lazuli/hlo.h>

@@ -1,5 +1,6 @@
 /* device.h - devices, threads, memory, start-up. Nothing needs to be called before the first
- * operation. */
+ * operation.
+ * Implemented in: runtime/exec/runtime_device.c, runtime/exec/embedder_hooks.c. */
 #ifndef LAZULI_DEVICE_H
 #define LAZULI_DEVICE_H
 #include <lazuli/types.h>

@@ -1,6 +1,7 @@
 /* dlpack.h - tensors shared with other libraries without a copy, by DLPack's ABI 1.1
  * (https://dmlc.github.io/dlpack). The structs below are the ABI's; when the program has included
- * DLPack's own header first, those are used. */
+ * DLPack's own header first, those are used.
+ * Implemented in: runtime/exec/dlpack.c. */
 #ifndef LAZULI_DLPACK_H
 #define LAZULI_DLPACK_H
 #include <lazuli/tensor.h>

@@ -1,5 +1,6 @@
 /* ffi.h - functions of the program's own in compiled programs: StableHLO's custom_call by name.
- * Threads: thread-safe. */
+ * Threads: thread-safe.
+ * Implemented in: runtime/region/ffi.c. */
 #ifndef LZ_FFI_H
 #define LZ_FFI_H
 #include <lazuli/tensor.h>

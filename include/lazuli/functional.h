@@ -3,7 +3,9 @@
  * Names, argument order, defaults and results are torch's. 16-bit floats are computed in f32 and
  * rounded once. A weight, bias or mask that is "may be NULL" is left out then. Errors of all, as an
  * error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM; an operand that is
- * an error tensor is returned. Source of each: the function of torch.nn.functional of its name. */
+ * an error tensor is returned. Source of each: the function of torch.nn.functional of its name.
+ * Implemented in: nn/norm.c, nn/dropout.c, nn/attention.c, nn/loss_class.c, nn/loss.c,
+ *   nn/loss_margin.c, nn/loss_ctc.c. */
 #ifndef LAZULI_FUNCTIONAL_H
 #define LAZULI_FUNCTIONAL_H
 #include <lazuli/tensor_ops.h>
@@ -102,7 +104,7 @@ typedef struct lz_loss_options {
     lz_tensor *weight LZ_DEFAULT(nullptr);
     /* cross_entropy, nll_loss: targets of this class count nowhere */
     int64_t ignore_index LZ_DEFAULT(-100);
-    /* cross_entropy, in [0, 1]: so much of the target is spread over all classes */
+    /* cross_entropy, in [0, 1]: this part of the target is spread evenly over all classes */
     double label_smoothing LZ_DEFAULT(0);
     /* binary_cross_entropy_with_logits: factor of the first term; NULL: 1 */
     lz_tensor *pos_weight LZ_DEFAULT(nullptr);
@@ -130,8 +132,8 @@ typedef struct lz_loss_options {
 /* Logits [C] or [N, C, ..] in floats; target of i32 or i64, [] or [N, ..]:
  * -log_softmax(logits)[target], or of a float and the logits' shape: probabilities of the classes.
  * weight [C]: by class, and the mean is over the weights. Targets equal to ignore_index count
- * nowhere; others outside 0..C-1 add 0. label_smoothing in [0, 1]: so much of the target is spread
- * over all classes. */
+ * nowhere; others outside 0..C-1 add 0. label_smoothing in [0, 1]: this part of the target is
+ * spread evenly over all classes. */
 LZ_API lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target,
                                       const lz_loss_options *o, const lz_site *site);
 /* As lz_cross_entropy, of what lz_log_softmax gives; no label_smoothing. */

@@ -1,6 +1,7 @@
 /* grad.h - reverse-mode gradients over the pending graph. The gradient is recorded like any other
  * operation, so it can be differentiated again.
- * Source of each rule: the vjp column of docs/reference/ops.md. */
+ * Source of each rule: the vjp column of docs/reference/ops.md.
+ * Implemented in: autodiff/grad.c, autodiff/jvp.c, runtime/region/custom_vjp.c. */
 #ifndef LAZULI_GRAD_H
 #define LAZULI_GRAD_H
 #include <lazuli/tensor.h>
@@ -52,7 +53,7 @@ LZ_API lz_status lz_backward_at(lz_tensor *loss, const lz_site *site);
 LZ_API lz_tensor *lz_grad_of(lz_tensor *t);
 /* Forgets the gradients of n parameters. */
 LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n);
-/* The same value without a path to what made it: no gradient flows through. */
+/* The same value with its history cut (stop-gradient): no gradient flows through. */
 LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
 #define lz_detach(x) lz_detach_at((x), LZ_SITE)
 #define lz_stop_gradient(x) lz_detach(x) /* JAX's name */

@@ -4,7 +4,8 @@
  * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor
  * is returned. Source of each: the section of its name in the StableHLO specification; what that
  * leaves open is in docs/reference/ops.md. Lists of dimensions have at most LZ_MAX_RANK entries,
- * each in 0..rank-1 and (but for slices and pads) none twice. */
+ * each in 0..rank-1 and (but for slices and pads) none twice.
+ * Implemented in: ops/hlo.c, runtime/graph/error_tensor.c, ops/matrix.c, ops/hlo_window.c. */
 #ifndef LAZULI_HLO_H
 #define LAZULI_HLO_H
 #include <lazuli/tensor.h>
@@ -38,8 +39,8 @@ LZ_API lz_tensor *lz_hlo_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site 
 /* The same bits as another dtype. Equal widths: the same shape. To a wider one the last dimension,
  * which must be the ratio, goes; to a narrower one a last dimension of the ratio is added. */
 LZ_API lz_tensor *lz_hlo_bitcast_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
-/* Floats, rounded to a format of so many bits (exponent at least 1, mantissa at least 0) and
- * back. */
+/* Floats, rounded to a format with these exponent (>= 1) and mantissa (>= 0) bits and back
+ * (reduce_precision). */
 LZ_API lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int mantissa_bits,
                                              const lz_site *site);
 /* x repeated to `shape`: dims[i] (ndims is x's rank) is the dimension of the result that dimension
@@ -144,8 +145,8 @@ LZ_API lz_tensor *lz_hlo_select_and_scatter_at(lz_hlo_direction select, const ch
  * 2), which are the result's; 16-bit floats accumulate in f32. The numbers say which dimension is
  * what; lists have nspatial entries; 0 in stride and dilations and groups means 1. lhs_dilation:
  * gaps in x; rhs_dilation: in the kernel; low, high: padding of x with 0; reversal: the kernel
- * turned round. feature_groups: input and output features in groups that do not meet; batch_groups:
- * the batch and the output features. */
+ * reversed. feature_groups: input and output features in groups that do not meet; batch_groups: the
+ * batch and the output features. */
 typedef struct lz_conv_dims {
     int nspatial;
     int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature, output_batch,

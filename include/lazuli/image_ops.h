@@ -2,7 +2,8 @@
  * and shuffling: any leading dimensions). Names, defaults and results are ATen's; the number of
  * spatial dimensions is found from the arguments. Floats unless said, 16-bit ones computed in f32.
  * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE,
- * LZ_EMEM. */
+ * LZ_EMEM.
+ * Implemented in: ops/resample.c, ops/image.c. */
 #ifndef LAZULI_IMAGE_OPS_H
 #define LAZULI_IMAGE_OPS_H
 #include <lazuli/tensor_ops.h>
@@ -58,7 +59,7 @@ typedef struct lz_window { /* (height, width) each; 0 in dilation and stride sta
 /* [N, C, H, W] -> [N, C kh kw, L], the L windows as columns; zeros around. Any dtype.
  * torch.nn.functional.unfold. */
 LZ_API lz_tensor *lz_im2col_at(lz_tensor *x, const lz_window *window, const lz_site *site);
-/* [N, C kh kw, L] -> [N, C, H, W], what windows share added up. Numbers.
+/* [N, C kh kw, L] -> [N, C, H, W], overlapping windows are summed. Numbers.
  * torch.nn.functional.fold. */
 LZ_API lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, const lz_window *window,
                                const lz_site *site);

@@ -1,10 +1,11 @@
-/* index_ops.h - reading and writing at positions given by tensors, beyond lz_gather and kin of
+/* index_ops.h - reading and writing at positions given by tensors, beyond lz_gather and its like of
  * tensor_ops.h. Names, defaults and results are ATen's.
  * An index is i32 or i64. Where ATen counts negative positions from the end ("wraps" below), so do
  * these; other positions out of bounds are clamped when reading and dropped when writing (ATen: an
  * error). Where several updates meet at one element, the last one in row-major order stays unless
  * they are combined. Any dtype; a source has x's dtype unless said. Errors of all, as an error
- * tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+ * tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM.
+ * Implemented in: ops/index_put.c. */
 #ifndef LAZULI_INDEX_OPS_H
 #define LAZULI_INDEX_OPS_H
 #include <lazuli/tensor_ops.h>
@@ -33,9 +34,9 @@ LZ_API lz_tensor *lz_scatter_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_
 /* As lz_scatter, with one number for all. */
 LZ_API lz_tensor *lz_scatter_value_at(lz_tensor *x, int64_t dim, lz_tensor *index, double value,
                                       const lz_site *site);
-/* reduce: "sum", "prod", "mean", "amax", "amin" of what meets at an element, with x's own unless
- * include_self is false. Elements that nothing meets stay. mean of integers is floored. The
- * gradient of "prod" is LZ_EGRAD. */
+/* reduce: "sum", "prod", "mean", "amax", "amin" of the values written to an element, including x's
+ * own unless include_self is false. Elements that nothing is written to stay. mean of integers is
+ * floored. The gradient of "prod" is LZ_EGRAD. */
 LZ_API lz_tensor *lz_scatter_reduce_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                                        const char *reduce, bool include_self, const lz_site *site);
 /* x as one row, at each position of index, whose shape the result has. Wraps. */

@@ -1,11 +1,12 @@
-/* jit.h - functions that are recorded once and then run without recording.
+/* jit.h - traced functions (jit): recorded once, then run without recording.
  *
  * lz_function_trace calls the callback once, on tensors that stand for the arguments, and compiles
  * what it recorded. lz_function_call runs that on other tensors of the same types: it neither
  * records nor looks anything up, whatever the number of operations. Tensors that the callback uses
  * from outside are kept as they were then; what changes between calls has to be an argument. What
  * was recorded inside exists only there, as in control.h. Random operations give other numbers in
- * every call. There are no gradients through a call; lz_grad inside the callback is fine. */
+ * every call. There are no gradients through a call; lz_grad inside the callback is fine.
+ * Implemented in: runtime/region/function.c. */
 #ifndef LAZULI_JIT_H
 #define LAZULI_JIT_H
 #include <lazuli/control.h>
@@ -15,7 +16,7 @@ typedef struct lz_function lz_function;
 typedef struct lz_function_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_function_options));
     const char *name LZ_DEFAULT(nullptr); /* in dumps and reports */
-    /* nin flags, or NULL: the argument is given away. A call takes its memory for a result where
+    /* nin flags, or NULL: the argument is donated. A call reuses its memory for a result when
      * nobody else holds it; its handle is stale afterwards (LZ_ESTALE). */
     const bool *donate LZ_DEFAULT(nullptr);
 } lz_function_options;

@@ -1,8 +1,9 @@
 /* linalg_ops.h - products beyond lz_matmul: the forms with addends, einsum, tensordot, kron, cross.
  * Names and results are ATen's. dtypes promote, also integers; 16-bit floats accumulate in f32. In
- * the forms with addends a beta of 0 means that x is not read (NaN in it do not matter), and x is
+ * the forms with addends a beta of 0 means that x is not read (a NaN in it has no effect), and x is
  * broadcast; of integers alpha and beta are whole (LZ_EDTYPE). Errors of all, as an error tensor:
- * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+ * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM.
+ * Implemented in: ops/linalg.c, ops/einsum.c. */
 #ifndef LAZULI_LINALG_OPS_H
 #define LAZULI_LINALG_OPS_H
 #include <lazuli/tensor_ops.h>

@@ -12,7 +12,8 @@
  *     }
  *
  * Threads: a data set is read by many threads at once; a loader belongs to one thread at a time,
- * whose default device it feeds. */
+ * whose default device it feeds.
+ * Implemented in: data/dataset.c, data/loader.c. */
 #ifndef LAZULI_LOADER_H
 #define LAZULI_LOADER_H
 #include <lazuli/data.h>
@@ -68,7 +69,7 @@ typedef struct lz_loader_options {
     int loader_prefetch_size LZ_DEFAULT(16); /* batches ready in host memory, 1..1024 */
     /* batches on the device before they are asked for, 1..1024 */
     int device_prefetch_size LZ_DEFAULT(8);
-    /* lz_loader_next marks the step after so many batches, and at the end; 0: never */
+    /* lz_loader_next marks the step after every this many batches, and at the end; 0: never */
     int batches_per_execution LZ_DEFAULT(1);
     /* of every num_shards batches this loader takes number `shard`; an incomplete last group is
      * left out */

@@ -6,7 +6,8 @@
  * Shapes broadcast, dtypes promote, and "floats" means that integers and booleans are converted to
  * f32 first, as in tensor_ops.h; 16-bit floats are computed in f32 and rounded once. Errors of all,
  * as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. Source of
- * each: the ATen function of its name; gradients at kinks are ATen's. */
+ * each: the ATen function of its name; gradients at kinks are ATen's.
+ * Implemented in: ops/pointwise.c, ops/special_functions.c, ops/activation.c. */
 #ifndef LAZULI_MATH_OPS_H
 #define LAZULI_MATH_OPS_H
 #include <lazuli/tensor.h>
@@ -58,10 +59,10 @@ LZ_API lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_mvlgamma_at(lz_tensor *x, int p, const lz_site *site);
 typedef struct lz_nan_to_num_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_nan_to_num_options));
-    double nan LZ_DEFAULT(0); /* what replaces NaN */
-    /* what replaces infinity; 0, as nothing given: the largest finite value of the dtype */
+    double nan LZ_DEFAULT(0); /* replacement of NaN */
+    /* replacement of infinity; 0, the default: the largest finite value of the dtype */
     double posinf LZ_DEFAULT(0);
-    double neginf LZ_DEFAULT(0);        /* what replaces -infinity; 0: the lowest finite value */
+    double neginf LZ_DEFAULT(0);        /* replacement of -infinity; 0: the lowest finite value */
     bool posinf_zero LZ_DEFAULT(false); /* posinf is meant to be 0 */
     bool neginf_zero LZ_DEFAULT(false); /* neginf is meant to be 0 */
 } lz_nan_to_num_options;

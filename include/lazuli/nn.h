@@ -1,5 +1,7 @@
 /* nn.h - parameter lists, layers with parameters, initialisers. Written with the public operations
- * only. */
+ * only.
+ * Implemented in: nn/params.c, nn/state.c, nn/modules.c, nn/conv.c, nn/mha.c, nn/rnn.c,
+ *   nn/init.c. */
 #ifndef LAZULI_NN_H
 #define LAZULI_NN_H
 #include <lazuli/functional.h>

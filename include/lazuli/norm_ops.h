@@ -3,7 +3,8 @@
  * Floats; 16-bit ones are computed in f32, and the saved statistics are f32. Variances are biased
  * (divided by the count). Weights and biases may be NULL. Results stored through pointers (which
  * may be NULL) are handles of the innermost scope, error tensors on failure. Errors of all, as an
- * error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_EMEM. */
+ * error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_EMEM.
+ * Implemented in: ops/normalization.c, ops/random.c. */
 #ifndef LAZULI_NORM_OPS_H
 #define LAZULI_NORM_OPS_H
 #include <lazuli/tensor_ops.h>

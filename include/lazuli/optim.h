@@ -1,6 +1,8 @@
 /* optim.h - optimizers, gradient clipping, averages, checkpoints, learning-rate schedules. A step
  * is recorded, not run: lz_mark_step runs it fused with the backward pass. Learning rates are
- * run-time arguments: changing them compiles nothing. */
+ * run-time arguments: changing them compiles nothing.
+ * Implemented in: nn/optim_create.c, nn/optim.c, nn/clip.c, nn/ema.c, nn/state.c,
+ *   nn/lr_schedule.c. */
 #ifndef LAZULI_OPTIM_H
 #define LAZULI_OPTIM_H
 #include <lazuli/nn.h>
@@ -52,7 +54,7 @@ typedef struct lz_adagrad_options { /* torch.optim.Adagrad: Duchi et al. 2011 */
     double lr LZ_DEFAULT(1e-2);        /* learning rate */
     double lr_decay LZ_DEFAULT(0);     /* lr / (1 + lr_decay step) */
     double weight_decay LZ_DEFAULT(0); /* times the parameter is added to the gradient */
-    double initial_accumulator_value LZ_DEFAULT(0); /* what the sums of squares start from */
+    double initial_accumulator_value LZ_DEFAULT(0); /* initial value of the sums of squares */
     double eps LZ_DEFAULT(1e-10);                   /* is added to the denominator */
 } lz_adagrad_options;
 /* Chen et al. 2023, algorithm 2; weight decay is decoupled */

@@ -1,12 +1,13 @@
-/* order.h - what is found by sorting: sorted values, the largest ones, medians, quantiles,
- * positions in sorted sequences, and what has a size that depends on values, up to a bound the
- * program gives. Names, argument order and results are ATen's, the bounds are JAX's.
+/* order.h - sorting and selection: sorted values, top-k, medians, quantiles, positions in sorted
+ * sequences; and results of data-dependent size, up to a bound given by the program. Names,
+ * argument order and results are ATen's, the bounds are JAX's.
  * Order: NaN is the largest, -0 equals 0, false is below true; complex numbers have none
  * (LZ_EDTYPE). Everything is stable: of equal elements the earlier one comes first. Indices are
  * i64. Where a function gives more than one tensor, the others are written to pointers, each of
  * which may be NULL, as handles of the innermost scope; on failure they are error tensors. A scalar
  * counts as a row of one element. Gradients go to the elements that were taken.
- * Errors: as in tensor_ops.h. */
+ * Errors: as in tensor_ops.h.
+ * Implemented in: ops/ordering.c, ops/bounded_size.c. */
 #ifndef LAZULI_ORDER_H
 #define LAZULI_ORDER_H
 #include <lazuli/tensor_ops.h>
@@ -42,7 +43,7 @@ LZ_API lz_tensor *lz_mode_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor 
                              const lz_site *site);
 typedef struct lz_quantile_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_quantile_options));
-    int64_t dim LZ_DEFAULT(LZ_ALL_DIMS); /* what goes; LZ_ALL_DIMS: x as one row */
+    int64_t dim LZ_DEFAULT(LZ_ALL_DIMS); /* the reduced dimension; LZ_ALL_DIMS: x as one row */
     bool keepdim LZ_DEFAULT(false);      /* dim stays with extent 1 */
     /* "linear", "lower", "higher", "midpoint", "nearest" */
     const char *interpolation LZ_DEFAULT("linear");

@@ -2,7 +2,8 @@
  * and waits, and the program's own spans, by thread and device. The file holds Chrome trace events
  * (JSON), which Perfetto (ui.perfetto.dev) and chrome://tracing show. See docs/debugging.md.
  * While no trace runs, none of this costs anything worth measuring.
- * Threads: thread-safe; a trace is of the whole process, spans are of the calling thread. */
+ * Threads: thread-safe; a trace is of the whole process, spans are of the calling thread.
+ * Implemented in: runtime/debug/profiler.c. */
 #ifndef LAZULI_PROFILER_H
 #define LAZULI_PROFILER_H
 #include <lazuli/types.h>

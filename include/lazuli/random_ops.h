@@ -2,7 +2,8 @@
  * device's seed, the same numbers on every device. Names are ATen's, the numbers are not.
  * Parameters are run-time arguments. No gradient reaches parameters through lz_bernoulli,
  * lz_multinomial and lz_exponential; through lz_normal it does. Errors of all, as an error tensor:
- * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+ * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM.
+ * Implemented in: ops/random.c. */
 #ifndef LAZULI_RANDOM_OPS_H
 #define LAZULI_RANDOM_OPS_H
 #include <lazuli/tensor_ops.h>

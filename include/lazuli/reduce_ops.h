@@ -4,7 +4,8 @@
  * first;
  * 16-bit floats are computed in f32 and rounded once. A second result is a second handle of the
  * innermost scope, stored through a pointer that may be NULL; on failure it is an error tensor
- * too. */
+ * too.
+ * Implemented in: ops/statistics.c. */
 #ifndef LAZULI_REDUCE_OPS_H
 #define LAZULI_REDUCE_OPS_H
 #include <lazuli/tensor_ops.h>

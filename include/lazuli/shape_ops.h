@@ -1,9 +1,9 @@
-/* shape_ops.h - rearranging, taking apart, writing into parts, making: what tensor_ops.h and
- * tensor.h do not have. Names, defaults and results are ATen's, but that there are no views: every
- * result is a value, and writing into a part gives a new tensor (..._scatter), which lz_assign may
- * put back.
- * Any dtype unless said; dimensions may be negative. Errors of all, as an error tensor: LZ_ENULL,
- * LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. */
+/* shape_ops.h - further shape operations: rearranging, splitting, writing into slices, creating.
+ * Names, defaults and results are ATen's, but that there are no views: every result is a value, and
+ * writing into a part gives a new tensor (..._scatter), which lz_assign may put back. Any dtype
+ * unless said; dimensions may be negative. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE,
+ * LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM.
+ * Implemented in: ops/view.c, ops/slice_update.c. */
 #ifndef LAZULI_SHAPE_OPS_H
 #define LAZULI_SHAPE_OPS_H
 #include <lazuli/tensor_ops.h>

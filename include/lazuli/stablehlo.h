@@ -1,9 +1,10 @@
 /* stablehlo.h - programs given as StableHLO text, as JAX's jax.jit(f).lower(...).as_text() prints
  * it: read once, then called like any operation.
  *
- * A call records what the program is made of. So it is compiled together with what is recorded
- * around it, lz_grad goes through it, and lz_function_trace keeps it from being recorded again.
- * Thread rule: a program is immutable; threads may call it at the same time. */
+ * A call records the program's operations, so they are compiled together with the operations around
+ * them, lz_grad goes through it, and lz_function_trace keeps it from being recorded again.
+ * Thread rule: a program is immutable; threads may call it at the same time.
+ * Implemented in: runtime/region/stablehlo.c. */
 #ifndef LAZULI_STABLEHLO_H
 #define LAZULI_STABLEHLO_H
 #include <lazuli/tensor.h>

@@ -14,7 +14,9 @@
  * was made before the innermost scope was opened. Other intermediates of that scope are dropped:
  * reading one after the step gives LZ_ESTALE, which says so (lz_retain it before the step).
  * Threads. Handles may be used from any thread; scopes, the last error and the default device
- * belong to a thread. */
+ * belong to a thread.
+ * Implemented in: runtime/exec/host_transfer.c, ops/creation.c, runtime/exec/to_device.c,
+ *   runtime/graph/scope.c, runtime/exec/sync.c. */
 #ifndef LAZULI_TENSOR_H
 #define LAZULI_TENSOR_H
 #include <lazuli/types.h>

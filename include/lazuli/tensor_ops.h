@@ -7,7 +7,8 @@
  * (dimensions and indices), LZ_EMEM; an operand that is an error tensor is returned. Source of
  * each: the ATen function of its name. Composites (softmax, mean, var, gelu, ...) of 16-bit floats
  * are computed in f32 and rounded once. "Floats" below: integers and booleans are converted to f32
- * first. */
+ * first.
+ * Implemented in: ops/reduction.c, ops/indexing.c, ops/shape.c. */
 #ifndef LAZULI_TENSOR_OPS_H
 #define LAZULI_TENSOR_OPS_H
 #include <lazuli/tensor.h>

@@ -1,20 +1,21 @@
-/* transforms.h - functions of functions: derivatives, many examples at once.
+/* transforms.h - function transforms: derivatives, and vmap (automatic batching).
  * A callback gets tensors that stand for its arguments, records operations on them once, and gives
  * back its results; what control.h says about callbacks holds. Tensors made outside may be used
- * freely inside. */
+ * freely inside.
+ * Implemented in: runtime/region/vmap.c, autodiff/derivatives.c. */
 #ifndef LAZULI_TRANSFORMS_H
 #define LAZULI_TRANSFORMS_H
 #include <lazuli/control.h>
 LZ_EXTERN_C_BEGIN
 
-/* ---- many examples at once ---- */
+/* ---- vmap: automatic batching ---- */
 enum { LZ_MAX_EXAMPLE_RANK = LZ_MAX_RANK - 1 }; /* of a value of one example */
 /* An argument or result that is the same for all examples. */
 #define LZ_UNMAPPED INT64_MIN
 typedef struct lz_vmap_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_vmap_options));
-    /* nin dimensions along which the examples lie, from the end when negative, or LZ_UNMAPPED;
-     * NULL: 0 for all */
+    /* per input: its batch dimension, from the end when negative, or LZ_UNMAPPED; NULL: 0 for
+     * all */
     const int64_t *in_axes LZ_DEFAULT(nullptr);
     /* where the results get theirs, nout of them; NULL: 0 for all. LZ_UNMAPPED: the result must not
      * depend on the example (else LZ_EINVAL) */

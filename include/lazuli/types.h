@@ -1,5 +1,6 @@
 /* types.h - the value types every other header uses: status, dtype, shape, call site.
- * Usable from C11 and C++17. Nothing here allocates. */
+ * Usable from C11 and C++17. Nothing here allocates.
+ * Implemented in: base/status.c, base/dtype.c. */
 #ifndef LAZULI_TYPES_H
 #define LAZULI_TYPES_H
 #include <stdbool.h>
@@ -71,7 +72,7 @@ typedef struct lz_c128 {
     double re, im;
 } lz_c128;
 
-/* Element type of a tensor. 0 (LZ_DTYPE_NONE) is no type. */
+/* Element type of a tensor. 0 (LZ_DTYPE_NONE) is not a type. */
 typedef enum lz_dtype {
     LZ_DTYPE_NONE = 0,
 #define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype) LZ_##NAME = value,
@@ -121,12 +122,12 @@ typedef struct lz_ffi_buffer {
 
 enum { LZ_FFI_MESSAGE = 256 };
 typedef struct lz_ffi_call {
-    const char *target;         /* what it was registered as */
+    const char *target;         /* name it was registered under */
     const char *backend_config; /* the program's text for it; "" without */
     uint32_t nargs, nrets;
     const lz_ffi_buffer *args; /* only read */
     const lz_ffi_buffer *rets; /* their data is to be written, all of it; it overlaps no argument */
-    char *message;             /* room for LZ_FFI_MESSAGE characters: what went wrong */
+    char *message;             /* room for LZ_FFI_MESSAGE characters: the error message */
 } lz_ffi_call;
 /* Called on a thread of the device, one call of a program after the other. Returns LZ_OK, or what
  * the program fails with. Must not wait for the device it is called from. */

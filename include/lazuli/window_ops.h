@@ -3,7 +3,8 @@
  * promote; 16-bit floats accumulate in f32.
  * Lists have an entry per spatial dimension. In strides, dilations and kernel sizes an entry of 0
  * repeats the one before it, so .stride = {2} is 2 everywhere; in paddings it is 0. Errors: as in
- * tensor_ops.h. Source: the ATen function of the name. */
+ * tensor_ops.h. Source: the ATen function of the name.
+ * Implemented in: ops/convolution.c, ops/pooling.c, ops/adaptive_pooling.c, ops/cumulative.c. */
 #ifndef LAZULI_WINDOW_OPS_H
 #define LAZULI_WINDOW_OPS_H
 #include <lazuli/tensor_ops.h>

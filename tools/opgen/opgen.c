@@ -248,7 +248,8 @@ static void print_header(void)
            "f32, f64.\n"
            " * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, "
            "LZ_EMEM; an operand that is an error tensor is\n"
-           " * returned. Gradients: docs/reference/ops.md. */\n"
+           " * returned. Gradients: docs/reference/ops.md.\n"
+           " * Implemented in: ops/elementwise.c. */\n"
            "#ifndef LAZULI_OPS_H\n#define LAZULI_OPS_H\n#include "
            "<lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
     for (int i = 0; i < NUM_USERS; i++)
