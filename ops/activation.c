@@ -1,6 +1,6 @@
-/* activation.c - activations: rows of ops/user_ops.def, and those with options of
- * include/lazuli/math_ops.h. As in elementwise_math.c, a part of a formula that is not chosen is
- * kept finite. */
+/* activation.c - activation functions: rows of ops/user_ops.def, and those with options of
+ * include/lazuli/math_ops.h. As in elementwise_math.c, a branch of a formula that is not selected
+ * is kept finite. */
 #include "ops/compose.h"
 #include "ops/elementwise.h"
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 /* ---- without options ---- */
 
-/* lo below, hi above, x between and NaN; at the bounds the gradient is 0, which clamp's is not. */
+/* clamp(x, lo, hi) that passes NaN, with gradient 0 at the bounds, unlike clamp. */
 static lz_node *hard(lz_tr *c, lz_node *x, lz_node *lo, lz_node *hi)
 {
     return SEL(LE(x, lo), lo, SEL(GE(x, hi), hi, x));

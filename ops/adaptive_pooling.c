@@ -1,11 +1,12 @@
-/* adaptive_pooling.c - pooling in a given number of windows, of nearly one size, and the way back
- * from maxima: include/lazuli/window_ops.h. */
+/* adaptive_pooling.c - adaptive and fractional pooling, and max unpooling:
+ * include/lazuli/window_ops.h. */
 #include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/window_ops.h>
 
-/* The windows of one dimension, [out, longest]: the elements, and which of them belong to it. */
+/* The windows of one dimension, padded to [out, longest]: positions of the elements, and which of
+ * them belong to the window. */
 static lz_node *ragged(lz_tr *c, const lz_node *like, int64_t in, int64_t out, lz_node **inside)
 {
     int64_t longest = 0;
@@ -23,7 +24,7 @@ static lz_node *ragged(lz_tr *c, const lz_node *like, int64_t in, int64_t out, l
     return MIN(at, K(at, (double)(in - 1)));
 }
 
-/* Dimension d of x replaced by its windows: extents out, longest. What is outside of a window is
+/* Dimension d of x replaced by its windows: extents out, longest. Positions beyond a window hold
  * `outside`. */
 static lz_node *take_windows(lz_tr *c, lz_node *x, int d, int64_t out, lz_node *outside)
 {
@@ -151,15 +152,15 @@ static lz_node *positions(lz_tr *c, const lz_node *x, int n)
     return lz_tr_reshape(c, lz_tr_iota(c, LZ_I64, &flat, 0, x), &spatial);
 }
 
-/* Among the elements of each window, `at` their positions, those that are `hit`: the first, or the
- * last. Of none: beyond all, or -1. */
+/* Of the `hit` elements of each window, at positions `at`: the first, or the last. None: beyond
+ * all, or -1. */
 static lz_node *extreme(lz_tr *c, bool last, lz_node *hit, lz_node *at, const lz_ints *within)
 {
     lz_node *other = at ? K(at, last ? -1 : 0x1p62) : NULL;
     return lz_tr_reduce(c, last ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, SEL(hit, at, other), within);
 }
 
-/* Positions of the largest: the first of equal ones, the last NaN. */
+/* Positions of the maxima: the first of equal ones, the last NaN. */
 static lz_node *adaptive_max_at(lz_tr *c, lz_node *x, int n, const int64_t *out)
 {
     int first = lz_tr_shape(x)->rank - n;
@@ -187,7 +188,7 @@ static lz_node *adaptive_max_at(lz_tr *c, lz_node *x, int n, const int64_t *out)
     return SEL(GE(nan, nan ? K(nan, 0) : NULL), nan, best);
 }
 
-/* The last n dimensions as one. */
+/* Merges the last n dimensions. */
 static lz_shape flattened(const lz_node *x, int n)
 {
     lz_shape s = *lz_tr_shape(x);

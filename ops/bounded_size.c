@@ -1,6 +1,6 @@
-/* bounded_size.c - results whose size depends on values, up to a bound: include/lazuli/order.h.
- * What is there comes to the front by sorting what is not there behind it, which keeps the order of
- * the rest. */
+/* bounded_size.c - operations with data-dependent result size, up to a given bound:
+ * include/lazuli/order.h. The elements that belong to the result are moved to the front by a stable
+ * sort. */
 #include "ops/index_builder.h"
 #include "ops/order_builder.h"
 #include "ops/compose.h"
@@ -29,7 +29,7 @@ static int64_t bound(int64_t size, int64_t n)
     return size ? size : n;
 }
 
-/* The first n elements of the vector; what it lacks is 0. */
+/* The first n elements of the vector, zero-padded. */
 static lz_node *front(lz_tr *c, lz_node *v, int64_t n)
 {
     if (!v)
@@ -47,12 +47,12 @@ static lz_node *front(lz_tr *c, lz_node *v, int64_t n)
 }
 
 typedef struct found {
-    lz_node *at;    /* [size]: places in the vector, 0 in rows that are not there */
-    lz_node *there; /* [size]: whether the row is */
+    lz_node *at;    /* [size]: positions in the vector, 0 for unused rows */
+    lz_node *there; /* [size]: whether the row is used */
     lz_node *count; /* i64, rank 0 */
 } found;
 
-/* Where the booleans of a vector are true, in order. */
+/* Positions of the true elements of a vector, in order. */
 static bool find(lz_tr *c, lz_node *is, int64_t size, found *f)
 {
     lz_reduced_dims r;
@@ -122,7 +122,7 @@ static lz_tensor *first_rows(const exact *e, lz_tensor *all, int64_t n, const lz
     return n < 0 ? lz_error_tensor_last(e->op, site) : lz_narrow_at(all, 0, 0, n, site);
 }
 
-/* Of `all`, and of `more` where it is not NULL. */
+/* `all`, with the fields of `more` over it where it is not NULL. */
 static lz_tensor *exact_end(exact *e, lz_tensor *all, lz_tensor **more, const lz_site *site)
 {
     int64_t n = lz_item_i64_at(e->count, site);
@@ -142,8 +142,7 @@ static bool is_exact(size_t struct_size, int64_t size)
     return struct_size > sizeof(size_t) && size == LZ_EXACT_SIZE;
 }
 
-/* The options for all rows; the fields a caller compiled earlier does not have are their
- * defaults. */
+/* The options of all rows; fields that an older caller does not have get their defaults. */
 static lz_size_options all_rows(const lz_size_options *o, lz_tensor **count)
 {
     lz_size_options all = {.struct_size = sizeof all};
@@ -219,7 +218,7 @@ typedef struct distinct {
     lz_node *values, *inverse, *counts, *count;
 } distinct;
 
-/* Whether each element of the sorted vector is another than the one before it. */
+/* Whether each element of the sorted vector differs from the one before it. */
 static lz_node *fresh(lz_tr *c, lz_node *s, lz_node *place)
 {
     lz_node *before = lz_tr_shift(c, s, 0, 1, lz_tr_const(c, lz_tr_dtype(s), 0, s));
@@ -237,10 +236,10 @@ static bool find_distinct(lz_tr *c, lz_node *x, int64_t size, distinct *out)
     if (!where || !s)
         return false;
     lz_node *place = lz_tr_places(c, s, 0), *is = fresh(c, s, place);
-    if (!find(c, is, size + 1, &f)) /* one more: where the last one ends */
+    if (!find(c, is, size + 1, &f)) /* one more: the end of the last run */
         return false;
     lz_node *at = lz_tr_slice_dim(c, f.at, 0, 0, size, 1);
-    out->values = take(c, s, at); /* at place 0 where there is none: the smallest */
+    out->values = take(c, s, at); /* at position 0 for unused rows: the smallest */
     out->count = f.count;
     lz_node *start = SEL(f.there, f.at, K(f.at, (double)n));
     out->counts =

@@ -1,5 +1,5 @@
-/* complex.c - conjugates, angles, numbers of magnitude and angle, parts as a dimension:
- * include/lazuli/complex_ops.h. */
+/* complex.c - complex numbers: conjugate, angle, polar form, real and imaginary parts as a
+ * dimension: include/lazuli/complex_ops.h. */
 #include "ops/compose.h"
 #include <lazuli/complex_ops.h>
 

@@ -1,7 +1,7 @@
-/* compose.h - short hands for composites: functions from nodes to nodes that are made of
+/* compose.h - shorthands for composite operations: functions from nodes to nodes, made of
  * primitives. In all of them `c` is the trace context; a NULL operand gives NULL (trace_builder.h).
- * Numbers: K is part of the program, ARG is given by the caller and a run-time argument but for 0,
- * 1 and -1; both have the dtype and shape of their first operand. */
+ * Numbers: K is a constant of the program; ARG is given by the caller and passed as a run-time
+ * argument unless it is 0, 1 or -1; both have the dtype and shape of their first operand. */
 #ifndef LZ_OPS_COMPOSE_H
 #define LZ_OPS_COMPOSE_H
 #include "ir/attr.h"
@@ -58,7 +58,8 @@ static inline lz_node *lz_tr_is_nan(lz_tr *c, lz_node *x)
     return NE(x, x);
 }
 
-/* The value of x behind a wall: what only scales or shifts and cancels again needs no gradient. */
+/* The value of x as a stop-gradient: for shifts and scales that cancel again and need no
+ * gradient. */
 static inline lz_node *lz_tr_detached(lz_tr *c, lz_node *x)
 {
     return x ? lz_tr_own(c, lz_node_new_detached(x, c->site)) : NULL;
@@ -78,7 +79,7 @@ static inline const lz_shape *lz_tr_shape(const lz_node *x)
     lz_tr context, *const c = &context;                                                            \
     lz_tr_begin(c, name, site)
 
-/* Parts that several files are made of. */
+/* Helpers that several files use. */
 lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm); /* reduction.c */
 lz_node *lz_tr_matmul(lz_tr *c, lz_node *a, lz_node *b);                   /* reduction.c */
 lz_node *lz_tr_unsqueeze(lz_tr *c, lz_node *x, int64_t dim);               /* shape.c */

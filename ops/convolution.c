@@ -1,5 +1,6 @@
-/* convolution.c - convolutions with ATen's layouts: include/lazuli/window_ops.h. A transposed one
- * is a convolution of the dilated input with the kernel turned round, its features exchanged. */
+/* convolution.c - convolutions with ATen's layouts: include/lazuli/window_ops.h. A transposed
+ * convolution is one of the dilated input with the reversed kernel, input and output features
+ * exchanged. */
 #include "ops/compose.h"
 #include "ops/window_builder.h"
 #include <inttypes.h>
@@ -80,8 +81,7 @@ static bool ranks_fit(const lz_node *x, const lz_node *w, const lz_node *b, cons
     return true;
 }
 
-/* What the record of a convolution with ATen's layouts says; kernel [out, in / groups,
- * spatial..]. */
+/* The attributes of a convolution with ATen's layouts; kernel [out, in / groups, spatial..]. */
 static void layouts(lz_attr_any *r, const conv *v)
 {
     lz_attr_convolution *a = &r->as_convolution;

@@ -1,7 +1,7 @@
-/* creation.c - tensors out of nothing: filled, counted, random. include/lazuli/tensor.h.
+/* creation.c - creation of tensors: fill, arange, random. include/lazuli/tensor.h.
  * Random numbers: every operation gets its own start of the Philox stream as a run-time argument
- *   {seed, counter}; how far an operation advances the counter follows from its shape, so the host
- *   keeps it and no graph depends on another one's. */
+ *   {seed, counter}; its shape says how far an operation advances the counter, so the host keeps it
+ *   and no graph depends on another one's. */
 #include "ops/random_builder.h"
 #include "ir/attr.h"
 #include "runtime/region/region_trace.h"
@@ -13,7 +13,7 @@
     lz_tr c;                                                                                       \
     lz_tr_begin(&c, name, site)
 
-/* Checks the shape before anything is made of it. */
+/* Checks the shape before anything is recorded. */
 static bool shape_ok(lz_dtype d, const lz_shape *s)
 {
     return lz_type_get(d, s) != NULL;
@@ -111,8 +111,8 @@ static lz_node *const_u64(lz_tr *c, uint64_t v, const lz_node *like)
     return t ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
 }
 
-/* Inside a loop every iteration has blocks of its own: rounds of all the loops around, and which
- * one it is. */
+/* Inside loops every iteration gets blocks of its own: counts the iterations of all enclosing
+ * loops, and computes the number of the present one. */
 static uint64_t rounds_of(const lz_loop_frame *l)
 {
     uint64_t n = 1;
@@ -139,7 +139,7 @@ static lz_node *in_round(lz_tr *c, lz_node *start, uint64_t blocks)
     return lz_tr_ew2(c, LZ_OP_ADD, start, lz_tr_concat(c, parts, 2, 0));
 }
 
-/* n words of 32 bits from the stream of the device: reserves their blocks of four. */
+/* n words of 32 bits from the device's stream: reserves Philox blocks of four. */
 lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
     static const lz_shape pair = {.rank = 1, .dims = {2}};

@@ -1,13 +1,13 @@
-/* cumulative.c - each element combined with all before it: include/lazuli/window_ops.h. A sum is
- * windows as long as the dimension; what has no gradient in that form is done in log n steps, which
- * do. */
+/* cumulative.c - cumulative operations (prefix scans): include/lazuli/window_ops.h. A sum is a
+ * reduce_window as long as the dimension; operations without a gradient in that form are scans of
+ * log n steps, which have one. */
 #include "ops/compose.h"
 #include "ops/order_builder.h"
 #include "ops/window_builder.h"
 #include <lazuli/window_ops.h>
 #include <math.h>
 
-/* Prefixes along dim; NULL for NULL. */
+/* Inclusive prefixes along dim; NULL for NULL. */
 static lz_node *prefixes(lz_tr *c, lz_op op, lz_node *x, int64_t dim)
 {
     lz_window_axis w[LZ_MAX_RANK];
@@ -20,7 +20,7 @@ static lz_node *prefixes(lz_tr *c, lz_op op, lz_node *x, int64_t dim)
     return lz_tr_reduce_window(c, op, x, w);
 }
 
-/* x with at least one dimension, and the dimension meant. */
+/* x with at least one dimension, and the resolved dimension. */
 static lz_node *rows_of(lz_tr *c, lz_node *x, int64_t *dim)
 {
     lz_shape one = lz_shape_make(1, (int64_t[]){1});
@@ -65,8 +65,7 @@ static lz_node *log_add_exp(lz_tr *c, lz_node *a, lz_node *b)
 {
     lz_node *m = MAX(a, b), *n = MIN(a, b);
     lz_node *same = AND(EQ(m, n), NOT(FINITE(m)));
-    lz_node *apart =
-        SEL(same, m ? K(m, 0) : NULL, SUB(n, m)); /* infinity - infinity is no number */
+    lz_node *apart = SEL(same, m ? K(m, 0) : NULL, SUB(n, m)); /* infinity - infinity is NaN */
     return SEL(same, m, ADD(m, LOG1P(EXP(apart))));
 }
 
@@ -86,8 +85,8 @@ lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site)
     return lz_tr_end(c, r ? as_given(c, TO(r, d), a) : NULL);
 }
 
-/* Where an element is the extreme so far it is its own index; between them the last such index
- * holds. */
+/* An element that is the extreme so far has its own index; the cumulative maximum of these fills in
+ * the others. */
 static lz_node *cumulative_extreme(lz_tr *c, bool max, lz_node *x, int64_t dim, lz_node **indices)
 {
     *indices = NULL;

@@ -1,4 +1,5 @@
-/* eig_svd.c - what reflections and rotations give: include/lazuli/decompositions.h. */
+/* eig_svd.c - QR, eigenvalues and singular values, and what is made of them:
+ * include/lazuli/decompositions.h. */
 #include "ops/matrix.h"
 #include <float.h>
 #include <lazuli/decompositions.h>
@@ -91,7 +92,7 @@ lz_tensor *lz_linalg_svdvals_at(lz_tensor *a, const lz_site *site)
     return lz_tr_end(c, singular(c, lz_mx_in(c, a), false).s);
 }
 
-/* Where singular values count: those above rtol times the largest. */
+/* Whether singular values count for the rank: those above rtol times the largest. */
 static lz_node *counted(lz_tr *c, lz_node *a, lz_node *s, double rtol)
 {
     if (!s)
@@ -206,7 +207,7 @@ lz_tensor *lz_linalg_cond_at(lz_tensor *a, const lz_site *site)
 
 /* ---- eigenvalues ---- */
 
-/* The Hermitian matrix of a triangle. */
+/* The Hermitian matrix of which x holds one triangle. */
 static lz_node *hermitian(lz_tr *c, lz_node *a, bool upper)
 {
     if (!a)
@@ -218,8 +219,8 @@ static lz_node *hermitian(lz_tr *c, lz_node *a, bool upper)
     return ADD(ADD(half, lz_mx_adjoint(c, half)), on);
 }
 
-/* With c I added, where c is a bound of the eigenvalues' magnitudes, eigenvalues are singular
- * values, in the other order. */
+/* The matrix plus c I, where c bounds the magnitudes of the eigenvalues, is positive semidefinite:
+ * its eigenvalues are its singular values, in reverse order. */
 static lz_node *eigenvalues(lz_tr *c, lz_node *a, bool upper, lz_node **vectors)
 {
     a = hermitian(c, a, upper);

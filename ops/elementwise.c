@@ -11,7 +11,7 @@ static bool is_bits(lz_dtype d)
     return d == LZ_BOOL || lz_dtype_is_int(d);
 }
 
-/* What the kind asks of an operand, after promotion. */
+/* Requirements of the row's kind on an operand, after promotion. */
 static lz_node *prepare(lz_tr *c, kind k, lz_node *x)
 {
     if (!x)
@@ -47,7 +47,7 @@ static lz_node *unary(lz_tr *c, lz_op op, kind k, lz_node *x)
     return lz_tr_ew1(c, op, prepare(c, k, x));
 }
 
-/* Both of one dtype and shape, as the kind asks. */
+/* Both operands in one dtype and shape, as the kind requires. */
 static bool prepare_both(lz_tr *c, kind k, lz_node **a, lz_node **b)
 {
     if (k == BOOL) {
@@ -77,7 +77,7 @@ static lz_node *compare(lz_tr *c, lz_comparison_direction dir, lz_node *a, lz_no
     return lz_tr_match(c, &a, &b) ? lz_tr_compare(c, dir, a, b) : NULL;
 }
 
-/* The result of a composite in the dtype of its operands, unless it is another kind of thing. */
+/* The result of a composite in the dtype of its operands, unless its kind gives another. */
 static lz_node *narrow(lz_tr *c, lz_node *r, lz_dtype d)
 {
     return r && lz_dtype_is_float(lz_node_type(r)->dtype) ? lz_tr_convert(c, r, d) : r;
@@ -102,7 +102,7 @@ static lz_node *binary_of(lz_tr *c, kind k, lz_node *(*f)(lz_tr *, lz_node *, lz
     return k == FLOAT ? narrow(c, f(c, lz_tr_wide(c, a), lz_tr_wide(c, b)), d) : f(c, a, b);
 }
 
-/* What each row does to nodes; lz_ew_<name> are in ew_*.c. */
+/* What each row records; lz_ew_<name> are in activation.c, elementwise_math.c and pointwise.c. */
 #define LZ_UNARY(name, OP, kind, doc)                                                              \
     static lz_node *node_##name(lz_tr *c, lz_node *x)                                              \
     {                                                                                              \

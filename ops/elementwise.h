@@ -1,4 +1,5 @@
-/* ew.h - the composites of ops/user_ops.def: lz_ew_<name>, from prepared operands to the result. */
+/* elementwise.h - the composites of ops/user_ops.def: lz_ew_<name>, from prepared operands to the
+ * result. */
 #ifndef LZ_OPS_ELEMENTWISE_H
 #define LZ_OPS_ELEMENTWISE_H
 #include "runtime/graph/trace_builder.h"

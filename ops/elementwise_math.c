@@ -1,7 +1,7 @@
-/* elementwise_math.c - elementwise functions made of several operations: rows LZ_UNARY_OF and
- * LZ_BINARY_OF of ops/user_ops.def, arithmetic. Operands come prepared: of one dtype and shape,
- * floats for the kind FLOAT. Where a part of a formula is not finite but not chosen, its operand is
- * replaced before, so that no NaN reaches the gradient. */
+/* elementwise_math.c - composite elementwise functions (rows LZ_UNARY_OF and LZ_BINARY_OF of
+ * ops/user_ops.def). Operands come prepared: in one dtype and shape, floats for the kind FLOAT.
+ * Where a branch of a formula is not selected and would not be finite, its operand is replaced
+ * first, so that no NaN reaches the gradient. */
 #include "ops/compose.h"
 #include "ops/elementwise.h"
 #include <math.h>

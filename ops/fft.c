@@ -1,5 +1,5 @@
-/* fft.c - torch.fft: include/lazuli/complex_ops.h. A transform of any dimensions is one of the last
- * ones, at most three at a time, between two transposes. */
+/* fft.c - torch.fft: include/lazuli/complex_ops.h. A transform over any dimensions transposes them
+ * to the end, transforms at most three at a time, and transposes back. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/complex_ops.h>
@@ -10,7 +10,7 @@ enum { AT_ONCE = 3 };
 
 typedef enum norm { BACKWARD, ORTHO, FORWARD } norm;
 
-/* What is asked for: dimensions in the caller's order and the lengths of the transform in each. */
+/* The request: dimensions in the caller's order, and the transform length of each. */
 typedef struct request {
     lz_fft_type type;
     int n;
@@ -35,7 +35,7 @@ static bool norm_of(const char *s, norm *out)
 
 /* ---- one operation ---- */
 
-/* Dimension dim with n elements: cut, or with zeros behind. */
+/* Dimension dim cut or zero-padded to n elements. */
 static lz_node *resize(lz_tr *c, lz_node *x, int64_t dim, int64_t n)
 {
     if (!x)
@@ -99,7 +99,7 @@ static lz_node *scaled(lz_tr *c, lz_node *x, const request *q)
     return x && by != 1 ? MUL(x, K(x, by)) : x;
 }
 
-/* Numbers as the transform takes them: a real one floats, others complex. */
+/* The operand as the transform takes it: floats for a real one, else complex. */
 static lz_node *operand(lz_tr *c, lz_node *x, lz_fft_type type)
 {
     x = lz_tr_float(c, x);
@@ -153,7 +153,7 @@ static bool add_dim(request *q, const lz_node *x, int64_t dim, int64_t n, bool g
     return true;
 }
 
-/* The last dimension of an IRFFT without a length of its own, and lengths that are none. */
+/* The length of the last dimension of an IRFFT without one; refuses lengths below 1. */
 static bool check_lengths(request *q, bool last_given)
 {
     if (q->type == LZ_IRFFT && !last_given)

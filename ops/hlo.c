@@ -10,7 +10,7 @@
     lz_tr c;                                                                                       \
     lz_tr_begin(&c, name, site)
 
-/* n values of the caller's; false with the error recorded. */
+/* Copies n values of the caller's; false with the error recorded. */
 static bool ints_in(const char *what, const int64_t *v, int n, lz_ints *out)
 {
     *out = (lz_ints){0};
@@ -456,8 +456,8 @@ lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site)
                      lz_tr_result(&c, lz_tr_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &o, 1), 0));
 }
 
-/* The index of the first element equal to the extreme; a NaN is the extreme. Two plain reductions,
- * which every backend fuses. */
+/* The first index at which the element equals the extreme; NaN counts as the extreme. Two plain
+ * reductions, which every backend fuses. */
 lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim)
 {
     if (!x)

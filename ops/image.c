@@ -1,5 +1,5 @@
-/* image.c - padding by the border's elements, channels and space, windows:
- * include/lazuli/image_ops.h. */
+/* image.c - image operations: reflection and replication padding, pixel and channel shuffles,
+ * unfold and fold: include/lazuli/image_ops.h. */
 #include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static const char *text_of(const lz_node *x, char *text)
 
 typedef enum border { REFLECT, REPLICATE, CIRCULAR } border;
 
-/* `n` elements for one side of dim; low: those before the first. */
+/* `n` padding elements for one side of dim; low: those in front. */
 static lz_node *side(lz_tr *c, lz_node *x, int64_t dim, int64_t n, bool low, border b)
 {
     int64_t extent = lz_tr_shape(x)->dims[dim];
@@ -202,7 +202,7 @@ static bool windows_of(const lz_window *w, const int64_t *extent, windows *out)
     return true;
 }
 
-/* Where in the padded image element k of window o is: [kernel, count]. */
+/* Positions in the padded image of element k of window o: [kernel, count]. */
 static lz_node *window_positions(lz_tr *c, const windows *w, const lz_node *like)
 {
     lz_shape s = {.rank = 2, .dims = {w->kernel, w->count}};
@@ -241,7 +241,7 @@ lz_tensor *lz_im2col_at(lz_tensor *x, const lz_window *window, const lz_site *si
     return lz_tr_end(c, im2col(c, IN(x), window));
 }
 
-/* The slices of dim added up at their positions into `extent` zeros. */
+/* Scatters the slices of dim, summed, into `extent` zeros at their positions. */
 static lz_node *gather_back(lz_tr *c, lz_node *x, int64_t dim, int64_t extent, lz_node *at)
 {
     if (!x || !at)

@@ -1,4 +1,4 @@
-/* index_put.c - reading and writing at positions given by tensors: include/lazuli/index_ops.h. */
+/* index_put.c - gather and scatter at positions given by tensors: include/lazuli/index_ops.h. */
 #include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
@@ -11,7 +11,7 @@ static const char *text_of(const lz_node *x, char *text)
     return lz_type_short(lz_node_type(x), text, 128);
 }
 
-/* Negative positions count from the end; i64. */
+/* Wraps negative positions (counted from the end); gives i64. */
 static lz_node *wrapped(lz_tr *c, lz_node *index, int64_t n)
 {
     index = TO(index, LZ_I64);
@@ -20,8 +20,8 @@ static lz_node *wrapped(lz_tr *c, lz_node *index, int64_t n)
 
 /* ---- several dimensions at once ---- */
 
-/* Which dimensions of x are indexed, by one tensor [.., k] of their positions, and what the result
- * looks like. */
+/* The indexed dimensions of x, one tensor [.., k] of positions for them, and the layout of the
+ * result. */
 typedef struct many {
     lz_ints dims;   /* indexed, ascending */
     lz_ints offset; /* places of the other dimensions in the result */
@@ -89,8 +89,8 @@ static bool positions(lz_tr *c, lz_node *x, lz_tensor *const *indices, int n, ma
     return (m->index = lz_tr_concat(c, part, (uint32_t)m->dims.n, m->batch.rank)) != NULL;
 }
 
-/* Whether there is nothing at the positions: an extent of 0 among the indexed, or no positions.
- * false with LZ_ERANGE when some are wanted of nothing. */
+/* Whether the result is empty: an indexed extent of 0, or no positions. False with LZ_ERANGE when
+ * positions index an empty dimension. */
 static bool nothing_there(const many *m, const lz_shape *s, bool *nothing)
 {
     *nothing = lz_node_type(m->index)->nelem == 0;
@@ -244,7 +244,7 @@ lz_tensor *lz_scatter_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor 
     return lz_tr_end(c, s ? lz_tr_scatter_along(c, LZ_OP_NONE, t, dim, i, s) : NULL);
 }
 
-/* A number in index's shape. */
+/* A scalar broadcast to index's shape. */
 static lz_node *number_at(lz_tr *c, lz_dtype d, double v, lz_node *index)
 {
     return index ? lz_tr_fill(c, lz_tr_scalar(c, d, v, index), lz_tr_shape(index)) : NULL;
@@ -261,7 +261,7 @@ lz_tensor *lz_scatter_value_at(lz_tensor *x, int64_t dim, lz_tensor *index, doub
 static const struct reducer {
     const char *name;
     lz_op op;
-    double start; /* what changes nothing; infinities saturate for integers */
+    double start; /* the identity of the reduction; infinities saturate for integers */
 } reducers[] = {
     {"sum", LZ_OP_ADD, 0},
     {"mean", LZ_OP_ADD, 0},
@@ -407,8 +407,8 @@ lz_tensor *lz_masked_fill_tensor_at(lz_tensor *x, lz_tensor *mask, lz_tensor *va
     return lz_tr_end(c, v ? lz_tr_where(c, m, TO(v, lz_tr_dtype(t)), t) : NULL);
 }
 
-/* The k-th true of the mask, in row-major order, gets the k-th element of source: k is how many are
- * true up to here. */
+/* The k-th true element of the mask, in row-major order, takes the k-th element of source: k counts
+ * the true elements so far. */
 static lz_node *masked_scatter(lz_tr *c, lz_node *x, lz_node *mask, lz_node *source)
 {
     lz_shape s;
@@ -531,12 +531,12 @@ lz_tensor *lz_embedding_dense_backward_at(lz_tensor *grad, lz_tensor *indices, i
 
 typedef struct bags {
     int64_t n, nbags, width;
-    lz_node *of;   /* i64[n]: the bag of each index */
+    lz_node *of;   /* i64[n]: bag of each index */
     lz_node *live; /* the same, -1 where the index is padding */
-    lz_node *size; /* i64[nbags]: how many count */
+    lz_node *size; /* i64[nbags]: number of indices that count */
 } bags;
 
-/* The bag of position i is how many of the offsets, but for the first, are not above i. */
+/* The bag of position i: the number of offsets, without the first, that are at most i. */
 static bool find_bags(lz_tr *c, lz_node *index, lz_node *offsets, const lz_embedding_bag_options *o,
                       bags *b)
 {

@@ -1,4 +1,5 @@
-/* linear_solve.c - what triangles and elimination give: include/lazuli/decompositions.h. */
+/* linear_solve.c - Cholesky, LU and triangular solves, and what is made of them: inverse,
+ * determinant, matrix power: include/lazuli/decompositions.h. */
 #include "ops/matrix.h"
 #include <inttypes.h>
 #include <lazuli/decompositions.h>
@@ -98,7 +99,7 @@ lz_tensor *lz_linalg_lu_at(lz_tensor *a, lz_tensor **l, lz_tensor **u, const lz_
     return lz_tr_end(c, p);
 }
 
-/* Whether b holds vectors: one, or as many as a has matrices. */
+/* Whether b is a vector, or a batch of as many vectors as a has matrices. */
 static bool holds_vectors(const lz_node *a, const lz_node *b)
 {
     const lz_shape *sa = lz_tr_shape(a), *sb = lz_tr_shape(b);
@@ -161,7 +162,7 @@ lz_tensor *lz_linalg_inv_at(lz_tensor *a, const lz_site *site)
     return lz_tr_end(c, inverse(c, lz_mx_square(lz_mx_in(c, a))));
 }
 
-/* The diagonal of u; *sign: that of the exchanges, in a's dtype. */
+/* The diagonal of u; *sign: the sign of the permutation, in a's dtype. */
 static lz_node *diagonal_of(lz_tr *c, lz_node *a, lz_node **sign)
 {
     lz_node *w = lz_mx_decompose(c, LZ_OP_LU, false, a);
@@ -191,7 +192,7 @@ lz_tensor *lz_linalg_slogdet_at(lz_tensor *a, lz_tensor **logabsdet, const lz_si
     return lz_tr_end(c, d ? MUL(sign, lz_mx_over_last(c, LZ_OP_MULTIPLY, SIGN(d), 1)) : NULL);
 }
 
-/* By repeated squares. */
+/* By repeated squaring. */
 static lz_node *power(lz_tr *c, lz_node *a, int64_t n)
 {
     if (!a)

@@ -1,4 +1,4 @@
-/* matrix.c - pieces of decompositions: ops/matrix.h; and the rows themselves:
+/* matrix.c - matrix helpers of ops/matrix.h, and the decompositions as primitive operations:
  * include/lazuli/hlo.h. */
 #include "ops/matrix.h"
 #include <lazuli/hlo.h>

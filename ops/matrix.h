@@ -1,5 +1,5 @@
-/* matrix.h - what composites of decompositions share: nodes of matrices in the last two dimensions.
- * A NULL operand gives NULL. Threads: as trace_builder.h. */
+/* matrix.h - helpers for composites of decompositions: nodes of batches of matrices (the last two
+ * dimensions). A NULL operand gives NULL. Threads: as trace_builder.h. */
 #ifndef LZ_OPS_MATRIX_H
 #define LZ_OPS_MATRIX_H
 #include "ops/compose.h"

@@ -1,6 +1,6 @@
-/* normalization.c - native normalisations: include/lazuli/norm_ops.h. All of them are one thing,
- * normalisation over some dimensions of a reshaped x, with factors that are broadcast along
- * others. */
+/* normalization.c - native normalisations: include/lazuli/norm_ops.h. Batch, layer and group norm
+ * share one implementation: normalisation over some dimensions of a reshaped x, with an affine part
+ * broadcast along others. */
 #include "ops/compose.h"
 #include <inttypes.h>
 #include <lazuli/norm_ops.h>
@@ -126,7 +126,7 @@ static lz_node *sum_beside(lz_tr *c, lz_node *x, const lz_ints *dims, lz_dtype d
     return TO(x && rest.n ? lz_tr_reduce(c, LZ_OP_ADD, x, &rest) : x, d);
 }
 
-/* What the backwards have in common; saved statistics are spread over x by the caller. */
+/* Shared by the backward functions; the caller broadcasts the saved statistics to x. */
 typedef struct back {
     lz_node *dx, *dw, *db;
 } back;

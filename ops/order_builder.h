@@ -1,4 +1,4 @@
-/* order_builder.h - what composites of sorting share. Threads: as trace_builder.h. */
+/* order_builder.h - sorting helpers for composites. Threads: as trace_builder.h. */
 #ifndef LZ_OPS_ORDER_BUILDER_H
 #define LZ_OPS_ORDER_BUILDER_H
 #include "runtime/graph/trace_builder.h"
@@ -11,9 +11,9 @@ lz_node *lz_tr_sort(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim, uint3
 lz_node *lz_tr_argsort(lz_tr *c, lz_node *x, int64_t dim, bool descending, lz_node **values);
 /* The numbers 0, 1, .. along dim, of x's shape: i32 where they fit, else i64. */
 lz_node *lz_tr_places(lz_tr *c, lz_node *x, int64_t dim);
-/* Each element combined with all before it along dim, in log n steps. */
+/* The inclusive prefix scan along dim with op, in log n steps. */
 lz_node *lz_tr_scan(lz_tr *c, lz_op op, lz_node *x, int64_t dim);
-/* x moved by one along dim, away from the front; what comes in is `fill`, a scalar. */
+/* x shifted by `by` along dim, away from the front; `fill`, a scalar, is shifted in. */
 lz_node *lz_tr_shift(lz_tr *c, lz_node *x, int64_t dim, int64_t by, lz_node *fill);
 /* `sorted` has rows along its last dimension, and the leading extents of `values`, or rank 1. See
  * lz_searchsorted. */

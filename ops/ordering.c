@@ -1,6 +1,6 @@
-/* ordering.c - sorted values, the largest ones, medians, quantiles, positions in sorted rows:
- * include/lazuli/order.h. What takes few elements of a row finds where they are and gathers them,
- * so that their gradient is a scatter. */
+/* ordering.c - sort, top-k, medians, quantiles, searchsorted: include/lazuli/order.h. Operations
+ * that take few elements of a row find their positions and gather them, so that their gradient is a
+ * scatter. */
 #include "ops/order_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
@@ -10,7 +10,8 @@
 
 /* ---- rows ---- */
 
-/* x with at least one dimension, and the dimension meant; all: as one row. NULL after a failure. */
+/* x with at least one dimension, and the resolved dimension; all: x as one row. NULL after a
+ * failure. */
 static lz_node *rows_of(lz_tr *c, lz_node *x, int64_t *dim)
 {
     if (!x)
@@ -26,8 +27,7 @@ static lz_node *rows_of(lz_tr *c, lz_node *x, int64_t *dim)
     return lz_tr_reshape(c, x, &s);
 }
 
-/* The shape of what is one per row: dim kept with extent 1, or gone. x is the tensor as it was
- * given. */
+/* The shape of a per-row result: dim kept with extent 1, or removed. x is the tensor as given. */
 static lz_shape reduced_shape(const lz_node *x, int64_t dim, bool keepdim)
 {
     lz_shape s = *lz_tr_shape(x), r = {0};
@@ -164,7 +164,7 @@ lz_tensor *lz_kthvalue_at(lz_tensor *x, int64_t k, int64_t dim, bool keepdim, lz
     return one_per_row(c, n, rows, dim, d, keepdim, kth(c, rows, k, d), indices);
 }
 
-/* How many elements of each row are no NaN: i64, dim kept. */
+/* The number of elements of each row that are not NaN: i64, dim kept. */
 static lz_node *numbers_in(lz_tr *c, lz_node *rows, int64_t dim)
 {
     lz_reduced_dims r;
@@ -175,8 +175,8 @@ static lz_node *numbers_in(lz_tr *c, lz_node *rows, int64_t dim)
     return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, LZ_OP_ADD, is));
 }
 
-/* Where the median of each row is. NaN is sorted last, so the first one stands where the numbers
- * end. */
+/* Position of each row's median in sorted order. NaN sorts last, so the first NaN stands where the
+ * numbers end. */
 static lz_node *median(lz_tr *c, lz_node *rows, int64_t dim, bool leave_out)
 {
     if (!rows || !not_empty(rows, dim))
@@ -215,8 +215,7 @@ lz_tensor *lz_nanmedian_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **
     return median_of("lz_nanmedian", x, dim, keepdim, indices, true, site);
 }
 
-/* Of the sorted row: how long the run of equal elements is up to each place; the first of the
- * longest wins. */
+/* The mode of the sorted row: position of the first of the longest runs of equal elements. */
 static lz_node *mode(lz_tr *c, lz_node *rows, int64_t dim)
 {
     if (!rows || !not_empty(rows, dim))

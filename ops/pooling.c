@@ -132,8 +132,8 @@ MAX_POOL(lz_max_pool3d, 3)
 
 /* ---- averages ---- */
 
-/* How many elements each window has, as a tensor of the spatial dimensions: those of x, with the
- * padding when that counts. */
+/* Number of elements of each window, as a tensor of the spatial dimensions: those of x, or with the
+ * padding (count_include_pad). */
 static lz_node *counts(lz_tr *c, const lz_node *like, const pool *p, bool with_padding)
 {
     lz_shape s = {.rank = p->n};

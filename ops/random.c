@@ -23,8 +23,8 @@ static bool float_dtype(lz_dtype d)
     return false;
 }
 
-/* Whether each element of p (floats) is above its own uniform number, which has f32's or f64's
- * precision whatever p has. */
+/* Bernoulli: whether a uniform number is below each element of p (floats); it has f32's or f64's
+ *   precision whatever p has. */
 static lz_node *chosen(lz_tr *c, lz_node *p)
 {
     if (!p)
@@ -109,7 +109,8 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
     return lz_tr_end(c, r ? TO(ADD(r, lz_tr_fill(c, l, lz_tr_shape(r))), dtype) : NULL);
 }
 
-/* Positions sorted by random keys; 64 bits of key make equal ones as good as impossible. */
+/* A permutation: positions sorted by random keys; with 64-bit keys collisions are practically
+ * impossible. */
 lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
 {
     lz_shape s = {.rank = 1, .dims = {n}};
@@ -155,8 +156,8 @@ lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double 
     return normal("lz_log_normal", dtype, shape, mean, std, true, site);
 }
 
-/* median + sigma tan(pi (u - 1/2)), with u in the middle of its interval: the tangent's poles are
- * not met */
+/* Cauchy: median + sigma tan(pi (u - 1/2)), with u in the middle of its interval, so that the
+ *   tangent's poles are not hit */
 lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma,
                         const lz_site *site)
 {

@@ -1,17 +1,16 @@
-/* reduce_builder.h - reductions as composites use them: which dimensions, the value reduced, and
- * repeated again over what it was reduced from.
- * Threads: as trace_builder.h. */
+/* reduce_builder.h - reduction helpers for composites: resolving the dimensions, reducing, and
+ * broadcasting the result back over the reduced dimensions. Threads: as trace_builder.h. */
 #ifndef LZ_OPS_REDUCE_BUILDER_H
 #define LZ_OPS_REDUCE_BUILDER_H
 #include "runtime/graph/trace_builder.h"
 #include <lazuli/tensor_ops.h>
 
-/* What the options say of x: the dimensions (ascending), their product, and the shape to give when
- * they are kept. */
+/* The reduction that the options ask for: dimensions (ascending), their number of elements, and the
+ * result's shape with keepdim. */
 typedef struct lz_reduced_dims {
     lz_ints dims;
     lz_ints rest;  /* the other dimensions */
-    int64_t n;     /* elements that become one */
+    int64_t n;     /* elements reduced to one */
     lz_shape kept; /* extents of 1 at dims */
     bool keepdim;
     double correction;
@@ -28,8 +27,8 @@ lz_node *lz_tr_reduced(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced);
 lz_node *lz_tr_spread(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced, const lz_node *like);
 /* f16 and bf16 become f32 for the computation */
 lz_node *lz_tr_wide(lz_tr *c, lz_node *x);
-/* The wall that gradients do not pass, for a new node of a composite (never an operand: that would
- * lose its own gradient). */
+/* A stop-gradient around a new node of a composite (never an operand: that would lose its own
+ * gradient). */
 lz_node *lz_tr_no_gradient(lz_node *x);
 static inline bool lz_dtype_is_integral(lz_dtype d)
 {

@@ -1,4 +1,4 @@
-/* reduction.c - reductions and what is made of them, and matrix products, with ATen's rules:
+/* reduction.c - reductions, composites of them, and matrix products, with ATen's rules:
  * include/lazuli/tensor_ops.h. 16-bit floats are computed in f32 and rounded once, at the end. */
 #include "ops/compose.h"
 #include <inttypes.h>
@@ -101,7 +101,7 @@ lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *si
     return lz_tr_end(c, truth(c, LZ_OP_AND, lz_tr_in(c, x), o));
 }
 
-/* Two passes: the mean first, then the squares of the distances from it. */
+/* Two-pass variance: first the mean, then the squared deviations. */
 static lz_node *variance(lz_tr *c, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
@@ -157,7 +157,7 @@ lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm)
     lz_dtype d = type_of(x)->dtype;
     x = lz_tr_wide(c, x);
     lz_node *m = lz_tr_no_gradient(lz_tr_spread(c, &r, lz_tr_combine(c, &r, LZ_OP_MAXIMUM, x), x));
-    if (m == x) /* a scalar is its own largest; the wall must not stand before x */
+    if (m == x) /* a scalar is its own maximum; the stop-gradient must not apply to x itself */
         m = lz_tr_own(c, lz_node_new_detached(x, c->site));
     lz_node *z = lz_tr_ew2(c, LZ_OP_SUBTRACT, x, m), *e = lz_tr_ew1(c, LZ_OP_EXPONENTIAL, z);
     lz_node *s = lz_tr_combine(c, &r, LZ_OP_ADD, e);

@@ -1,4 +1,4 @@
-/* resample.c - images resized and sampled at positions: include/lazuli/image_ops.h. Positions are
+/* resample.c - interpolation and grid sampling of images: include/lazuli/image_ops.h. Positions are
  * computed in the program, in f32 (f64 for f64), by the formulas of ATen's UpSample.h and
  * GridSampler.h. Resizing goes dimension by dimension. */
 #include "ops/index_builder.h"

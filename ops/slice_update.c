@@ -1,5 +1,4 @@
-/* slice_update.c - tensors with a part replaced, put together of parts, and made:
- * include/lazuli/shape_ops.h. */
+/* slice_update.c - writing into slices, joining and creating: include/lazuli/shape_ops.h. */
 #include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>

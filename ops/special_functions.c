@@ -1,4 +1,4 @@
-/* special_functions.c - special functions that are not one row of the table:
+/* special_functions.c - special functions beyond the rows of ops/user_ops.def:
  * include/lazuli/math_ops.h. */
 #include "ops/compose.h"
 #include <lazuli/math_ops.h>

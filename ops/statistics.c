@@ -1,4 +1,4 @@
-/* statistics.c - deviations, extremes with positions, norms and distances:
+/* statistics.c - standard deviations, extremes with positions, norms, distances, histograms:
  * include/lazuli/reduce_ops.h. */
 #include "ops/index_builder.h"
 #include "ops/compose.h"
@@ -200,8 +200,8 @@ lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site)
 
 /* ---- norms ---- */
 
-/* Of x, wide, over the dimensions of r, which go. Where |x| or the sum is 0 its power is not taken:
- * the gradient there is 0. */
+/* The p-norm of x, wide, over the dimensions of r, which are removed. Where |x| or the sum is 0,
+ * its power is not taken: the gradient there is 0. */
 static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduced_dims *r)
 {
     if (!x)

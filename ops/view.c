@@ -1,4 +1,4 @@
-/* view.c - elements rearranged, repeated and taken apart: include/lazuli/shape_ops.h. */
+/* view.c - rearranging, repeating and splitting: include/lazuli/shape_ops.h. */
 #include "ops/index_builder.h"
 #include "ops/compose.h"
 #include <inttypes.h>
@@ -346,8 +346,8 @@ lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length
     return lz_tr_end(c, lz_tr_slice_dim(c, n, dim, from, from + length, 1));
 }
 
-/* Pieces of dim: the i-th from i * size, `last` where the sizes are given by a list. squeeze:
- *   without dim. Writes handles. */
+/* How dim is split: `count` pieces of `size` elements, or of the listed sizes. squeeze: removes
+ * dim. */
 typedef struct cuts {
     int64_t dim, count, size;
     const int64_t *sizes;
@@ -425,7 +425,7 @@ lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out
     return status_now(c, cut(c, t, &k, out, n));
 }
 
-/* The first ones are larger by one. */
+/* The first pieces are larger by one. */
 lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out, int *n,
                              const lz_site *site)
 {

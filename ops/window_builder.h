@@ -1,5 +1,5 @@
-/* window_builder.h - operations on windows, for the public functions made of them. See
- * trace_builder.h. Threads: as trace_builder.h. */
+/* window_builder.h - window operations (reduce_window, convolution), for the public functions made
+ * of them. Threads: as trace_builder.h. */
 #ifndef LZ_OPS_WINDOW_BUILDER_H
 #define LZ_OPS_WINDOW_BUILDER_H
 #include "ir/window.h"
