@@ -1,4 +1,5 @@
-/* derivatives.c - what is made of gradients and tangents. include/lazuli/transforms.h. */
+/* derivatives.c - function transforms made of gradients and tangents: value and gradient, Jacobian,
+ * Hessian. include/lazuli/transforms.h. */
 #include "autodiff/jvp.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -108,7 +109,8 @@ static lz_status check(const pair *p, lz_shape *s)
     return LZ_OK;
 }
 
-/* A change of one element of `of` for each of them, along a new first dimension. */
+/* One-hot tangents: for each element of `of` a change of that element alone, along a new first
+ *   dimension. */
 static lz_tensor *ones(lz_tensor *of, const lz_site *site)
 {
     lz_shape s = lz_shape_of(of);

@@ -1,8 +1,8 @@
-/* grad.c - the reverse pass over the recorded graph: lz_grad, lz_backward and what belongs to them.
- * One walk gives the nodes in order; a forward sweep marks those that lead to a parameter; a
- * backward sweep applies each operation's rule and sums what arrives. Everything the rules record
- * lies in one scope, of which only the results escape.
- * Threads: holds the device's trace lock while it walks; gradients' state of a handle is the
+/* grad.c - reverse-mode differentiation of the traced graph: lz_grad, lz_backward. One walk gives
+ * the nodes in topological order; a forward sweep marks those that depend on a parameter; a
+ * backward sweep applies each operation's rule and accumulates the gradients. Everything the rules
+ * record lies in one scope, of which only the results escape.
+ * Threads: holds the device's trace lock while it walks; the gradient state of a handle is the
  *   runtime's. */
 #include "autodiff/request.h"
 #include "autodiff/vjp_softmax.h"
@@ -17,8 +17,8 @@ typedef struct reverse {
     lz_node **order;
     uint32_t n;
     struct lz_dev *dev; /* of all of them */
-    bool *need;         /* node i leads to a parameter through operations that pass gradients */
-    bool *param;        /* node i is a parameter: its gradient is asked for */
+    bool *need;         /* node i depends on a parameter through differentiable operations */
+    bool *param;        /* node i is a parameter: its gradient is a result */
     lz_tensor **value;  /* handle of node i, made when a rule wants it */
     lz_tensor **adj;    /* gradient of node i so far (operations with one result) */
     lz_tensor ***adjs;  /* gradients per result, for operations with several */
@@ -43,7 +43,8 @@ static bool passes(const reverse *r, const lz_node *n)
     return false;
 }
 
-/* Nodes of another device are not in it, and their index belongs to that device's walkers. */
+/* Nodes of another device are not part of the walk; their index belongs to that device's
+ * walkers. */
 static bool in_graph(const reverse *r, const lz_node *n)
 {
     return n && n->dev == r->dev && n->index < r->n && r->order[n->index] == n;
@@ -81,7 +82,7 @@ static lz_status give(reverse *r, const lz_node *to, lz_tensor *g, const lz_site
     return LZ_OK;
 }
 
-/* `result` nodes: the gradient goes to its place among the operation's results. */
+/* `result` nodes: the gradient is accumulated per result of the operation. */
 static lz_status project(reverse *r, const lz_node *n)
 {
     const lz_node *op = n->opnd[0];
@@ -122,8 +123,8 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
     return LZ_OK;
 }
 
-/* Softmax, with gradients through all of its operations and asked of none: in one, to what the
- * exponential is of. */
+/* A softmax whose inner operations get gradients from nowhere else: one rule gives the gradient of
+ * the exponential's operand. */
 static bool is_softmax(const reverse *r, const lz_node *n, lz_softmax *m)
 {
     if (!lz_softmax_match(n, m) || r->need[lz_softmax_sum(m)->opnd[1]->index])
@@ -164,14 +165,15 @@ static lz_tensor *ones_like(const lz_type *t, const lz_site *site)
     return t->shape.rank ? lz_hlo_broadcast_in_dim_at(one, t->shape, NULL, 0, site) : one;
 }
 
-/* Where parameter `p` got its gradient: NULL when loss does not depend on it. */
+/* The gradient of parameter `p`; NULL when the loss does not depend on it. */
 static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor **grads,
                          bool *reached, const lz_site *site)
 {
     for (size_t p = 0; p < n; p++) {
         reached[p] = in_graph(r, params[p]);
         grads[p] = reached[p] ? r->adj[params[p]->index] : NULL;
-        if (reached[p] && !grads[p]) { /* only through operations whose gradient is zero */
+        if (reached[p] &&
+            !grads[p]) { /* it depends only through operations whose gradient is zero */
             const lz_type *t = lz_node_type(params[p]);
             lz_tensor *zero = lz_hlo_constant_at(t->dtype, 0, site);
             grads[p] =
@@ -183,12 +185,12 @@ static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor
     return LZ_OK;
 }
 
-/* The pass itself, inside an open scope. */
+/* The backward pass, inside an open scope. */
 static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *params, size_t n,
                                lz_tensor **grads, bool *reached, const lz_site *site)
 {
     reverse r = {.dev = loss->dev};
-    /* what rules make without operands belongs to the loss */
+    /* tensors that rules create without operands are on the loss's device */
     struct lz_dev *here = lz_trace_use_device(loss->dev);
     lz_trace_lock(loss->dev);
     lz_status s = lz_trace_order(&loss, 1, false, &r.order, &r.n);
@@ -232,8 +234,8 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
     return LZ_OK;
 }
 
-/* marked: those that have no value (a temporary the step dropped, one that another thread has just
- * released) are left out, because no loss can depend on them. */
+/* marked: parameters without a value (a temporary dropped by the step, or one just released by
+ * another thread) are skipped, because no loss can depend on them. */
 static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes, bool marked)
 {
     lz_error before = *lz_error_get();
@@ -276,8 +278,8 @@ typedef struct request {
     lz_tensor *loss, *seed;
     lz_tensor *const *params;
     size_t n;
-    bool marked;     /* lz_backward's: all there are */
-    lz_node **nodes; /* of the parameters */
+    bool marked;     /* lz_backward's: all marked tensors */
+    lz_node **nodes; /* nodes of the parameters */
     bool *reached;
     lz_node *loss_node;
 } request;
@@ -337,7 +339,7 @@ lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_ten
     return lz_request_finish(&frame, "lz_grad", s, grads, n, site);
 }
 
-/* Adds the new gradients to those the parameters hold. */
+/* Accumulates the new gradients into those of the parameters. */
 static lz_status accumulate(const request *q, lz_tensor **grads, const lz_site *site)
 {
     bool any = false;

@@ -1,5 +1,5 @@
-/* jvp.c - the forward pass over the recorded graph: lz_jvp and what is made of it. One walk gives
- * the nodes in order; a sweep in that order applies each operation's rule where a tangent arrives.
+/* jvp.c - forward-mode differentiation of the traced graph: lz_jvp. One walk gives the nodes in
+ * topological order; a sweep in that order applies each operation's rule where a tangent arrives.
  * Everything the rules record lies in one scope, of which only the results escape.
  * Threads: holds the device's trace lock while it walks. */
 #include "autodiff/jvp.h"
@@ -17,7 +17,7 @@ typedef struct forward {
     lz_tensor **value; /* handle of node i, made when a rule wants it */
     lz_tensor **tan;   /* tangent of node i; NULL: zero */
     lz_tensor ***tans; /* per result, of operations with several */
-    bool *wanted;      /* an output's tangent asks for that of node i */
+    bool *wanted;      /* an output's tangent needs that of node i */
     lz_arena arena;
 } forward;
 
@@ -28,7 +28,7 @@ static lz_jvp_fn *const rules[LZ_OP_COUNT] = {
 #include "ir/ops.def"
 };
 
-/* A leaf, or piecewise constant: no tangent arrives or passes. */
+/* A leaf, or piecewise constant: tangents neither arrive nor pass. */
 lz_status lz_jvp_zero(const lz_jvp *j)
 {
     (void)j;
@@ -120,7 +120,7 @@ static void find_wanted(forward *w, lz_node *const *out, size_t nout)
     }
 }
 
-/* given: the node is an input, whose tangent is there already. */
+/* given: the node is an input, whose tangent is given. */
 static lz_status sweep(forward *w, const bool *given)
 {
     for (uint32_t i = 0; i < w->n; i++) {
@@ -186,7 +186,8 @@ static lz_status start(forward *w, const request *q, bool *given)
 static lz_status differentiate(const request *q, lz_tensor **out)
 {
     forward w = {.dev = q->out[0]->dev};
-    struct lz_dev *here = lz_trace_use_device(w.dev); /* for what rules make without operands */
+    struct lz_dev *here = lz_trace_use_device(
+        w.dev); /* tensors that rules create without operands are on the output's device */
     lz_trace_lock(w.dev);
     lz_status s = lz_trace_order(q->out, (uint32_t)q->nout, false, &w.order, &w.n);
     bool *given = s == LZ_OK ? lz_arena_alloc(&w.arena, (size_t)w.n + 1) : NULL;

@@ -27,8 +27,8 @@ lz_jvp_fn lz_jvp_diagonal, lz_jvp_pairs, lz_jvp_transposed;
     extern lz_jvp_fn lz_jvp_##jvp;
 #include "ir/ops.def"
 
-/* Whether the tangent of a result follows from that of operand k: not of what a rule of the
- * program's own has been given beside the inputs. */
+/* Whether the tangents of the results depend on that of operand k: not for the operands of a custom
+ * rule that are not inputs. */
 bool lz_jvp_wants(const lz_sig *sig, uint32_t k);
 
 /* ---- for the rules ---- */
@@ -39,7 +39,7 @@ lz_status lz_j_op(lz_op op, const lz_attr *record, lz_tensor *const *opnd, uint3
 /* operand k's tangent, zeros when there is none */
 lz_tensor *lz_j_tangent(const lz_jvp *j, uint32_t k);
 lz_tensor *lz_j_zeros(const lz_type *t, const lz_site *site);
-/* A comparator of sort, for n operands more, of these types, that it does not look at. */
+/* A sort comparator with n further operands, of these types, that it ignores. */
 const struct lz_func *lz_j_wider_order(const struct lz_func *f, const lz_type *const *more,
                                        uint32_t n);
 lz_tensor *lz_j_sum(lz_tensor *a, lz_tensor *b, const lz_site *site); /* a may be NULL */

@@ -1,7 +1,7 @@
-/* jvp_control.c - tangents of what has regions: loops, branches, reductions by a region of any
- * kind; and of operations that have only a gradient. A region's tangent is recorded on arguments
- * that stand for its parameters and their tangents, and becomes a region that makes values and
- * tangents together, so a loop keeps nothing of its iterations. */
+/* jvp_control.c - tangents of operations with regions (loops, branches, reductions with any
+ * region), and of operations that have only a gradient rule. A region's tangent is traced on
+ * placeholders for its parameters and their tangents, and becomes a region that computes values and
+ * tangents together, so a loop stores nothing per iteration. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp_table.h"
 #include "base/alloc.h"
@@ -16,8 +16,8 @@
 
 /* ---- a region's values and tangents ---- */
 
-/* f on args; tan: tangents of these, NULL where there is none. r, owned: its results, then the
- * tangents of those that `want` names. */
+/* Records f on args; tan: their tangents, NULL where there is none. r, owned: its results, then the
+ * tangents of those listed in `want`. */
 static lz_status record_tangents(const lz_func *f, lz_node *const *args, lz_node *const *tan,
                                  const bool *want, lz_node **r, lz_tensor **room,
                                  const lz_site *site)
@@ -42,7 +42,7 @@ static lz_status record_tangents(const lz_func *f, lz_node *const *args, lz_node
     return LZ_OK;
 }
 
-/* The region of b's placeholders that gives these. */
+/* The region of b that computes these. */
 static lz_status region_of(lz_body *b, const lz_func *f, lz_node *const *args, lz_node *const *tan,
                            const bool *want, const lz_site *site, const lz_func **out)
 {
@@ -82,13 +82,13 @@ static lz_dev *device_of(lz_tensor *const *t, uint32_t n)
 typedef struct pairs {
     const lz_jvp *j;
     const lz_func *f;
-    uint32_t n, m; /* values, and those of them that have tangents */
+    uint32_t n, m; /* values, and the subset of them that has tangents */
     bool *has;
     lz_node **args, **tan; /* by parameter of f: borrowed */
     lz_tensor **opnd, **out;
 } pairs;
 
-/* Two times n values and m tangents. */
+/* 2 n values and m tangents. */
 static lz_status record_pairs(const pairs *p, lz_body *b, const lz_func **out)
 {
     for (uint32_t side = 0; side < 2; side++) {
@@ -138,7 +138,7 @@ static lz_status run_pairs(const pairs *p, const lz_func *region)
     return LZ_OK;
 }
 
-/* The same operation on pairs of a value and its tangent, which the region's tangent combines. */
+/* The same operation on pairs of a value and its tangent, combined by the region's tangent. */
 lz_status lz_jvp_pairs(const lz_jvp *j)
 {
     pairs p = {.j = j, .f = lz_attr_region(j->sig->attr, 0), .n = j->sig->nopnd / 2};
@@ -171,13 +171,13 @@ lz_status lz_jvp_pairs(const lz_jvp *j)
 
 /* ---- loops and branches ---- */
 
-/* Operands of the regions, `first` on: n of them, of which `moves` says which have tangents inside.
+/* The regions' operands: n from `first` on; `moves` marks those that have tangents inside.
  * Placeholders: values, then tangents. */
 typedef struct flow {
     const lz_jvp *j;
     uint32_t first, n, nresult;
     bool *moves, *next; /* per operand; per result */
-    uint32_t *place;    /* of an operand's tangent among the placeholders */
+    uint32_t *place;    /* placeholder of each operand's tangent */
     lz_node **args, **tan;
     lz_body b;
     lz_node **opnd, **r; /* owned */
@@ -201,7 +201,7 @@ static lz_status open_flow(flow *x)
     return LZ_OK;
 }
 
-/* Which results move when these operands do. */
+/* Which results get tangents when these operands have them. */
 static lz_status flows(flow *x, const lz_func *f, bool *out)
 {
     LZ_TRY(lz_batch_flow(f, x->moves, out));
@@ -210,8 +210,8 @@ static lz_status flows(flow *x, const lz_func *f, bool *out)
     return LZ_OK;
 }
 
-/* Carried values first, then their tangents, then the others and theirs: what is carried comes
- * first. ncarried 0: there are none. */
+/* The operands in the order carried values, their tangents, other operands, their tangents: carried
+ * values come first. ncarried 0: none. */
 static lz_status add_placeholders(flow *x, uint32_t from, uint32_t to)
 {
     for (int tangent = 0; tangent < 2; tangent++)
@@ -249,7 +249,7 @@ static void close_flow(flow *x)
     lz_free(x->opnd);
 }
 
-/* cond, of the placeholders. */
+/* cond on the placeholders. */
 static lz_status wide_cond(flow *x, const lz_func *cond, const lz_func **out)
 {
     lz_node *pred = NULL;
@@ -286,7 +286,7 @@ static lz_status record_branches(flow *x, lz_attr_branches *a)
 static lz_status run_flow(flow *x, lz_attr_any *a, bool loops)
 {
     lz_dev *dev = device_of(x->j->opnd, x->j->sig->nopnd);
-    if (!loops) { /* what chooses */
+    if (!loops) { /* the predicate or index */
         if (!(x->opnd[0] = lz_trace_node_of(x->j->opnd[0])))
             return lz_error_get()->status;
         x->nopnd = 1;
@@ -305,7 +305,8 @@ static lz_status run_flow(flow *x, lz_attr_any *a, bool loops)
     return s == LZ_OK ? give_results(x, x->nresult) : s;
 }
 
-/* What is carried moves when it begins so, or comes to. */
+/* A carried value has a tangent when its initial value has one, or when the body gives it one
+ * (fixed point). */
 lz_status lz_jvp_while(const lz_jvp *j)
 {
     flow x = {.j = j, .n = j->sig->nopnd, .nresult = j->sig->nresult};
@@ -320,7 +321,9 @@ lz_status lz_jvp_while(const lz_jvp *j)
                 more = x.moves[k] = true;
     }
     for (uint32_t k = 0; k < x.nresult && s == LZ_OK; k++)
-        x.next[k] = x.moves[k]; /* what began with a tangent ends with one, be it zero */
+        x.next[k] =
+            x.moves
+                [k]; /* a carried value that begins with a tangent ends with one, possibly zero */
     if (s == LZ_OK)
         s = run_flow(&x, &a, true);
     close_flow(&x);
@@ -349,9 +352,9 @@ lz_status lz_jvp_if(const lz_jvp *j)
 
 /* ---- by the gradient ---- */
 
-/* Placeholders: operands, tangents of those that have one, a gradient for each result. The gradient
- * of the sum of <gradient of operand, tangent> by the gradients of the results is what their
- * transpose makes of the tangents. */
+/* Placeholders: operands, tangents of those that have one, a gradient for each result. The
+ *   double-transpose trick: the gradient of the sum of <gradient of operand, tangent>, by the
+ *   gradients of the results, is the transpose of the gradient rule applied to the tangents. */
 static lz_status record_transposed(const lz_jvp *j, lz_body *b, lz_tensor **room, lz_node **roots,
                                    uint32_t *nroot)
 {
@@ -422,8 +425,8 @@ static lz_status replay_transposed(const lz_jvp *j, const lz_body *b, const lz_f
     return s;
 }
 
-/* For an operation without a rule of its own: the transpose of its gradient, which must be linear
- * in what arrives. */
+/* An operation without a JVP rule: the transpose of its gradient rule, which must be linear in the
+ * incoming gradient. */
 lz_status lz_jvp_transposed(const lz_jvp *j)
 {
     uint32_t n = j->sig->nopnd, r = j->sig->nresult, nroot = 0;

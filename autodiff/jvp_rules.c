@@ -55,8 +55,8 @@ lz_status lz_j_op(lz_op op, const lz_attr *record, lz_tensor *const *opnd, uint3
     return s;
 }
 
-/* The operation on its operands, those in `with` in the place of some; tangents of results that can
- * have one. */
+/* The operation with some operands replaced by those in `with`; gives tangents of the results that
+ * can have one. */
 static lz_status apply(const lz_jvp *j, lz_tensor *const *with)
 {
     lz_tensor **out = lz_calloc((size_t)j->sig->nresult + 1, sizeof *out);
@@ -70,7 +70,7 @@ static lz_status apply(const lz_jvp *j, lz_tensor *const *with)
     return s;
 }
 
-/* Linear in all operands together that are no integers. */
+/* Linear in all floating-point operands together. */
 lz_status lz_jvp_linear(const lz_jvp *j)
 {
     lz_tensor **with = lz_calloc((size_t)j->sig->nopnd + 1, sizeof *with);
@@ -105,7 +105,7 @@ lz_status lz_jvp_barrier(const lz_jvp *j)
 
 /* ---- elementwise ---- */
 
-/* A number beside tensors, as a tensor. */
+/* A rank-0 operand beside tensors, broadcast. */
 static lz_tensor *spread(lz_tensor *x, const lz_type *one, const lz_shape *all, const lz_site *site)
 {
     return x && one->shape.rank < all->rank ? lz_hlo_broadcast_in_dim_at(x, *all, NULL, 0, site)
@@ -135,7 +135,7 @@ static lz_status open_ew(ew *e)
     return e->sig ? LZ_OK : lz_error_get()->status;
 }
 
-/* What the gradient rule gives operand k for g; NULL: zero. */
+/* The gradient rule's result for operand k, given g; NULL: zero. */
 static lz_status pull(const ew *e, uint32_t k, lz_tensor *g, lz_tensor **out)
 {
     lz_tensor *grad_in[3] = {NULL, NULL, NULL};
@@ -162,9 +162,9 @@ static lz_tensor *pair(const lz_jvp *j, lz_tensor *a, lz_tensor *t, lz_dtype d)
     return lz_dtype_of(p) == d ? p : lz_hlo_convert_at(p, d, j->site);
 }
 
-/* The Jacobian of one element is a number, or a matrix of two by two between complex numbers. The
- * gradient rule is its transpose: of real numbers the same, else its rows are what the rule gives
- * for 1 and i. */
+/* The Jacobian of one element is a number, or a 2x2 matrix for complex numbers. The gradient rule
+ * applies its transpose: equal for real numbers; otherwise its rows are the rule's results for 1
+ * and i. */
 static lz_status push(const ew *e, uint32_t k)
 {
     const lz_jvp *j = e->j;
@@ -243,7 +243,7 @@ lz_status lz_jvp_reduce_window(const lz_jvp *j)
                                                                           : lz_jvp_pairs(j);
 }
 
-/* Adding and replacing are linear; which update replaces does not change. */
+/* Adding and replacing are linear in the updates; which update wins does not change. */
 lz_status lz_jvp_scatter(const lz_jvp *j)
 {
     const lz_func *f = ATTRS(scatter)->update_computation;
@@ -286,7 +286,7 @@ const lz_func *lz_j_wider_order(const lz_func *f, const lz_type *const *more, ui
     return out;
 }
 
-/* Tangents are sorted along. */
+/* Tangents are sorted along with the values. */
 static lz_status sort_along(const lz_jvp *j, lz_tensor **v, lz_tensor **out, const lz_type **types)
 {
     uint32_t n = j->sig->nopnd, m = 0;

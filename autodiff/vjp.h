@@ -1,9 +1,9 @@
-/* vjp.h - vector-Jacobian products: one rule per name in the vjp column of ir/ops.def.
- * A rule gets one operation, its operands and result as tensors and the gradient of its result, and
- * records the gradients of the operands somebody needs with public primitives, so that they can be
+/* vjp.h - vector-Jacobian products: one rule per name in the vjp column of ir/ops.def. A rule gets
+ * one operation, its operands and result as tensors and the incoming gradients of its results. It
+ * records the gradients of the needed operands with public primitives, so that they can be
  * differentiated again.
  * Threads: rules are pure; they trace on the calling thread. Handles they make belong to the scope
- * lz_grad opened. */
+ *   that lz_grad opened. */
 #ifndef LZ_AUTODIFF_VJP_H
 #define LZ_AUTODIFF_VJP_H
 #include "ir/op.h"
@@ -16,7 +16,7 @@ typedef struct lz_vjp {
     lz_tensor *const *opnd;     /* sig->nopnd operand values */
     lz_tensor *result;          /* value of the first result; NULL for an op with several */
     lz_tensor *const *grad_out; /* sig->nresult gradients; NULL where none arrived */
-    const bool *need;           /* per operand: somebody needs its gradient */
+    const bool *need;           /* per operand: its gradient is needed */
     lz_tensor **grad_in;        /* per operand, NULL at the start; left NULL means zero */
     const lz_site *site;        /* of the forward operation: its gradient is reported there */
 } lz_vjp;
@@ -41,7 +41,7 @@ lz_tensor *lz_v3(const lz_vjp *v, const char *op, lz_tensor *a, lz_tensor *b, lz
 /* a times a constant */
 lz_tensor *lz_v_scale(const lz_vjp *v, lz_tensor *a, double s);
 /* The complex conjugate; a real tensor itself. For a real loss the gradient of z = x + iy is dL/dx
- * + i dL/dy, so a holomorphic operation multiplies what arrives by the conjugate of its
+ * + i dL/dy, so a holomorphic operation multiplies the incoming gradient by the conjugate of its
  * derivative. */
 lz_tensor *lz_v_conj(const lz_vjp *v, lz_tensor *a);
 /* complex numbers are ordered as maximum orders them */
@@ -49,17 +49,18 @@ lz_tensor *lz_v_cmp(const lz_vjp *v, lz_hlo_direction d, lz_tensor *a, lz_tensor
 /* g where pred, else 0 */
 lz_tensor *lz_v_mask(const lz_vjp *v, lz_tensor *pred, lz_tensor *g);
 lz_tensor *lz_v_zeros(const lz_vjp *v, const lz_type *t);
-/* The elements' numbers, row-major, from 0 on: i64 */
+/* Row-major index of each element, from 0: i64. */
 lz_tensor *lz_v_numbers(const lz_vjp *v, lz_shape s);
 lz_tensor *lz_v_sum_all(const lz_vjp *v, lz_tensor *a); /* rank 0 */
-/* Results as a loss: sum, which may be NULL, plus the sum of the products of y with the gradient g
- * that arrives. */
+/* Results as a scalar loss: sum, which may be NULL, plus the dot product of y with its incoming
+ * gradient g. */
 lz_tensor *lz_v_pair(const lz_vjp *v, lz_tensor *y, lz_tensor *g, lz_tensor *sum);
-/* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the inverse of reducing them). */
+/* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the transpose of reducing
+ * them). */
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);
-/* Of a product of factors x, the gradient by each: safe is x with 1 in the place of 0; p is what
- * arrives times the product of the safe factors, and count how many factors of that product are 0,
- * both of x's type. Right also where factors are 0. */
+/* The gradient by each factor x of a product: `safe` is x with zeros replaced by 1, p is the
+ * incoming gradient times the product of the safe factors, and `count` the number of zero factors
+ * of that product, both of x's type. Correct also where factors are 0. */
 lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
                            lz_tensor *count);
 /* vjp_decompose.c. Positive numbers [n, 1] (dim -2) or [1, n] (dim -1), each a little smaller than

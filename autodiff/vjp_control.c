@@ -1,10 +1,10 @@
-/* vjp_control.c - gradients of loops and branches. The gradient of a region is recorded on
- * arguments that stand for its parameters and for the gradients of its results, and becomes a
- * region itself. A counted loop is run again with what its iterations start from kept, then
- * backwards: an iteration of that makes the gradients of what was carried into an iteration from
- * those of what came out, and adds to those of what the body used. Where the value is wanted too,
- * the compiler makes one loop of its run and the one that keeps (lower/passes/fuse_loops.c).
- * Memory: one copy for each round of what the gradient needs. */
+/* vjp_control.c - gradients of loops and branches. The gradient of a region is traced on
+ * placeholders for its parameters and for the gradients of its results, and becomes a region
+ * itself. A counted loop is run again, stacking the carried values at the start of each iteration,
+ * then backwards: each reverse iteration computes the gradients of the carried values before an
+ * iteration from those after it, and accumulates those of the other operands. Where the loop's
+ * value is wanted too, the compiler fuses its run with the one that stacks
+ * (lower/passes/fuse_loops.c). Memory: one copy per iteration of what the gradient needs. */
 #include "autodiff/vjp.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -21,9 +21,9 @@ static bool has_gradient(const lz_type *t)
 
 /* ---- the gradient of a region ---- */
 
-/* What is differentiated: a region's parameters are the first placeholders of the body; result k
- * meets placeholder grad[k] (LZ_NOVAL: no gradient arrives); of the parameters listed in `of` the
- * gradients are the new region's results. */
+/* What is differentiated: a region whose parameters are the first placeholders of the body;
+ *   placeholder grad[k] is the gradient of result k (LZ_NOVAL: none arrives); the new region's
+ *   results are the gradients of the parameters listed in `of`. */
 typedef struct lz_region_vjp {
     const lz_func *f;
     const uint32_t *grad;
@@ -78,7 +78,7 @@ static lz_status add_placeholders(lz_body *b, const lz_type *const *t, uint32_t 
     return LZ_OK;
 }
 
-/* Nodes that are operands of something: owned. */
+/* The operands of an operation: owned. */
 typedef LZ_VEC(lz_node *) nodes;
 
 static lz_status push(nodes *v, lz_node *n)
@@ -195,17 +195,17 @@ lz_status lz_vjp_if(const lz_vjp *v)
  * iteration, n + m values, then a gradient for each carried value that has one. */
 typedef struct loop {
     const lz_vjp *v;
-    const lz_func *body, *grad; /* an iteration, and its gradient */
+    const lz_func *body, *grad; /* one iteration, and its gradient */
     int64_t trip_count;
     uint32_t n, m;
     uint32_t *of, nof; /* carried values with a gradient, then others whose gradient is wanted:
                           parameters of body */
     uint32_t ncarried; /* of them */
     uint32_t *place;   /* per result of body: the placeholder of its gradient, or LZ_NOVAL */
-    uint32_t *uses;    /* per value of grad */
+    uint32_t *uses;    /* per value of `grad` */
     nodes in, captured;
     lz_dev *dev;
-    lz_node **stack; /* per carried value; NULL: the gradient needs none. Owned */
+    lz_node **stack; /* per carried value, its stack; NULL: not needed. Owned */
 } loop;
 
 static bool starts_at_zero(const lz_node *n)
@@ -271,7 +271,7 @@ static bool is_kept(const loop *x, uint32_t k)
     return x->uses[1 + k] > 0;
 }
 
-/* The loop again; each iteration first keeps what it starts from. */
+/* The loop again, with each iteration stacking its carried values first. */
 static lz_status build_keeping(const loop *x, lz_func *f, lz_val *v)
 {
     const lz_func *body = x->body;
@@ -365,9 +365,9 @@ static bool is_zeros(const lz_func *f, lz_val v)
     return l != NULL;
 }
 
-/* The sum so far and what an iteration adds. The gradient of a slice is zeros around it: then only
- * the slice of the sum changes, in place. A sum that begins with 0 is never -0, so leaving out the
- * zeros changes no bit. */
+/* The accumulated gradient plus that of one iteration. The gradient of a slice is zero outside of
+ * it: then only that slice of the sum is updated, in place. A sum that begins with 0 is never -0,
+ * so skipping the zeros changes no bit. */
 static lz_val add_to(lz_func *f, lz_val sum, lz_val g)
 {
     if (sum == LZ_NOVAL || g == LZ_NOVAL)

@@ -1,7 +1,7 @@
-/* vjp_custom.c - the gradient that a program gives a function of its own: lazuli.custom_vjp
- * (runtime/region/custom_vjp.c records it). Its region is recorded in the place of the function's
- * gradient, so it can be differentiated again. Results go to it as the operation's, not as what the
- * function computed: a second derivative asks the rule, not the function, for them. */
+/* vjp_custom.c - gradients given by the program: lazuli.custom_vjp (recorded by
+ * runtime/region/custom_vjp.c). Its region is recorded in place of the function's gradient, so it
+ * can be differentiated again. The rule gets the results as those of the operation, not of the
+ * function: a second derivative applies the rule again, not the function's own derivative. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp.h"
 #include "base/alloc.h"
@@ -17,13 +17,13 @@ static bool moves(const lz_type *t)
     return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype);
 }
 
-/* Gradients of the results, results, what the region keeps. t: room for the results. */
+/* Gradients of the results, results, residuals. t: room for the results. */
 static lz_status arguments(const lz_vjp *v, lz_tensor **t, lz_node **in)
 {
     uint32_t n = v->sig->nresult, m = RULE(v)->backward->nresult, nin = RULE(v)->backward->nparam;
     if (v->result)
         t[0] = v->result;
-    else /* again: equal operations meet in the compiler */
+    else /* recorded again: the compiler merges equal operations */
         LZ_TRY(lz_j_op(v->sig->op, v->sig->attr, v->opnd, v->sig->nopnd, t, n, v->site));
     for (uint32_t i = 0; i < nin; i++) {
         lz_tensor *x = i >= 2 * n       ? v->opnd[i - n + m]

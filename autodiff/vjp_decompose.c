@@ -1,10 +1,10 @@
-/* vjp_decompose.c - gradients of lazuli.lu, lazuli.qr and lazuli.svd. The results are asked for
- * again; equal operations meet in the compiler.
- * LU: de Hoog et al., The derivatives of the LU decomposition (2021). QR: Roberts and Roberts, QR
- *   and LQ decomposition matrix backpropagation algorithms for square, wide, and deep matrices
- *   (2020). SVD: Townsend, Differentiating the singular value decomposition (2016). Of complex
- *   numbers, a loss must not depend on what the operation leaves open: the phases of singular
- *   vectors. */
+/* vjp_decompose.c - gradients of lazuli.lu, lazuli.qr and lazuli.svd. The decomposition is recorded
+ * again; the compiler merges equal operations.
+ * LU: de Hoog et al., The derivatives of the LU decomposition (2021).
+ * QR: Roberts and Roberts, QR and LQ decomposition matrix backpropagation algorithms for square,
+ *   wide, and deep matrices (2020).
+ * SVD: Townsend, Differentiating the singular value decomposition (2016). Of complex numbers, a
+ *   loss must not depend on what the operation leaves open: the phases of singular vectors. */
 #include "autodiff/vjp_region.h"
 #include "base/status.h"
 #include <lazuli/complex_ops.h>
@@ -43,7 +43,7 @@ static lz_tensor *triu(const lz_vjp *v, lz_tensor *a, int64_t k)
     return lz_triu_at(a, k, v->site);
 }
 
-/* x with a^H x = b, of a unit lower or an upper triangle; or x a^H = b. */
+/* Solves a^H x = b, or x a^H = b, for a unit lower or an upper triangle. */
 static lz_tensor *solve(const lz_vjp *v, lz_tensor *a, lz_tensor *b, bool left, bool lower)
 {
     return lz_hlo_triangular_solve_at(a, b, left, lower, lower, LZ_HLO_ADJOINT, v->site);
@@ -71,7 +71,7 @@ static void sizes(const lz_vjp *v, int64_t *m, int64_t *n, int64_t *k)
 
 /* ---- lu ---- */
 
-/* Of rows in order: each back to where it comes from. */
+/* Inverse permutation of the rows: each back to where it comes from. */
 static lz_tensor *rows_back(const lz_vjp *v, lz_tensor *g, lz_tensor *order)
 {
     lz_shape s = lz_shape_of(g);
@@ -222,7 +222,7 @@ static lz_tensor *skew(const lz_vjp *v, lz_tensor *u, lz_tensor *g, lz_tensor *d
     return lz_div_at(x, differences, v->site);
 }
 
-/* What of g is not along u, over s. */
+/* The part of g orthogonal to u, over s. */
 static lz_tensor *outside(const lz_vjp *v, lz_tensor *u, lz_tensor *g, lz_tensor *s)
 {
     g = lz_div_at(g, as_row(v, s), v->site);

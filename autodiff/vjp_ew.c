@@ -1,7 +1,7 @@
 /* vjp_ew.c - gradients of the elementwise operations.
- * Sources: calculus; of complex numbers PyTorch's (the conjugate Wirtinger derivative, see
- *   lz_v_conj); conventions at kinks are PyTorch's (clamp passes the gradient at its bounds, a tie
- *   of maximum or minimum gives half to each side, abs has 0 at 0). */
+ * Sources: calculus; of complex numbers PyTorch's convention (the conjugate Wirtinger derivative,
+ *   see lz_v_conj); at kinks PyTorch's (clamp passes the gradient at its bounds, a tie of maximum
+ *   or minimum gives half to each side, abs has 0 at 0). */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 
@@ -64,7 +64,8 @@ RULE1(log, divide(v, G, cj(v, X)))
 RULE1(log1p, divide(v, G, cj(v, add(v, X, one(v)))))
 RULE1(logistic, mul(v, G, cj(v, mul(v, R, sub(v, one(v), R)))))
 RULE1(negate, neg(v, G))
-/* Rounding is the identity up to rounding, so the gradient is rounded likewise. */
+/* Rounding is the identity up to rounding (straight-through), so the gradient is rounded
+ * likewise. */
 RULE1(reduce_precision, lz_hlo_reduce_precision_at(G, (int)LZ_ATTR(precision, v->sig->attr)->exponent_bits,
                                                    (int)LZ_ATTR(precision, v->sig->attr)->mantissa_bits, v->site))
 RULE1(rsqrt, lz_v_scale(v, mul(v, G, cj(v, divide(v, R, X))), -0.5))
@@ -74,8 +75,8 @@ RULE1(tan, mul(v, G, cj(v, add(v, square(v, R), one(v)))))
 RULE1(tanh, mul(v, G, cj(v, sub(v, one(v), square(v, R)))))
 /* clang-format on */
 
-/* x / |x| turns with x and does not stretch: (g - s re(conj(s) g)) / |x|, 0 at 0. Of a real number
- * it is constant. */
+/* sign of a complex number, x / |x|: the radial part of the gradient vanishes: (g - s re(conj(s)
+ * g)) / |x|, 0 at 0. Of a real number it is piecewise constant. */
 lz_status lz_vjp_sign(const lz_vjp *v)
 {
     const lz_type *t = TYPE(0);
@@ -176,7 +177,7 @@ lz_status lz_vjp_atan2(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* The type of real parts of t. */
+/* The type of the real parts of t. */
 static const lz_type *part_type(const lz_type *t)
 {
     return lz_type_get(lz_dtype_part(t->dtype), &t->shape);
@@ -223,7 +224,7 @@ lz_status lz_vjp_minimum(const lz_vjp *v)
     return pick(v, LZ_HLO_LT);
 }
 
-/* A bound or predicate that is a scalar beside a bigger x sums its gradient. */
+/* A scalar bound or predicate beside a larger x sums its gradient. */
 static lz_tensor *to_scalar(const lz_vjp *v, lz_tensor *g, const lz_type *t)
 {
     return t->shape.rank == 0 ? lz_v_sum_all(v, g) : g;

@@ -1,5 +1,5 @@
-/* vjp_fft.c - gradient of fft: a linear map, so the gradient is its conjugate transpose of what
- * arrives, which is a transform again. */
+/* vjp_fft.c - gradient of fft: the transform is linear, so its gradient is the conjugate transpose
+ * applied to the incoming gradient, which is a transform again. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 #include <lazuli/tensor.h>
@@ -21,7 +21,7 @@ static double elements(const lz_vjp *v)
     return n;
 }
 
-/* RFFT: what was cut off had no influence, and the signal has no imaginary part. */
+/* RFFT: the omitted half has no influence, and the signal no imaginary part. */
 static lz_tensor *of_rfft(const lz_vjp *v)
 {
     const lz_attr_fft *a = LZ_ATTR(fft, v->sig->attr);
@@ -33,8 +33,8 @@ static lz_tensor *of_rfft(const lz_vjp *v)
     return lz_v_scale(v, lz_v1(v, "real", transform(v, LZ_IFFT, g)), elements(v));
 }
 
-/* IRFFT: elements that stand for two count twice, all but the first and, of an even length, the
- *   last of the last dimension. */
+/* IRFFT: elements of the half spectrum that stand for two count twice: all but the first and, of an
+ *   even length, the last of the last dimension. */
 static lz_tensor *of_irfft(const lz_vjp *v)
 {
     const lz_attr_fft *a = LZ_ATTR(fft, v->sig->attr);

@@ -1,5 +1,6 @@
-/* vjp_index.c - gradients of gather and scatter. gather clamps its starts, scatter drops what is
- * out of bounds: the rules below make the two agree before transposing one into the other. */
+/* vjp_index.c - gradients of gather and scatter. gather clamps start indices, scatter drops updates
+ * that are out of bounds: the rules below make the two agree before transposing one into the
+ * other. */
 #include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -20,14 +21,14 @@ static int copy_ints(int64_t *dst, const lz_ints *src)
     return src->n;
 }
 
-/* The bound, or the highest number an index of the dtype can be. */
+/* The bound, or the largest value of the index dtype. */
 static int64_t within(lz_dtype d, int64_t bound)
 {
     int bits = (int)lz_dtype_size(d) * 8 - (lz_dtype_is_signed(d) ? 1 : 0);
     return bits < 63 && bound >> bits ? (INT64_C(1) << bits) - 1 : bound;
 }
 
-/* A tensor of indices' type whose component k along index_vector_dim is value[k]. */
+/* Start indices whose component k along index_vector_dim is value[k]. */
 static lz_tensor *per_component(const lz_vjp *v, const lz_type *idx, int64_t ivd,
                                 const int64_t *value, int n)
 {
@@ -52,7 +53,7 @@ static lz_tensor *clamp_indices(const lz_vjp *v, lz_tensor *idx, const lz_type *
     return lz_v3(v, "clamp", l, idx, h);
 }
 
-/* Adds the gradient of every gathered slice where it came from. */
+/* Scatter-adds the gradient of every gathered slice to its source. */
 lz_status lz_vjp_gather(const lz_vjp *v)
 {
     const lz_attr_gather *a = LZ_ATTR(gather, v->sig->attr);
@@ -91,9 +92,9 @@ static void window_sizes(const lz_attr_scatter *a, const lz_shape *x, const lz_s
     }
 }
 
-/* What scatter would have read: the slices of y at the indices, 0 where an update was dropped. y is
- * padded with zeros by a window on both sides, so that a start clamped into the padded array reads
- * exactly the part that is in bounds. */
+/* The gather that transposes a scatter: the slices of y at the indices, 0 where an update was
+ * dropped. y is zero-padded by a window on both sides, so that a start clamped into the padded
+ * array reads exactly the part that is in bounds. */
 static lz_tensor *read_back(const lz_vjp *v, lz_tensor *y)
 {
     const lz_attr_scatter *a = LZ_ATTR(scatter, v->sig->attr);
@@ -148,8 +149,8 @@ static lz_tensor *scatter_like(const lz_vjp *v, const char *comb, lz_tensor *x, 
     return lz_hlo_scatter_at(comb, x, INDICES, updates, &s, v->site);
 }
 
-/* An update that replaces its element: when several hit one element the last one wins, found by
- * scattering their numbers. */
+/* A replacing update: when several hit one element the last one wins, found by scattering the
+ * updates' numbers. */
 static lz_status scatter_assign(const lz_vjp *v)
 {
     const lz_type *ut = TYPE(2);
@@ -187,14 +188,14 @@ static void scatter_extremum(const lz_vjp *v)
         v->grad_in[2] = lz_v_mask(v, u_hit, read_back(v, share));
 }
 
-/* x and whether it is 0, with 1 in the place of 0. */
+/* x with zeros replaced by 1, and whether it was 0. */
 static lz_tensor *without_zeros(const lz_vjp *v, uint32_t k, lz_tensor **is0)
 {
     *is0 = lz_v_cmp(v, LZ_HLO_EQ, v->opnd[k], lz_v_zeros(v, TYPE(k)));
     return lz_v3(v, "select", *is0, lz_v_const_like(v, TYPE(k), 1), v->opnd[k]);
 }
 
-/* multiply where updates may meet: a product of an element and all updates that hit it. */
+/* multiply with possibly repeated indices: a product of an element and all updates that hit it. */
 static void scatter_product(const lz_vjp *v)
 {
     lz_tensor *x0, *u0, *x = without_zeros(v, 0, &x0), *u = without_zeros(v, 2, &u0);
@@ -207,8 +208,7 @@ static void scatter_product(const lz_vjp *v)
         v->grad_in[2] = lz_v_of_product(v, u0, u, read_back(v, p), read_back(v, count));
 }
 
-/* Any region, where no two updates meet: what stood there and the updates combined, in the place of
- * it. */
+/* Any region, with unique indices: combines the previous element and its update. */
 static lz_status scatter_any(const lz_vjp *v, lz_tensor **out)
 {
     uint32_t n = v->sig->nresult;
@@ -226,8 +226,8 @@ static lz_status scatter_any(const lz_vjp *v, lz_tensor **out)
     return s;
 }
 
-/* Any region, where they may: which element an update goes to is read back from the elements'
- * numbers. */
+/* Any region, with possibly repeated indices: the element of each update is read back by gathering
+ * element numbers. */
 static lz_status scatter_in_order(const lz_vjp *v, lz_tensor **out)
 {
     const lz_type *xn = lz_type_get(LZ_I64, &TYPE(0)->shape);

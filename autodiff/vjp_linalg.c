@@ -1,6 +1,6 @@
 /* vjp_linalg.c - gradients of cholesky and triangular_solve. Giles, An extended collection of
  * matrix derivative results (2008); Murray, Differentiation of the Cholesky decomposition (2016).
- * Of what an operation does not read, the gradient is 0. */
+ * The gradient of elements that an operation does not read is 0. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 #include <lazuli/shape_ops.h>

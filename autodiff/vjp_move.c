@@ -1,5 +1,5 @@
-/* vjp_move.c - gradients of operations that move data. Each is the transpose of a linear map: a
- * gather of elements becomes a sum of them. */
+/* vjp_move.c - gradients of data movement. Each operation is linear and its gradient the transpose:
+ * broadcast becomes a sum, slice becomes pad. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
 #include <string.h>
@@ -7,7 +7,7 @@
 #define G (v->grad_out[0])
 #define TYPE(i) (v->sig->opnd[i])
 #define ATTRS(kind) LZ_ATTR(kind, v->sig->attr)
-/* Sums over what was duplicated, then puts the kept dimensions back in the operand's order. */
+/* Sums over the dimensions that were duplicated, then restores the operand's dimension order. */
 lz_status lz_vjp_broadcast(const lz_vjp *v)
 {
     const lz_shape *in = &TYPE(0)->shape, *out = &v->sig->result[0]->shape;
@@ -95,7 +95,7 @@ lz_status lz_vjp_slice(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* The operand's elements are picked out of g; what is left of g belongs to the padding value. */
+/* The operand's gradient is a strided slice of g; the rest of g belongs to the padding value. */
 lz_status lz_vjp_pad(const lz_vjp *v)
 {
     const lz_attr_pad *a = ATTRS(pad);
@@ -125,7 +125,8 @@ lz_status lz_vjp_pad(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* Starts are clamped alike by the slice and by its transpose, so the same starts serve. */
+/* dynamic_slice and dynamic_update_slice clamp start indices alike, so the transpose uses the same
+ * starts. */
 lz_status lz_vjp_dynamic_slice(const lz_vjp *v)
 {
     lz_tensor *zeros = lz_v_zeros(v, TYPE(0));

@@ -15,13 +15,13 @@ static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz
     lz_tensor *hit = lz_v_cmp(v, LZ_HLO_EQ, X, lz_v_unreduce(v, R, dims, s));
     lz_tensor *ones = lz_hlo_convert_at(hit, TYPE(0)->dtype, v->site);
     lz_tensor *count = lz_hlo_reduce_at("add", ones, dims->v, dims->n, v->site);
-    /* none, where the initial value is the result */
+    /* no element: the initial value is the result */
     count = lz_v2(v, "maximum", count, lz_v_const_like(v, v->sig->result[0], 1));
     lz_tensor *share = lz_v2(v, "divide", G, count);
     return lz_v_mask(v, hit, lz_v_unreduce(v, share, dims, s));
 }
 
-/* product: g times the product of the others, right also where one or more factors are 0. */
+/* product: g times the product of the other factors, correct also where factors are 0. */
 static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_shape *s)
 {
     const lz_type *t = TYPE(0);
@@ -38,7 +38,7 @@ static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_
     return lz_v_of_product(v, is0, safe, pg, n);
 }
 
-/* Any region: what is reduced goes in front, in order, and its rows are combined. */
+/* Any region: the reduced dimensions are moved to the front, and the rows combined as a tree. */
 static lz_status reduce_any(const lz_vjp *v, lz_tensor **out)
 {
     const lz_attr_reduce *a = LZ_ATTR(reduce, v->sig->attr);
@@ -62,7 +62,7 @@ static lz_status reduce_any(const lz_vjp *v, lz_tensor **out)
     return LZ_OK;
 }
 
-/* Sums and products, extrema: without a tree. */
+/* Sums, products and extrema have closed forms without a tree. */
 static bool has_own_rule(lz_op comb)
 {
     return comb == LZ_OP_ADD || comb == LZ_OP_MULTIPLY || comb == LZ_OP_MAXIMUM ||
@@ -80,7 +80,7 @@ lz_status lz_vjp_reduce(const lz_vjp *v)
         v->grad_in[1] = lz_v_sum_all(v, G);
     if (!v->need[0])
         return LZ_OK;
-    switch (comb) { /* by the combiner's calculus: each has a derivative of its own */
+    switch (comb) { /* by the combiner's calculus */
     case LZ_OP_ADD:
         v->grad_in[0] = lz_v_unreduce(v, G, &a->dimensions, s);
         return LZ_OK;
@@ -94,7 +94,7 @@ lz_status lz_vjp_reduce(const lz_vjp *v)
 }
 
 /* ---- dot_general ---- */
-typedef struct side { /* one operand of the product, seen from the other */
+typedef struct side { /* one operand of the product as seen from the other */
     const lz_ints *batch, *contract;
     int64_t free[LZ_MAX_RANK];
     int nfree, rank;
@@ -110,9 +110,9 @@ static side side_of(const lz_type *t, const lz_ints *batch, const lz_ints *contr
 }
 
 /* Gradient of operand `me`: product of g with the other operand over the other's free dimensions.
- * `g_free` is where the other's free dimensions stand in g, `g_mine` where mine do. Putting g first
- * gives [batch, my free, my contracting], putting it second [batch, my contracting, my free]; the
- * one that needs no transpose is taken when there is one. */
+ * g_free: positions of the other's free dimensions in g; g_mine: of mine. With g first the result
+ * is [batch, my free, my contracting], with g second [batch, my contracting, my free]; the order
+ * that needs no transpose is preferred. */
 static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other,
                            lz_tensor *other_value, int g_free)
 {
@@ -133,7 +133,7 @@ static lz_tensor *dot_grad(const lz_vjp *v, const side *me, const side *other,
     lz_tensor *r = contract_first ? lz_hlo_dot_general_at(other_value, G, &d, v->site)
                                   : lz_hlo_dot_general_at(G, other_value, &d, v->site);
 
-    /* which of my dimensions each dimension of r is; the other's contracting dimensions come in its
+    /* the dimension of mine that each dimension of r is; the other's contracting dimensions come in
      * ascending order */
     int64_t mine[LZ_MAX_RANK], perm[LZ_MAX_RANK];
     int n = 0;

@@ -1,9 +1,8 @@
-/* vjp_region.c - gradients of reductions, windows and scatters with regions of any kind. The
- * operation is written as what it computes, of operations on whole tensors; the gradient of that is
- * recorded on values that stand for operands and gradients, and then again in its place: a
- * parameter of the one is no other operand's past. Regions of reductions are associative (StableHLO
- * asks for it), so they are applied to neighbours, in as many levels as the logarithm of the
- * extent. */
+/* vjp_region.c - gradients of reductions, windows and scatters with arbitrary regions. The
+ * operation is decomposed into operations on whole tensors; the gradient of that is traced on
+ * placeholders for operands and gradients, and then replayed in place. Regions of reductions are
+ * associative (StableHLO requires it), so they are applied to neighbours as a tree of logarithmic
+ * depth. */
 #include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -100,8 +99,8 @@ typedef struct composed {
     lz_v_recipe *recipe;
     lz_body b;
     lz_tensor **in, **given, **out, **param,
-        **grad;            /* room: operands, gradients, results; what is asked for */
-    lz_node **node, **arg; /* gradients; what stands for the placeholders: owned */
+        **grad;            /* room: operands, gradients, results; wanted results */
+    lz_node **node, **arg; /* gradients; arguments for the placeholders: owned */
     uint32_t nparam, narg;
 } composed;
 
@@ -168,7 +167,7 @@ static lz_status replay(composed *c, const lz_func *region)
 static lz_dev *device_of(const lz_vjp *v)
 {
     lz_dev *dev = NULL;
-    for (uint32_t i = 0; i < v->sig->nopnd; i++) { /* numbers are anywhere */
+    for (uint32_t i = 0; i < v->sig->nopnd; i++) { /* host scalars have no device of their own */
         lz_node *n = lz_trace_node_of(v->opnd[i]);
         if (!n)
             return NULL;

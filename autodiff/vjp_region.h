@@ -1,18 +1,18 @@
-/* vjp_region.h - gradients of operations that apply a region of any kind: the operation as a recipe
- * of operations on whole tensors, of which the gradient is taken.
- * Threads: as rules (vjp.h). */
+/* vjp_region.h - gradients of operations that apply an arbitrary region: the operation decomposed
+ * into operations on whole tensors, which are differentiated. Threads: as rules (vjp.h). */
 #ifndef LZ_AUTODIFF_VJP_REGION_H
 #define LZ_AUTODIFF_VJP_REGION_H
 #include "autodiff/vjp.h"
 #include "ir/module.h"
 #include "ir/window.h"
 
-/* out: the operation's results, recorded on v's operands; one that is left NULL depends on none. */
+/* A decomposition: records the operation's results on v's operands; one left NULL depends on
+ * none. */
 typedef lz_status lz_v_recipe(const lz_vjp *v, lz_tensor **out);
-/* grad_in of every operand somebody needs. */
+/* Fills grad_in of every needed operand. */
 lz_status lz_v_composed(const lz_vjp *v, lz_v_recipe *recipe);
 
-/* f, which is of scalars, on tensors of one shape. */
+/* Applies f, which is of scalars, elementwise to tensors of one shape. */
 lz_status lz_v_apply(const lz_vjp *v, const lz_func *f, lz_tensor *const *in, lz_tensor **out);
 /* x[i], [m, n] each, for every parameter of one side of f: their first dimension combined, in
  * order. lz_v_tree leaves one row of each; lz_v_fold combines init (scalars) and that, [n] each. */

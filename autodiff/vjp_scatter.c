@@ -1,7 +1,7 @@
-/* vjp_scatter.c - gradients of scatters with a region of their own where updates may meet, and of
- * selections by or scatters with any region. Updates of one element are one after the other: sorted
- * by where they go, in their order, they are a scan over all of them in which each element begins
- * anew with what stood there. Memory: some numbers for each update. */
+/* vjp_scatter.c - gradients of scatters with arbitrary regions and possibly repeated indices, and
+ * of select_and_scatter with arbitrary regions. The updates of one element are applied one after
+ * the other: sorted by element, in their order, they are a segmented scan, which starts anew at
+ * each element with its previous value. Memory: some numbers per update. */
 #include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -49,7 +49,7 @@ typedef struct step {
     lz_status status;
 } step;
 
-/* carry: the element so far; x: whether it begins here, what stood there, the updates. */
+/* carry: the element so far; x: whether a segment begins, the previous element, the updates. */
 static void combine(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y,
                     void *user)
 {
@@ -95,7 +95,7 @@ static lz_status in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x
     LZ_TRY(lz_scan_at(init, (int)n, xs, (int)(2 * n + 1), (int)n, combine, &s, last, ys, NULL,
                       v->site));
     LZ_TRY(s.status);
-    /* what comes of an element stands at its last update; the others are out of bounds */
+    /* the result of a segment is at its last update; updates out of bounds have none */
     lz_tensor *to = lz_v3(v, "select", ends, at, plus(v, lz_v_numbers(v, LZ_SHAPE(m)), extent));
     const lz_scatter_dims d = {
         .ninserted = 1, .nmap = 1, .index_vector_dim = 1, .unique_indices = true};
@@ -137,8 +137,8 @@ typedef struct windows {
     lz_status status;
 } windows;
 
-/* carry: whether an element has been chosen, it, its number; x: the next one, whether there is one,
- * its number. */
+/* carry: whether an element has been selected, its value and number; x: the next element, whether
+ * it exists, its number. */
 static void choose(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y,
                    void *user)
 {
@@ -169,7 +169,7 @@ static lz_tensor *elements(windows *s, lz_tensor *x, lz_tensor *with, lz_tensor 
     return lz_hlo_transpose_at(x, (const int64_t[]){1, 0}, 2, v->site);
 }
 
-/* Of each window, the number of the element that `select` chooses, from 1 on, or 0. */
+/* For each window, the number of the element that `select` chooses, from 1 on, or 0. */
 static lz_tensor *chosen(windows *s)
 {
     const lz_vjp *v = s->v;

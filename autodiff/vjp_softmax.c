@@ -1,14 +1,13 @@
-/* vjp_softmax.c - softmax found in what a program recorded: e / sum(e), with e the exponential of
- * z. Its gradient by z is written with the quotient p alone, p (g - sum(g p)): taken operation by
- * operation it would want the exponentials and their sums, too, and a step would keep both until
- * then. Source: PyTorch's _softmax_backward_data.
- * Threads: as vjp.h. */
+/* vjp_softmax.c - pattern match of softmax in the traced graph: e / sum(e), with e the exponential
+ * of z. Its gradient by z is written with the quotient p alone, p (g - sum(g p)); differentiated
+ * operation by operation it would need the exponentials and their sums too, and a step would keep
+ * both until then. Source: PyTorch's _softmax_backward_data. Threads: as vjp.h. */
 #include "autodiff/vjp_softmax.h"
 #include "ir/module.h"
 #include <string.h>
 
-/* Where the dimensions of a value under way come from: way[d] is the dimension of the sum's result,
- * or -1 (one of extent 1, or a new one). */
+/* Maps dimensions of an intermediate value: way[d] is the dimension of the sum's result that
+ * dimension d comes from, or -1 (one of extent 1, or a new one). */
 
 /* Extents of 1 come and go; the others keep their order. */
 static bool past_reshape(int *way, const lz_shape *from, const lz_shape *to)

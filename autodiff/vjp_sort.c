@@ -1,5 +1,5 @@
-/* vjp_sort.c - gradient of sort: gradients go back to where the elements came from. That order is
- * found by sorting once more, with the positions as one more operand. */
+/* vjp_sort.c - gradient of sort: the gradients are permuted back. The permutation is found by
+ * sorting once more, with the positions as one more operand. */
 #include "autodiff/jvp.h"
 #include "autodiff/vjp.h"
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 #include <lazuli/tensor.h>
 #include <string.h>
 
-/* Element i of a row goes to position[i]. The rows are batches, so no two meet. */
+/* Scatters element i of a row to position[i]. Rows are batches, so indices are unique. */
 static lz_tensor *send_back(const lz_vjp *v, lz_tensor *g, lz_tensor *position, const lz_type *t,
                             int64_t dim)
 {

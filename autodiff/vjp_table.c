@@ -9,14 +9,14 @@ lz_status lz_vjp_zero(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* A leaf: nothing lies behind it. */
+/* A leaf: it has no operands. */
 lz_status lz_vjp_none(const lz_vjp *v)
 {
     (void)v;
     return LZ_OK;
 }
 
-/* Nobody knows what a function of the program's own computes. */
+/* A custom call: its derivative is unknown. */
 lz_status lz_vjp_custom_call(const lz_vjp *v)
 {
     return LZ_FAIL(LZ_EGRAD, "custom_call @%.200s has no gradient rule",

@@ -1,4 +1,4 @@
-/* vjp_util.c - the vocabulary gradient rules are written in. */
+/* vjp_util.c - helpers of the gradient rules. See vjp.h. */
 #include "autodiff/vjp.h"
 
 lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a)

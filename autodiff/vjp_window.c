@@ -1,5 +1,5 @@
 /* vjp_window.c - gradients of reduce_window, select_and_scatter and convolution. Each is linear in
- * what it sums, and its transpose is one of the three again: the windows in which an element lies
+ * what it sums, and its transpose is one of the three again: the windows that contain an element
  * are windows too. */
 #include "autodiff/vjp_region.h"
 #include "base/status.h"
@@ -31,7 +31,7 @@ static void set_window(lz_window_dims *d, int k, const lz_window_axis *w)
 
 /* ---- reduce_window ---- */
 
-/* Sums of the windows an element lies in. */
+/* For each element, the sum over the windows that contain it. */
 static lz_tensor *window_sums(const lz_vjp *v, const lz_window_axis *w)
 {
     const lz_shape *in = &TYPE(0)->shape, *out = &v->sig->result[0]->shape;
@@ -39,7 +39,7 @@ static lz_tensor *window_sums(const lz_vjp *v, const lz_window_axis *w)
     for (int k = 0; k < in->rank; k++) {
         int64_t wide = reach(w[k].size, w[k].dilation), low = wide - 1 - w[k].low;
         lz_window_axis t = {w[k].size,    w[k].base, low, 0,
-                            w[k].stride, /* strides and gaps change places */
+                            w[k].stride, /* strides and dilations are exchanged */
                             w[k].dilation};
         t.high = reach(in->dims[k], w[k].base) - 1 + wide - low - reach(out->dims[k], w[k].stride);
         set_window(&d, k, &t);
@@ -47,7 +47,7 @@ static lz_tensor *window_sums(const lz_vjp *v, const lz_window_axis *w)
     return lz_hlo_reduce_window_at("add", G, &d, v->site);
 }
 
-/* g added where position says, in zeros of type t. Positions outside are dropped. */
+/* Scatter-adds g at the positions, into zeros of type t. Positions out of bounds are dropped. */
 static lz_tensor *add_at(const lz_vjp *v, const lz_type *t, lz_tensor *position, lz_tensor *g)
 {
     lz_shape flat = lz_shape_make(1, &t->nelem);
@@ -153,8 +153,7 @@ int64_t lz_v_window_elements(const lz_window_axis *w, int rank)
     return n;
 }
 
-/* All windows side by side: of each a product, whose factors' gradients go back to where these came
- * from. */
+/* All windows side by side: the product of each, and its factors' gradients scattered back. */
 static lz_tensor *product(const lz_vjp *v, const lz_window_axis *w)
 {
     const lz_type *t = TYPE(0), *r = v->sig->result[0];
@@ -256,7 +255,8 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
 
 /* ---- select_and_scatter ---- */
 
-/* Of `select`: LZ_HLO_EQ when it is no plain comparison of its parameters. */
+/* The comparison that `select` is; LZ_HLO_EQ when it is not a plain comparison of its
+ * parameters. */
 static lz_hlo_direction direction_of(const lz_func *r)
 {
     const lz_inst *in = &r->insts[r->results[0]];
@@ -273,7 +273,7 @@ static lz_hlo_direction direction_of(const lz_func *r)
     }
 }
 
-/* An element of the source goes to one place: its gradient is what stands there. */
+/* An element of the source goes to one position: its gradient is read there. */
 lz_status lz_vjp_select_and_scatter(const lz_vjp *v)
 {
     const lz_attr_select_and_scatter *a = LZ_ATTR(select_and_scatter, v->sig->attr);
@@ -363,7 +363,7 @@ static void flip(const conv *c, lz_tensor **k, bool always)
 }
 
 /* The gradient of the input: the gradient of the result, dilated by the strides, convolved with the
- * kernel turned round, its features exchanged. */
+ * reversed kernel, input and output features exchanged. */
 static lz_tensor *input_gradient(const conv *c)
 {
     const lz_attr_convolution *a = c->a;

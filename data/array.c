@@ -1,5 +1,4 @@
-/* array.c - arrays in host memory: who owns them, how big they are, and their way to tensors and
- * back. */
+/* array.c - arrays in host memory: ownership, sizes, and conversion from and to tensors. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
@@ -54,8 +53,8 @@ lz_status lz_data_size(lz_dtype d, const lz_shape *s, const char *name, size_t *
         int64_t e = s->dims[i];
         if (e < 0)
             return LZ_FAIL(LZ_ESHAPE, "%s: the extent %" PRId64 " is negative", name, e);
-        /* an empty array with extents whose product overflows is refused too: such a shape is no
-         * tensor's */
+        /* an empty array with extents whose product overflows is refused too: no tensor can have
+         * that shape */
         if ((e && !lz_mul_size(largest, (size_t)e, &largest)) || largest > INT64_MAX ||
             !lz_mul_size(n, (size_t)e, &n))
             return LZ_FAIL(LZ_ERANGE, "%s: %s[%s] has too many bytes", name, lz_dtype_name(d),

@@ -1,8 +1,6 @@
-/* internal.h - what the formats share: owned memory, mapped files, files that appear whole or not
- * at all.
- * Readers take bytes and a `name` for messages; the public functions add the operation and the
- * caller's place.
- * Threads: holders are counted atomically; the rest is thread-compatible. */
+/* data_internal.h - what the formats share: owned memory, mapped files, atomic replacement of
+ * files. Readers take bytes and a `name` for messages; the public functions add the operation and
+ * the caller's place. Threads: holders are counted atomically; the rest is thread-compatible. */
 #ifndef LZ_DATA_DATA_INTERNAL_H
 #define LZ_DATA_DATA_INTERNAL_H
 #include "base/alloc.h"
@@ -11,7 +9,7 @@
 #include <lazuli/data.h>
 #include <stdatomic.h>
 
-/* What an array's memory belongs to: a block of the heap or a mapped file. */
+/* The owner of an array's memory: a heap block or a mapped file. */
 typedef struct lz_holder {
     _Atomic int refs;
     void *map; /* not NULL: unmapped at the end */
@@ -20,7 +18,7 @@ typedef struct lz_holder {
 lz_holder *lz_holder_retain(lz_holder *h);
 void lz_holder_release(lz_holder *h); /* NULL is fine */
 
-/* Bytes that somebody holds. */
+/* Bytes and their owner. */
 typedef struct lz_view {
     const uint8_t *data;
     size_t len;
@@ -37,7 +35,7 @@ lz_status lz_data_new(lz_dtype d, const lz_shape *s, const char *name, lz_array 
  * else a copy. */
 lz_status lz_data_view(const lz_view *v, size_t at, lz_dtype d, const lz_shape *s, const char *name,
                        lz_array *out);
-/* Whether a writer can take it: non-NULL data, a dtype, nbytes of its shape. */
+/* Whether a writer can write it: non-NULL data, a dtype, nbytes matching its shape. */
 lz_status lz_data_check(const lz_array *a, const char *name);
 /* not NULL, distinct */
 lz_status lz_data_check_names(const char *path, const char *const *names, size_t n);
@@ -56,10 +54,10 @@ typedef struct lz_outfile {
 lz_status lz_outfile_begin(lz_outfile *f, const char *path);
 void lz_outfile_put(lz_outfile *f, const void *p, size_t n);
 void lz_outfile_pad(lz_outfile *f, size_t n); /* zeros */
-/* publishes when s and all before were fine, else removes the temporary */
+/* publishes the file when s and all writes succeeded, else removes the temporary */
 lz_status lz_outfile_end(lz_outfile *f, lz_status s);
 
-/* Decoders: bytes that are not trusted. */
+/* Decoders of untrusted bytes. */
 lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out);
 /* Only the header; *at is where the elements begin. swapped: of the other byte order; fortran:
  * column-major. */

@@ -1,4 +1,4 @@
-/* dataset.c - data sets over arrays and made-up ones; the order of an epoch. */
+/* dataset.c - data sets over arrays and synthetic ones; the shuffled order of an epoch. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/loader.h>

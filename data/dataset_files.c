@@ -1,4 +1,4 @@
-/* dataset_files.c - formats of data sets: IDX, CIFAR's binaries, raw bytes. */
+/* dataset_files.c - file formats of data sets: IDX, CIFAR binaries, raw bytes. */
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static bool grow(lz_array *a, size_t used)
     return true;
 }
 
-/* What is inside a gzip file. Memory grows with what was really decompressed, whatever the file
+/* Decompresses a gzip file. Memory grows with what was really decompressed, whatever the file
  * claims. */
 static lz_status gunzip(const lz_view *v, const char *name, lz_array *out, size_t *len)
 {

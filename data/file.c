@@ -1,4 +1,4 @@
-/* file.c - files as the formats see them: mapped for reading; written whole or not at all. */
+/* file.c - file access of the formats: mapped for reading; written atomically. */
 #include "data/data_internal.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -112,8 +112,8 @@ void lz_outfile_pad(lz_outfile *f, size_t n)
         lz_outfile_put(f, zeros, n < sizeof zeros ? n : sizeof zeros);
 }
 
-/* The name in the folder outlives a crash only when the folder is written too. Not every file
- * system can do that; the file itself is safe by then. */
+/* The rename survives a crash only when the folder is synced too. Not every file system supports
+ * that; the file itself is safe by then. */
 static void sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

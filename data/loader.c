@@ -1,12 +1,10 @@
-/* loader.c - batches of a data set, prepared in host memory by worker threads and given to the
- * device ahead of time.
- *
- * Batches have numbers. A worker takes the next number, fills a batch and puts it into slot number
- * % capacity of a ring; a number is only taken when its slot is free. So batches come in order
- * whichever worker is fast, and memory is bounded. Workers touch host memory only; tensors are made
- * by the thread that asks for them, of what is ready, so the device has up to device_prefetch_size
- * batches before they are needed. Memory of batches is recycled: it may come back late, when a step
- * that reads it has run, so the pool outlives the loader.
+/* loader.c - data loader: worker threads prepare batches in host memory, and the device gets them
+ * ahead of time. Batches are numbered. A worker takes the next number, fills a batch and puts it
+ * into slot number % capacity of a ring; a number is only taken when its slot is free. So batches
+ * come in order whichever worker is fast, and memory is bounded. Workers touch host memory only;
+ * tensors are made by the consuming thread, of the batches that are ready, so the device has up to
+ * device_prefetch_size batches before they are needed. Batch memory is pooled: it may come back
+ * late, when a step that reads it has run, so the pool outlives the loader.
  * Threads: one mutex for the ring, one for the pool. */
 #include "base/thread.h"
 #include "data/data_internal.h"
@@ -28,10 +26,10 @@ struct pool {
     pthread_mutex_t lock;
     block *spare;
     size_t nbytes;
-    int refs; /* the loader, and blocks that are out */
+    int refs; /* references: the loader, and blocks that are in use */
 };
 
-static void pool_unref(pool *p) /* with the lock held, which it gives up */
+static void pool_unref(pool *p) /* called with the lock held, and releases it */
 {
     bool last = --p->refs == 0;
     block *b = last ? p->spare : NULL;
@@ -94,13 +92,13 @@ struct lz_loader {
     pool *pools[LZ_MAX_FIELDS];
     size_t row[LZ_MAX_FIELDS]; /* bytes of a sample */
     int64_t batches;
-    /* what workers and the caller share */
+    /* shared by workers and the consumer */
     pthread_mutex_t lock;
     pthread_cond_t free_slot, ready, idle;
     bool stop;
     int busy;
     int64_t next, taken,
-        end;      /* numbers: to be taken by a worker; by the caller; where the epoch ends */
+        end;      /* batch numbers: next for a worker; next for the consumer; end of the epoch */
     batch **ring; /* loader_prefetch_size */
     int64_t *order;
     /* the caller's */
@@ -122,7 +120,7 @@ static void batch_free(batch *b)
     lz_free(b);
 }
 
-/* Which samples batch `number` of this loader has. */
+/* The samples of batch `number` of this loader (shard). */
 static int64_t first_row(const lz_loader *l, int64_t number)
 {
     return (number * l->o.num_shards + l->o.shard) * l->o.batch_size;
@@ -172,7 +170,7 @@ static void *worker(void *loader)
         if (b)
             l->ring[number % l->o.loader_prefetch_size] = b;
         else
-            l->stop = true; /* not even room to say so */
+            l->stop = true; /* not even memory for the error */
         pthread_cond_signal(&l->ready);
         if (!l->busy)
             pthread_cond_signal(&l->idle);
@@ -368,8 +366,8 @@ static batch *take(lz_loader *l, bool wait)
     return b;
 }
 
-/* A batch to the device: its memory is lent where the device can use it, and comes back to the
- * pool. */
+/* Moves a batch to the device: without a copy where the device can use host memory, which then
+ * returns to the pool. */
 static lz_status to_device(lz_loader *l, batch *b, device_batch *out, const lz_site *site)
 {
     lz_status s = b->error.status;
@@ -393,8 +391,8 @@ static lz_status to_device(lz_loader *l, batch *b, device_batch *out, const lz_s
     return s;
 }
 
-/* Moves what is ready to the device, at least one batch unless the epoch has ended. A failure is
- * kept: the batches before it are handed out first. */
+/* Moves ready batches to the device, at least one unless the epoch has ended. A failure is kept:
+ * the batches before it are handed out first. */
 static void run_ahead(lz_loader *l, const lz_site *site)
 {
     while (l->error.status == LZ_OK && l->n_ahead < l->o.device_prefetch_size) {

@@ -237,7 +237,7 @@ static lz_status shard_number(lz_archive *a, json_t *seen, const char *file, uin
     return LZ_OK;
 }
 
-/* Every tensor of the map is in the file that the map says; others are left out. */
+/* Every tensor of the index must be in the file it names; other tensors are ignored. */
 static lz_status keep_mapped(lz_archive *a, json_t *map, json_t *seen)
 {
     const char *name;
@@ -339,7 +339,7 @@ static int by_width(const void *x, const void *y)
     return wa != wb ? (wa > wb ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-/* The format's word for a dtype; NULL: it has none. */
+/* The format's name of a dtype; NULL: it has none. */
 static const char *word_of(lz_dtype d)
 {
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)

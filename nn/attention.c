@@ -47,7 +47,7 @@ static bool check_shapes(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v, bool 
     return true;
 }
 
-/* The last two extents of s changed. */
+/* s with its last two extents replaced. */
 static lz_shape with_last(lz_shape s, int64_t a, int64_t b)
 {
     s.dims[s.rank - 2] = a;
@@ -57,8 +57,7 @@ static lz_shape with_last(lz_shape s, int64_t a, int64_t b)
 
 /* ---- attention ---- */
 
-/* Where the scores count: boolean [.., L, S], or NULL for everywhere. A float mask is added to
- * *scores. */
+/* The attention mask: boolean [.., L, S], or NULL for none. A float mask is added to *scores. */
 static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s,
                           lz_tensor **scores)
 {
@@ -79,13 +78,13 @@ static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s
     return seen ? lz_logical_and_at(seen, mask, c->site) : mask;
 }
 
-/* Rows of the result whose query sees a key; the others are 0, and so is their gradient. scores:
- * those of masked keys are the lowest. */
+/* Whether each query sees a key; rows of queries that see none are 0, and so is their gradient.
+ * scores: masked ones hold the lowest value. */
 static lz_tensor *of_seen(nnc *c, lz_tensor *scores, double low, lz_tensor *out)
 {
     const lz_reduce_options o = {.struct_size = sizeof o, .dims = {1, {-1}}, .keepdim = true};
     lz_tensor *most = lz_amax_at(scores, &o, c->site);
-    lz_tensor *none = lz_le_at(most, nn_number(c, most, low), c->site); /* NaN is no low one */
+    lz_tensor *none = lz_le_at(most, nn_number(c, most, low), c->site); /* NaN is not masked */
     return nn_where(c, none, nn_number(c, out, 0), out);
 }
 
@@ -93,15 +92,15 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
                             const lz_attention_options *o, const shapes *s)
 {
     double scale = o->scale != 0 ? o->scale : 1 / sqrt((double)s->E);
-    /* the queries of the heads that share a key, one below the other */
+    /* the queries of the heads that share a key are stacked (grouped-query attention) */
     lz_shape stacked = with_last(s->k, s->heads * s->L, s->E);
     lz_tensor *rows = s->heads > 1 ? nn_reshape(c, q, stacked) : q;
     rows = nn_muls(c, rows, scale);
     lz_tensor *scores = lz_matmul_at(rows, lz_transpose_at(k, -2, -1, c->site), c->site);
     scores = nn_widen(c, nn_reshape(c, scores, with_last(s->q, s->L, s->S)));
     lz_tensor *seen = visible(c, o, s, &scores);
-    /* without a mask every query sees a key; with one, a row of none must not become NaN, which its
-     * gradient would carry to all values */
+    /* without a mask every query sees a key; with one, a fully masked row must not become NaN,
+     * which its gradient would carry to all values */
     double low = !o->attn_mask ? -INFINITY : lz_dtype_of(scores) == LZ_F64 ? -1e300 : -3e38;
     if (seen)
         scores = nn_where(c, seen, scores, nn_number(c, scores, low));

@@ -1,4 +1,4 @@
-/* clip.c - gradients kept small: torch.nn.utils.clip_grad_norm_ and clip_grad_value_. */
+/* clip.c - gradient clipping: torch.nn.utils.clip_grad_norm_ and clip_grad_value_. */
 #include "nn/nn_internal.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
@@ -7,8 +7,8 @@
 #include <lazuli/tensor_ops.h>
 #include <math.h>
 
-/* What the elements of one gradient add to the total: sum of |g|^p, or the largest |g|. Rank 0, at
- * least f32. */
+/* The contribution of one gradient to the norm: sum of |g|^p, or the largest |g|. Rank 0, at least
+ * f32. */
 static lz_tensor *part(lz_tensor *g, double p, const lz_site *site)
 {
     if (lz_dtype_size(lz_dtype_of(g)) < 4)

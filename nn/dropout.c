@@ -1,4 +1,4 @@
-/* dropout.c - random layers, as torch.nn.functional. */
+/* dropout.c - dropout and its variants, as torch.nn.functional. */
 #include "nn/nn_compose.h"
 #include <lazuli/functional.h>
 #include <lazuli/random_ops.h>
@@ -16,7 +16,7 @@ static lz_tensor *kept(const nnc *c, lz_shape s, double p)
     return lz_ge_at(u, lz_full_at(LZ_F32, LZ_SCALAR, p, c->site), c->site);
 }
 
-/* Random numbers of shape s decide, which broadcasts to x. */
+/* Draws of shape s, which broadcasts to x. */
 static lz_tensor *drop(const nnc *c, lz_tensor *x, lz_shape s, double p)
 {
     lz_tensor *zero = nn_number(c, x, 0);
@@ -50,8 +50,8 @@ lz_tensor *lz_feature_dropout_at(lz_tensor *x, double p, bool training, const lz
     return nn_end(&c, y);
 }
 
-/* What is dropped becomes the limit of selu far below 0, then mean and variance are what they
- * were. */
+/* alpha_dropout: dropped elements become selu's lower limit, then scale and shift restore mean and
+ * variance. */
 static lz_tensor *alpha_drop(const nnc *c, lz_tensor *x, double p)
 {
     const double limit = -1.7580993408473766;

@@ -11,7 +11,7 @@ static bool is_float(const lz_tensor *t)
     return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
 }
 
-/* A buffer of its own with the value of p. */
+/* A new buffer with the value of p. */
 static lz_status add_copy(lz_params *to, const char *name, lz_tensor *p, const lz_site *site)
 {
     size_t n = lz_nbytes(p);
@@ -69,7 +69,7 @@ lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
         lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i], *next;
         if (is_float(p) && !e->params->is_buffer[i])
             next = lz_add_at(a, lz_mul_scalar_at(lz_sub_at(p, a, site), 1 - e->decay, site), site);
-        else /* a value of its own: memory that both hold could not be updated in place */
+        else /* a copy: shared memory could not be updated in place */
             next = lz_hlo_optimization_barrier_at(p, site);
         s = lz_assign_at(a, next, site);
     }
@@ -86,7 +86,7 @@ lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
         return s;
     for (size_t i = 0; i < e->average.len && i < e->params->len && s == LZ_OK; i++) {
         lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i];
-        lz_tensor *was = lz_detach_at(p, site); /* the value of now, whatever p means later */
+        lz_tensor *was = lz_detach_at(p, site); /* a snapshot: p may be assigned later */
         s = lz_assign_at(p, lz_detach_at(a, site), site);
         if (s == LZ_OK)
             s = lz_assign_at(a, was, site);

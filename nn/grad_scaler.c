@@ -1,5 +1,5 @@
-/* grad_scaler.c - loss scaling for f16, as torch.amp.GradScaler. What torch decides on the host,
- * from a number that it reads back, is a select on the device here: a skipped step is the same
+/* grad_scaler.c - loss scaling for f16, as torch.amp.GradScaler. torch reads back whether gradients
+ * are finite and decides on the host; here it is a select on the device: a skipped step is the same
  * program as any other. */
 #include "nn/nn_compose.h"
 #include "nn/optim_rule.h"
@@ -24,7 +24,7 @@ static lz_status check_options(const lz_grad_scaler_options *o)
     return LZ_OK;
 }
 
-/* Numbers begin as real buffers, so that the first step is one like all others. */
+/* State begins as real buffers, so that the first step is traced like all others. */
 static lz_status make_numbers(lz_grad_scaler *s, const lz_site *site)
 {
     lz_status st = lz_scope_begin();
@@ -44,7 +44,7 @@ static lz_status make_numbers(lz_grad_scaler *s, const lz_site *site)
     return st;
 }
 
-/* nn_end for what gives no tensor: the status says it all. */
+/* nn_end for functions without a tensor result: only the status is returned. */
 static lz_status end(nnc *c, lz_status s)
 {
     if (s != LZ_OK)

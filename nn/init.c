@@ -28,7 +28,7 @@ lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double
 /* shape [out, in, ...]: every input feeds in * receptive field values */
 static void fans(lz_shape s, double *fan_in, double *fan_out)
 {
-    int rank = s.rank < LZ_MAX_RANK ? s.rank : LZ_MAX_RANK; /* a bad shape is refused by lz_rand */
+    int rank = s.rank < LZ_MAX_RANK ? s.rank : LZ_MAX_RANK; /* lz_rand reports a bad shape */
     double field = 1;
     for (int i = 2; i < rank; i++)
         field *= (double)s.dims[i];
@@ -127,7 +127,7 @@ lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double mean, 
 
 /* ---- orthogonal ---- */
 
-/* Orthonormal rows by Gram-Schmidt, twice for each row so that rounding does not spoil it. */
+/* Orthonormal rows by Gram-Schmidt, twice per row for numerical stability. */
 static void orthonormalise(double *q, int64_t rows, int64_t cols)
 {
     for (int64_t i = 0; i < rows; i++) {

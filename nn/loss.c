@@ -1,4 +1,5 @@
-/* loss.c - losses and scores, as torch.nn.functional. Classification stands in loss_class.c. */
+/* loss.c - losses and similarities, as torch.nn.functional. Classification losses are in
+ * loss_class.c. */
 #include "nn/loss.h"
 #include <inttypes.h>
 #include <math.h>
@@ -149,7 +150,7 @@ static lz_tensor *row_sum(const nnc *c, lz_tensor *x)
     return nn_sum(c, x, (lz_dims){1, {-1}}, false);
 }
 
-/* max(0, x) */
+/* hinge: max(0, x) */
 static lz_tensor *hinge(const nnc *c, lz_tensor *x)
 {
     return lz_relu_at(x, c->site);
@@ -174,7 +175,7 @@ lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *ta
                        lz_nn_shape_text(&s[2], t[2]));
     }
     if (ok) {
-        /* ATen: sums of products, with a small number under each root */
+        /* cosine similarity as in ATen: eps is added under each root */
         lz_tensor *x = nn_widen(&c, a), *z = nn_widen(&c, b);
         lz_tensor *xx = nn_adds(&c, row_sum(&c, nn_square(&c, x)), 1e-12);
         lz_tensor *zz = nn_adds(&c, row_sum(&c, nn_square(&c, z)), 1e-12);

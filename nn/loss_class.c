@@ -1,6 +1,6 @@
-/* loss_class.c - losses of classes: cross_entropy, nll_loss; and accuracy. The class of a row is
- * picked by a mask of comparisons, so that the gradient needs no scatter and a wild label does no
- * harm. */
+/* loss_class.c - classification losses: cross_entropy, nll_loss; and accuracy. The class of a row
+ * is picked by a one-hot mask, so that the gradient needs no scatter and a label out of range does
+ * no harm. */
 #include "nn/loss.h"
 #include <inttypes.h>
 #include <math.h>
@@ -20,8 +20,8 @@ static lz_shape without(lz_shape s, int d)
     return s;
 }
 
-/* Shapes and dtypes of logits, labels (or probabilities, when they may be) and the weights of
- * classes. */
+/* Checks shapes and dtypes of logits, labels (or probabilities, where allowed) and class
+ * weights. */
 static bool check(nnc *c, lz_tensor *x, lz_tensor *t, bool probabilities, lz_tensor *weight)
 {
     if (!nn_check(c, x, "logits") || !nn_check(c, t, "labels"))
@@ -51,7 +51,8 @@ static lz_tensor *along(const nnc *c, lz_tensor *w, int rank, int d)
     return nn_reshape(c, nn_widen(c, w), s);
 }
 
-/* Where class is the label: boolean, of x's shape. Of an error tensor: that, it has no shape. */
+/* One-hot: whether the class is the label; boolean, of x's shape. An error tensor is passed
+ *   through, since it has no shape. */
 static lz_tensor *picked(const nnc *c, lz_tensor *x, lz_tensor *t, int d)
 {
     if (lz_rank_of(x) < 0)
@@ -67,7 +68,7 @@ static lz_tensor *sum_classes(const nnc *c, lz_tensor *x, int d)
     return nn_sum(c, x, (lz_dims){1, {d}}, false);
 }
 
-/* What is summed for each sample, and what the mean divides by. */
+/* The summed loss of each sample, and the divisor of the mean. */
 typedef struct parts {
     lz_tensor *loss, *count;
 } parts;
@@ -80,7 +81,7 @@ static lz_tensor *reduced(const nnc *c, parts p, lz_reduction r)
     return r == LZ_REDUCE_SUM ? sum : nn_div(c, sum, lz_sum_at(p.count, NULL, c->site));
 }
 
-/* -logp at the labels, and spread over all classes as far as the labels are smoothed. */
+/* -logp at the labels, mixed with the mean over all classes when labels are smoothed. */
 static parts by_label(const nnc *c, lz_tensor *logp, lz_tensor *t, const lz_loss_options *o)
 {
     int d = class_dim(logp), rank = lz_rank_of(logp);

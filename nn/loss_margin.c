@@ -1,9 +1,9 @@
-/* loss_margin.c - losses of distributions, of margins and of labels that are several, as
+/* loss_margin.c - losses of distributions, margin losses and multi-label losses, as
  * torch.nn.functional. */
 #include "nn/loss.h"
 #include <math.h>
 
-/* What the caller said, or the loss's own default. */
+/* The caller's reduction, or the loss's own default. */
 static double own(double v, double preset)
 {
     return isnan(v) ? preset : v;
@@ -147,7 +147,7 @@ static bool check_rows(nnc *c, lz_tensor *x, lz_tensor *t, bool several)
            nn_refuse(c, LZ_EDTYPE, "labels are %s, not i32 or i64", lz_dtype_name(lz_dtype_of(t)));
 }
 
-/* Whether class is the label, over a new last dimension of classes. */
+/* One-hot labels, over a new last dimension of classes. */
 static lz_tensor *is_class(const nnc *c, lz_tensor *t, int64_t classes)
 {
     lz_tensor *all = lz_iota_at(lz_dtype_of(t), LZ_SHAPE(classes), 0, c->site);

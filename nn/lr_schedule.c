@@ -1,10 +1,11 @@
-/* schedule.c - learning rates as functions of the step. Formulas of torch.optim.lr_scheduler. */
+/* lr_schedule.c - learning-rate schedules: functions of the step. Formulas of
+ * torch.optim.lr_scheduler. */
 #include <lazuli/optim.h>
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
 
-/* From a to b by half a cosine; t in 0..1. */
+/* Cosine annealing from a to b; t in 0..1. */
 static double half_cosine(double a, double b, double t)
 {
     return b + 0.5 * (a - b) * (1 + cos(PI * t));

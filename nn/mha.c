@@ -1,5 +1,4 @@
-/* mha.c - multi-head attention with parameters, grouped queries, rotary embedding and a cache of
- * keys and values. */
+/* mha.c - multi-head attention layer: grouped queries, rotary embedding, key/value cache. */
 #include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
@@ -42,8 +41,7 @@ void lz_kv_cache_free(lz_kv_cache *k)
     *k = (lz_kv_cache){0};
 }
 
-/* Writes x [batch, heads, length, head_dim] behind what is there. The position is an argument of
- * the program. */
+/* Appends x [batch, heads, length, head_dim] to the cache. The position is a run-time argument. */
 static lz_tensor *append(nnc *c, lz_tensor *cache, lz_tensor *x, lz_tensor *at)
 {
     lz_tensor *zero = lz_hlo_constant_at(LZ_I32, 0, c->site), *starts[] = {zero, zero, at, zero};
@@ -53,7 +51,7 @@ static lz_tensor *append(nnc *c, lz_tensor *cache, lz_tensor *x, lz_tensor *at)
     return all;
 }
 
-/* Boolean [length, capacity]: key j is not behind query i, which stands at position at + i. */
+/* Causal mask [length, capacity]: key j is not after query i, which is at position at + i. */
 static lz_tensor *up_to_own(nnc *c, int64_t length, int64_t capacity, lz_tensor *at)
 {
     lz_shape s = LZ_SHAPE(length, capacity);

@@ -1,4 +1,4 @@
-/* nn_compose.c - checks that composites share. */
+/* nn_compose.c - checks shared by the composites. See nn_compose.h. */
 #include "nn/nn_compose.h"
 
 bool nn_check(nnc *c, const lz_tensor *t, const char *what)

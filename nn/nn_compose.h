@@ -1,7 +1,6 @@
-/* compose.h - short hands of the composites in nn/: each is one public operation at the place
+/* nn_compose.h - shorthands for the composites in nn/: each is one public operation at the place
  * `c->site`. A composite begins with nn_begin, ends with nn_end, and keeps nothing but its result
- * alive. An error tensor runs through to the end.
- * Threads: as the public operations. */
+ * alive. An error tensor propagates to the end. Threads: as the public operations. */
 #ifndef LZ_NN_NN_COMPOSE_H
 #define LZ_NN_NN_COMPOSE_H
 #include "nn/nn_internal.h"
@@ -30,8 +29,8 @@ static inline nnc nn_begin(const char *op, const lz_site *site)
     lz_status s = lz_scope_begin();
     return (nnc){op, site, s, s == LZ_OK, false, outer};
 }
-/* Takes n operands as automatic mixed precision has them for this composite, which is a row of its
- * table: then what it is made of is left alone. NULL stays. */
+/* Applies autocast to n operands, as the table's row of this composite says; then the operations
+ * inside are not affected. NULL stays. */
 static inline void nn_autocast_operands(nnc *c, lz_tensor **const *operands, int n)
 {
     if (c->status != LZ_OK || lz_autocast_dtype() == LZ_DTYPE_NONE)
@@ -158,7 +157,7 @@ bool nn_check(nnc *c, const lz_tensor *t, const char *what);
 bool nn_check_float(nnc *c, const lz_tensor *t, const char *what);
 /* Whether t, which may be NULL, is of this shape. */
 bool nn_check_shape(nnc *c, const lz_tensor *t, lz_shape want, const char *what);
-/* dst over src as far as the caller's struct goes. */
+/* Copies as much of src over dst as the caller's struct has. */
 bool nn_options(nnc *c, void *dst, size_t have, const void *src);
 /* The p-norm of x along dims. */
 lz_tensor *lz_nn_norm(const nnc *c, lz_tensor *x, double p, lz_dims dims, bool keepdim);

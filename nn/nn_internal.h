@@ -1,5 +1,5 @@
-/* internal.h - what nn/ needs from below the public interface, the error record and the heap; and
- * how layers add their parameters. */
+/* nn_internal.h - what nn/ uses below the public interface, the error record and the heap; and how
+ * layers add their parameters. */
 #ifndef LZ_NN_NN_INTERNAL_H
 #define LZ_NN_NN_INTERNAL_H
 #include "base/alloc.h"
@@ -14,9 +14,9 @@ static inline lz_status lz_nn_annotated(lz_status s, const char *op, const lz_si
 }
 #define LZ_NN_FAIL(status, op, site, ...)                                                          \
     lz_nn_annotated(LZ_FAIL((status), __VA_ARGS__), (op), (site))
-/* Zeros, or ones of a floating-point dtype, in device memory of their own, which equal lz_zeros of
- * one step would share: so each is updated in place from the first step on, and the first step
- * traces and compiles what all later ones do. */
+/* Zeros, or ones of a floating-point dtype, in device memory of their own; lz_zeros of one step
+ * would share memory. So each is updated in place from the first step on, and the first step traces
+ * and compiles the same graph as all later ones. */
 lz_tensor *lz_nn_filled(lz_dtype dtype, lz_shape shape, bool ones, const lz_site *site);
 /* The same zeros retained. On failure *out stays. */
 lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const char *op,
@@ -24,7 +24,7 @@ lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const cha
 /* "[2, 3]" in text, which has room for 160 bytes. */
 const char *lz_nn_shape_text(const lz_shape *s, char *text);
 
-/* Adding the parameters of one layer to a list under "<layer>.<what>": all of them, or, after a
+/* Adds the parameters of one layer to a list under "<layer>.<what>": all of them or, after a
  * failure, none. Calls after a failure give NULL. */
 typedef struct lz_module {
     lz_params *ps;

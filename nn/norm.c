@@ -138,7 +138,7 @@ lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
     return nn_end(&c, y);
 }
 
-/* running = (1 - momentum) running + momentum now, outside of the gradient. */
+/* running = (1 - momentum) running + momentum now, without gradient. */
 static void follow(nnc *c, lz_tensor *running, lz_tensor *now, double momentum)
 {
     if (!running || c->status != LZ_OK)
@@ -252,7 +252,7 @@ lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double 
     return nn_end(&c, y);
 }
 
-/* Sums over `size` neighbouring channels of x [N, C, ..], nothing beyond the ends. */
+/* local response norm: sums over `size` neighbouring channels of x [N, C, ..], zero-padded. */
 static lz_tensor *channel_sums(const nnc *c, lz_tensor *x, int64_t size)
 {
     lz_window_dims w = {0};

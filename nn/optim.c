@@ -41,14 +41,15 @@ lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site)
     return s;
 }
 
-/* One more step that may have changed nothing. */
+/* Counts one more step that may have been skipped. */
 static lz_status count_skip(lz_tensor *skipped, lz_tensor *skip, const lz_site *site)
 {
     lz_tensor *one = lz_to_at(skip, LZ_F32, site);
     return lz_assign_at(skipped, lz_add_at(skipped, one, site), site);
 }
 
-/* A parameter that takes no part in a step that may be skipped counts for itself from here on. */
+/* A parameter that does not take part in a step that may be skipped gets its own count from here
+ * on. */
 static lz_status stand_aside(const lz_optim *o, lz_optim_group *group, size_t i,
                              const lz_site *site)
 {

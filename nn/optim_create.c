@@ -1,4 +1,4 @@
-/* optim_create.c - making optimizers: defaults, and options checked one by one. */
+/* optim_create.c - constructors of optimizers: defaults, and checks of each option. */
 #include "nn/optim_rule.h"
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool take(void *dst, size_t have, const void *src, const char *op, const 
     return true;
 }
 
-/* What an option must be; NaN is none of them. */
+/* The valid range of an option; NaN is in none. */
 typedef enum need { NON_NEGATIVE, BELOW_ONE, FINITE } need;
 
 typedef struct checker {

@@ -1,17 +1,16 @@
-/* optim_rule.h - an optimizer, a scaler and an average from inside: groups of parameters, their
- * state, and the rule that moves one parameter.
- * Threads: thread-compatible. */
+/* optim_rule.h - internals of optimizers, scaler and averages: groups of parameters, their state,
+ * and the update rule. Threads: thread-compatible. */
 #ifndef LZ_NN_OPTIM_RULE_H
 #define LZ_NN_OPTIM_RULE_H
 #include "nn/nn_internal.h"
 #include <lazuli/amp.h>
 
-/* What is kept per parameter: up to three states of the rule; and, f32 of rank 0, how many of its
- * steps changed nothing, where that is not what the optimizer counted. */
+/* State per parameter: up to three states of the rule; and an f32 of rank 0, the number of its
+ *   skipped steps, where it differs from the optimizer's count. */
 enum { LZ_OPTIM_STATES = 3, LZ_OPTIM_SKIPPED = LZ_OPTIM_STATES, LZ_OPTIM_SLOTS };
 struct lz_optim_update;
 typedef struct lz_optim_rule {
-    const char *name;                    /* as in checkpoints */
+    const char *name;                    /* names in checkpoints */
     const char *states[LZ_OPTIM_STATES]; /* torch's names; NULL: not used */
     lz_status (*update)(const struct lz_optim_update *u);
 } lz_optim_rule;
@@ -37,12 +36,11 @@ struct lz_optim {
     };
     lz_optim_group *groups;
     size_t ngroups;
-    /* f32, rank 0: how many of the steps changed nothing; NULL: none could */
+    /* f32, rank 0: number of skipped steps; NULL: none can be */
     lz_tensor *skipped;
 };
 
-/* What a rule updates: parameter p with its gradient g, as step number `step` (from 1) at rate
- * `lr`. */
+/* One update: parameter p with gradient g, step number `step` (from 1) at learning rate `lr`. */
 typedef struct lz_optim_update {
     lz_optim *o;
     lz_optim_group *group;
@@ -50,8 +48,8 @@ typedef struct lz_optim_update {
     int64_t step;
     double lr;
     lz_tensor *p, *g;
-    lz_tensor *skip;    /* boolean, rank 0: nothing changes; NULL: it does */
-    lz_tensor *skipped; /* how many of the steps before changed nothing; NULL: none */
+    lz_tensor *skip;    /* boolean, rank 0: the step is skipped; NULL: it is not */
+    lz_tensor *skipped; /* number of skipped steps so far; NULL: none */
     const lz_site *site;
 } lz_optim_update;
 
@@ -60,7 +58,7 @@ extern const lz_optim_rule lz_rule_sgd, lz_rule_adam, lz_rule_rmsprop, lz_rule_a
 /* Room for the state of every parameter in the lists. */
 lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site);
 
-/* How many steps of parameter i changed nothing; NULL: none. */
+/* The number of skipped steps of parameter i; NULL: none. */
 static inline lz_tensor *lz_optim_skipped(const lz_optim *o, const lz_optim_group *g, size_t i)
 {
     return g->state[LZ_OPTIM_SKIPPED][i] ? g->state[LZ_OPTIM_SKIPPED][i] : o->skipped;

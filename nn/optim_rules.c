@@ -1,6 +1,6 @@
-/* optim_rules.c - how each optimizer moves one parameter. Formulas and order of operations are
+/* optim_rules.c - the update rule of each optimizer. Formulas and order of operations are
  * torch.optim's. Every rule traces the same graph at each step: state begins as real buffers, and
- * numbers that change are arguments. */
+ * numbers that change are run-time arguments. */
 #include "nn/optim_rule.h"
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
@@ -33,7 +33,7 @@ static lz_tensor *state(const update *u, int which)
     return u->group->state[which][u->i];
 }
 
-/* dst = value, unless the step is to change nothing. */
+/* dst = value, unless the step is skipped. */
 static lz_status store(const update *u, lz_tensor *dst, lz_tensor *value)
 {
     return lz_assign_at(dst, u->skip ? lz_where_at(u->skip, dst, value, u->site) : value, u->site);
@@ -44,13 +44,13 @@ static lz_status set_state(const update *u, int which, lz_tensor *value)
     return store(u, u->group->state[which][u->i], value);
 }
 
-/* By a number of the optimizer's options, which stays what it is. */
+/* Multiplies by a constant of the optimizer's options. */
 static lz_tensor *scaled(const update *u, lz_tensor *a, double s)
 {
     return lz_mul_scalar_at(a, s, u->site);
 }
 
-/* By a number that changes from step to step: an argument also when it happens to be 0 or 1. */
+/* Multiplies by a number that changes from step to step: an argument even when it is 0 or 1. */
 static lz_tensor *rated(const update *u, lz_tensor *a, double s)
 {
     return lz_mul_at(a, lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, s, u->site), u->site);
@@ -77,7 +77,7 @@ static lz_tensor *mixed(const update *u, lz_tensor *old, lz_tensor *value, doubl
     return plus(u, scaled(u, value, 1 - decay), scaled(u, old, decay));
 }
 
-/* The gradient with the penalty of Euclidean weight decay. */
+/* The gradient with L2 weight decay added. */
 static lz_tensor *penalised(const update *u)
 {
     double w = u->group->weight_decay;
@@ -105,7 +105,7 @@ static lz_tensor *number(const update *u, double v)
     return lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, v, u->site);
 }
 
-/* Which step it is, without the skipped ones: f32, or f64 for such a parameter. */
+/* The step number without skipped steps: f32, or f64 for a parameter of that dtype. */
 static lz_tensor *device_step(const update *u)
 {
     lz_dtype d = lz_dtype_of(u->p) == LZ_F64 ? LZ_F64 : LZ_F32;

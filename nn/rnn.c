@@ -137,8 +137,8 @@ lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
     return lz_module_end(&m);
 }
 
-/* One call of a layer: the input by steps, which becomes the output of one layer after the other;
- * the states before (NULL: zeros) and, per layer and direction, after. */
+/* One call of a layer: the input per step, which is replaced by the output of one layer after the
+ * other; states before (NULL: zeros) and, per layer and direction, after. */
 typedef struct run {
     nnc *c;
     const lz_rnn_layer *l;

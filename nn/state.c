@@ -1,5 +1,5 @@
-/* state.c - parameters to files and back, and all that a training continues from. A load reads and
- * checks everything first and assigns then, so that an error leaves all as it was. */
+/* state.c - saving and loading parameters and checkpoints. A load reads and checks everything first
+ * and assigns then, so that an error leaves everything unchanged. */
 #include "base/vec.h"
 #include "nn/optim_rule.h"
 #include <errno.h>
@@ -121,7 +121,7 @@ lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site
     return annotated(s, "lz_params_save", site);
 }
 
-/* Numbers that text must bring back bit for bit: hexadecimal for the rate. */
+/* Numbers that must survive text bit for bit: hexadecimal for the rate. */
 enum { NUMBER = 40 };
 static lz_status save_checkpoint(const char *path, const lz_checkpoint *c, const lz_site *site)
 {
@@ -174,8 +174,8 @@ lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const 
 
 /* ---- loading ---- */
 
-/* What will be assigned when all was read: to *slot, or, when there is nothing yet, the tensor
- * becomes it. */
+/* An assignment to make when everything was read: to *slot, or, if it is NULL, the tensor becomes
+ * it. */
 typedef struct pending {
     lz_tensor **slot, *value;
 } pending;
@@ -191,7 +191,7 @@ static bool is_float(lz_dtype d)
     return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
 }
 
-/* The array as a buffer of the device, not as memory of the file: the first step shall update it in
+/* The array copied to a device buffer, not a view of the file: the first step updates it in
  * place. */
 static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor **out)
 {
@@ -390,7 +390,7 @@ static lz_status read_step(loader *l, const char *name, int64_t *step)
     return s;
 }
 
-/* Steps are read into steps[], which the caller stores when all else was fine. */
+/* Steps are read into steps[]; the caller stores them when everything else was fine. */
 static lz_status plan_group(loader *l, const lz_optim_rule *rule, lz_optim_group *g, int64_t *steps)
 {
     for (size_t i = 0; i < g->params->len; i++) {

@@ -1,5 +1,4 @@
-/* args.c - what the subcommands share about the command line: numbers, messages, and an output that
- * cannot be written. */
+/* args.c - command-line helpers of the subcommands: numbers, messages, and output errors. */
 #include "tools/lazuli/tool.h"
 #include <errno.h>
 #include <fcntl.h>

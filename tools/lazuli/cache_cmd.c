@@ -1,4 +1,4 @@
-/* cache_cmd.c - lazuli cache: lists, checks and tidies the persistent compilation cache. */
+/* cache_cmd.c - lazuli cache: lists, verifies and trims the persistent compilation cache. */
 #include "cache/cache.h"
 #include "cache/dir.h"
 #include "cache/store.h"
@@ -13,7 +13,7 @@ typedef struct totals {
     uint64_t files[LZ_CACHE_KINDS], bytes[LZ_CACHE_KINDS], bad;
 } totals;
 
-/* Names in the directory may be anything; what is printed moves no cursor. */
+/* File names in the directory are untrusted: control characters are escaped when printed. */
 static const char *printable(const char *name, char *out, size_t n)
 {
     size_t k = 0;

@@ -1,4 +1,4 @@
-/* info.c - lazuli devices, ops, env: tables the library already has, printed. */
+/* info.c - lazuli devices, ops, env: prints tables of the library. */
 #include "backends/backend.h"
 #include "base/config.h"
 #include "ir/op.h"

@@ -1,5 +1,6 @@
-/* run.c - lazuli run: StableHLO programs on a device, from .npy to .npy, compared with the
- * reference when asked, and with what they say themselves that they give. */
+/* run.c - lazuli run: runs StableHLO programs on a device, from .npy to .npy, and compares the
+ * results with the reference interpreter when asked, and with the results stated in the program
+ * itself. */
 #include "backends/backend.h"
 #include "base/timeline.h"
 #include "ir/text/check.h"
@@ -82,7 +83,7 @@ static lz_status run_again(const lz_backend *b, lz_exec *x, lz_dbuf **in, const 
     return s;
 }
 
-/* The results are those of the last of `times` runs. */
+/* The results of the last of `times` runs. */
 static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t times,
                              lz_literal *const *in, lz_literal **out)
 {
@@ -125,7 +126,7 @@ static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t tim
     return s;
 }
 
-/* The plan by the slow executor: the compiler without code generation. */
+/* Runs the plan with the loop-IR interpreter: the compiler without code generation. */
 static lz_status run_loops(const lz_func *f, lz_literal *const *in, lz_literal **out)
 {
     lz_plan *p = NULL;
@@ -336,8 +337,8 @@ static int look_at_all(const options *o, const lz_checked *c, lz_literal *const 
     return rc;
 }
 
-/* What is checked is to be computed by the device, not by the compiler: the text's constants become
- * arguments. */
+/* The checked values must be computed by the device, not folded by the compiler: the text's
+ * constants become arguments. */
 static int run_checked(const options *o, const lz_checked *c)
 {
     lz_func *f = NULL;
