@@ -96,7 +96,7 @@ static lz_status push_tensor(nodes *v, lz_tensor *t)
     return push(v, lz_trace_node_of(t));
 }
 
-static lz_status push_kept(nodes *v, lz_node *n)
+static lz_status push_retained(nodes *v, lz_node *n)
 {
     lz_node_retain(n);
     return push(v, n);
@@ -139,7 +139,7 @@ static lz_status vjp_branches(branches *x, lz_body *b, lz_attr_branches *a)
     LZ_TRY(lz_body_widen(b, &a->true_branch));
     LZ_TRY(lz_body_widen(b, &a->false_branch));
     for (uint32_t i = 0; i < b->captured.len; i++)
-        LZ_TRY(push_kept(&x->opnd, b->captured.data[i]));
+        LZ_TRY(push_retained(&x->opnd, b->captured.data[i]));
     return LZ_OK;
 }
 
@@ -256,7 +256,7 @@ static lz_status iteration_gradient(loop *x)
         s = region_vjp(x->v, &b, &q, &x->grad);
     lz_body_end(&b);
     for (uint32_t i = 0; i < b.captured.len && s == LZ_OK; i++)
-        s = push_kept(&x->captured, b.captured.data[i]);
+        s = push_retained(&x->captured, b.captured.data[i]);
     lz_body_free(&b);
     LZ_TRY(s);
     x->uses = lz_alloc(((size_t)x->grad->ninst + 1) * sizeof *x->uses);
@@ -266,13 +266,13 @@ static lz_status iteration_gradient(loop *x)
     return LZ_OK;
 }
 
-static bool is_kept(const loop *x, uint32_t k)
+static bool is_stacked(const loop *x, uint32_t k)
 {
     return x->uses[1 + k] > 0;
 }
 
 /* The loop again, with each iteration stacking its carried values first. */
-static lz_status build_keeping(const loop *x, lz_func *f, lz_val *v)
+static lz_status build_stacking(const loop *x, lz_func *f, lz_val *v)
 {
     const lz_func *body = x->body;
     lz_val *carried = v + 1, *stack = carried + x->n, *others = stack + x->n, *in = others + x->m,
@@ -281,7 +281,7 @@ static lz_status build_keeping(const loop *x, lz_func *f, lz_val *v)
     for (uint32_t k = 0; k < x->n; k++)
         carried[k] = lz_build_param(f, lz_val_type(body, 1 + k));
     for (uint32_t k = 0; k < x->n; k++)
-        if (is_kept(x, k))
+        if (is_stacked(x, k))
             stack[k] = lz_build_param(f, lz_node_type(x->stack[k]));
     for (uint32_t i = 0; i < x->m; i++)
         others[i] = lz_build_param(f, lz_val_type(body, 1 + x->n + i));
@@ -294,7 +294,7 @@ static lz_status build_keeping(const loop *x, lz_func *f, lz_val *v)
     for (uint32_t k = 0; k < x->n; k++)
         out[k] = out[k + 1]; /* without the iteration */
     for (uint32_t k = 0; k < x->n; k++)
-        if (is_kept(x, k))
+        if (is_stacked(x, k))
             out[n++] = lz_loop_put(f, stack[k], carried[k], v[0]);
     return f->status != LZ_OK ? f->status : lz_func_set_results(f, out, n);
 }
@@ -307,46 +307,46 @@ static lz_status intern(lz_func *f, lz_status s, const lz_func **out)
     return s;
 }
 
-static lz_status keep_starts(loop *x)
+static lz_status stack_starts(loop *x)
 {
     const lz_func *iteration = NULL;
     nodes opnd = {0};
-    uint32_t nkept = 0;
+    uint32_t nstack = 0;
     lz_status s = LZ_OK;
     for (uint32_t k = 0; k < x->n && s == LZ_OK; k++)
-        s = push_kept(&opnd, x->in.data[1 + k]);
+        s = push_retained(&opnd, x->in.data[1 + k]);
     for (uint32_t k = 0; k < x->n && s == LZ_OK; k++) {
-        if (!is_kept(x, k))
+        if (!is_stacked(x, k))
             continue;
         const lz_type *t =
             lz_loop_stack_type(lz_val_type(x->body, 1 + k), x->trip_count ? x->trip_count : 1);
         x->stack[k] = t ? lz_node_new_zeros(t, x->dev, x->v->site) : NULL;
-        s = x->stack[k] ? push_kept(&opnd, x->stack[k]) : lz_error_get()->status;
-        nkept++;
+        s = x->stack[k] ? push_retained(&opnd, x->stack[k]) : lz_error_get()->status;
+        nstack++;
     }
-    if (nkept == 0) {
+    if (nstack == 0) {
         nodes_free(&opnd);
         return s;
     }
     for (uint32_t i = 0; i < x->m && s == LZ_OK; i++)
-        s = push_kept(&opnd, x->in.data[1 + x->n + i]);
+        s = push_retained(&opnd, x->in.data[1 + x->n + i]);
     lz_func *f = lz_func_new("keep");
     size_t room = 4 * (size_t)x->body->nparam + x->body->nresult + 3 * (size_t)x->n + 4;
     lz_val *v = lz_alloc(room * sizeof *v);
-    lz_node **r = lz_calloc((size_t)x->n + nkept + 1, sizeof *r);
+    lz_node **r = lz_calloc((size_t)x->n + nstack + 1, sizeof *r);
     if (s == LZ_OK)
-        s = f && v && r ? build_keeping(x, f, v) : LZ_FAIL(LZ_EMEM, "no memory for a loop");
+        s = f && v && r ? build_stacking(x, f, v) : LZ_FAIL(LZ_EMEM, "no memory for a loop");
     s = intern(f, s, &iteration);
     if (s == LZ_OK)
-        s = lz_control_count(iteration, x->trip_count, opnd.data, opnd.len, x->n + nkept, x->dev, r,
-                             x->v->site);
+        s = lz_control_count(iteration, x->trip_count, opnd.data, opnd.len, x->n + nstack, x->dev,
+                             r, x->v->site);
     for (uint32_t k = 0, at = x->n; k < x->n && s == LZ_OK; k++)
-        if (is_kept(x, k)) {
+        if (is_stacked(x, k)) {
             lz_node_release(x->stack[k]);
             x->stack[k] = r[at];
             r[at++] = NULL;
         }
-    for (uint32_t i = 0; r && i < x->n + nkept; i++)
+    for (uint32_t i = 0; r && i < x->n + nstack; i++)
         lz_node_release(r[i]);
     lz_free(r);
     lz_free(v);
@@ -399,7 +399,7 @@ static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
     for (uint32_t i = 0; i < x->nof; i++)
         acc[i] = lz_build_param(f, lz_val_type(x->body, x->of[i]));
     for (uint32_t k = 0; k < x->n; k++)
-        if (is_kept(x, k))
+        if (is_stacked(x, k))
             stack[k] = lz_build_param(f, lz_node_type(x->stack[k]));
     for (uint32_t i = 0; i < x->m; i++)
         others[i] = lz_build_param(f, lz_val_type(x->body, 1 + x->n + i));
@@ -409,8 +409,8 @@ static lz_status build_backward(const loop *x, lz_func *f, lz_val *v)
         lz_build_ew2(f, LZ_OP_SUBTRACT, lz_build_scalar_i64(f, LZ_I64, x->trip_count - 1), v[0]);
     LZ_TRY(f->status);
     for (uint32_t k = 0; k < x->n; k++)
-        in[1 + k] = is_kept(x, k) ? lz_loop_slice(f, stack[k], in[0])
-                                  : lz_build_splat(f, lz_val_type(x->body, 1 + k), 0);
+        in[1 + k] = is_stacked(x, k) ? lz_loop_slice(f, stack[k], in[0])
+                                     : lz_build_splat(f, lz_val_type(x->body, 1 + k), 0);
     memcpy(in + 1 + x->n, others, x->m * sizeof *in);
     memcpy(in + 1 + x->n + x->m, acc, x->ncarried * sizeof *in);
     memcpy(in + 1 + x->n + x->m + x->ncarried, cap, x->captured.len * sizeof *in);
@@ -436,12 +436,12 @@ static lz_status run_backward(const loop *x, lz_node **r)
     for (uint32_t i = 0; i < x->nof && s == LZ_OK; i++)
         s = start_of(x, i, &opnd);
     for (uint32_t k = 0; k < x->n && s == LZ_OK; k++)
-        if (is_kept(x, k))
-            s = push_kept(&opnd, x->stack[k]);
+        if (is_stacked(x, k))
+            s = push_retained(&opnd, x->stack[k]);
     for (uint32_t i = 0; i < x->m && s == LZ_OK; i++)
-        s = push_kept(&opnd, x->in.data[1 + x->n + i]);
+        s = push_retained(&opnd, x->in.data[1 + x->n + i]);
     for (uint32_t i = 0; i < x->captured.len && s == LZ_OK; i++)
-        s = push_kept(&opnd, x->captured.data[i]);
+        s = push_retained(&opnd, x->captured.data[i]);
     lz_func *f = lz_func_new("backward");
     size_t room = 2 * (size_t)x->grad->nparam + x->grad->nresult + 2 * (size_t)x->body->nparam +
                   x->nof + x->captured.len + 4;
@@ -474,7 +474,7 @@ static lz_status differentiate(loop *x)
     if (x->ncarried == 0)
         return LZ_OK;
     LZ_TRY(iteration_gradient(x));
-    LZ_TRY(keep_starts(x));
+    LZ_TRY(stack_starts(x));
     lz_node **r = lz_calloc((size_t)x->nof + 1, sizeof *r);
     lz_status s = r ? run_backward(x, r) : LZ_FAIL(LZ_EMEM, "no memory to differentiate a loop");
     for (uint32_t i = 0; i < x->nof && s == LZ_OK; i++)

@@ -66,7 +66,7 @@ built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
 [ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
 [ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD"/test/lib{cuda,cublaslt}mock.so \
     "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,runtime/t_api_ops,runtime/t_aten_math,runtime/t_aten_reduce,runtime/t_handles} \
-    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_laws,runtime/t_to_device,autodiff/t_two_devices}
+    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_invariants,runtime/t_to_device,autodiff/t_two_devices}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
 "$LZ_TOOL" devices | tee "$out/devices.txt"
 if ! grep -q '^CUDA:0' "$out/devices.txt"; then

@@ -20,21 +20,21 @@ static int64_t spent_ns;
 
 static void remember(lz_hash h, lz_choice c)
 {
-    lz_choice *kept = remembered.len < REMEMBERED ? lz_alloc(sizeof *kept) : NULL;
-    if (!kept)
+    lz_choice *found = remembered.len < REMEMBERED ? lz_alloc(sizeof *found) : NULL;
+    if (!found)
         return;
-    *kept = c;
-    if (lz_map_put(&remembered, h, kept) != LZ_OK)
-        lz_free(kept);
+    *found = c;
+    if (lz_map_put(&remembered, h, found) != LZ_OK)
+        lz_free(found);
 }
 
 void lz_tune_forget(void)
 {
     lz_hash h;
-    void *kept;
+    void *found;
     pthread_mutex_lock(&lock);
-    for (uint32_t i = 0; lz_map_next(&remembered, &i, &h, &kept);)
-        lz_free(kept);
+    for (uint32_t i = 0; lz_map_next(&remembered, &i, &h, &found);)
+        lz_free(found);
     lz_map_free(&remembered);
     spent_ns = 0;
     pthread_mutex_unlock(&lock);
@@ -354,9 +354,9 @@ static lz_choice decide(const lz_tuner *t, const lz_kernel *k, const lz_step *s,
                         const lz_choice *list, uint32_t n)
 {
     lz_hash h = lz_hash_bytes(key->data, key->len);
-    lz_choice c = {0}, *kept = lz_map_get(&remembered, h);
-    if (kept)
-        return *kept;
+    lz_choice c = {0}, *found = lz_map_get(&remembered, h);
+    if (found)
+        return *found;
     if (!from_disk(t, key, list, n, &c)) {
         if (spent_ns > LZ_TUNE_PROCESS_S * INT64_C(1000000000))
             return (lz_choice){0};

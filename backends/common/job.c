@@ -130,7 +130,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
     }
     j->d = d;
     j->done = NULL;
-    j->kept = NULL;
+    j->cached = NULL;
     j->enqueued = lz_timeline_begin();
     j->flow = j->enqueued ? lz_timeline_flow() : 0;
     j->nwait = 0;
@@ -182,7 +182,7 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
         if (j->copy[k])
             LZ_TRY(j->x->plan_exec.ops->copy(run, j->out[k]->data, j->in[p->out_alias[k]]->data,
                                              p->out_type[k]->nbytes));
-    return lz_plan_exec_run(&j->x->plan_exec, j->state, temp, j->kept, run);
+    return lz_plan_exec_run(&j->x->plan_exec, j->state, temp, j->cached, run);
 }
 
 /* Arguments that were not waited for have arrived by now, or failed, and so have the results. */

@@ -46,7 +46,7 @@ struct lz_job {
     lz_event **wait; /* events of the arguments' contents */
     bool *copy;      /* per result: starts as a copy of the argument it could not take over */
     const lz_plan_exec_kept
-        *kept; /* cached invariant results; set by lz_exec_ops.run before lz_job_run */
+        *cached; /* cached invariant results; set by lz_exec_ops.run before lz_job_run */
     /* For timelines: when the job was enqueued, and the id of the arrow from there; 0: no trace was
      *   running. */
     int64_t enqueued;

@@ -19,13 +19,13 @@ enum {
 
 typedef struct cpu_exec {
     lz_exec x;
-    size_t scratch_each;      /* bytes of scratch memory per thread */
-    bool shared;              /* some launch runs on several threads */
-    uint64_t ns;              /* estimated time of all launches */
-    lz_invariant_cache *kept; /* constant cache; NULL: every execution runs all launches */
-    lz_profile *profile;      /* NULL: not profiled */
-    lz_tuner tuner;           /* while the executable is made; no ops: not tuned */
-    LZ_VEC(lz_kcode *) tuned; /* tuned code of launches, other than their kernels' own */
+    size_t scratch_each;            /* bytes of scratch memory per thread */
+    bool shared;                    /* some launch runs on several threads */
+    uint64_t ns;                    /* estimated time of all launches */
+    lz_invariant_cache *invariants; /* constant cache; NULL: every execution runs all launches */
+    lz_profile *profile;            /* NULL: not profiled */
+    lz_tuner tuner;                 /* while the executable is made; no ops: not tuned */
+    LZ_VEC(lz_kcode *) tuned;       /* tuned code of launches, other than their kernels' own */
 } cpu_exec;
 
 typedef struct record {
@@ -116,7 +116,7 @@ static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 {
     LZ_TRY(make_plan_exec(exec, user, cache));
-    return lz_invariant_cache_new(&exec->plan_exec, &((cpu_exec *)exec)->kept);
+    return lz_invariant_cache_new(&exec->plan_exec, &((cpu_exec *)exec)->invariants);
 }
 
 /* ---- memory of a device ---- */
@@ -238,9 +238,9 @@ static lz_status run_all(lz_job *j)
     LZ_TRY(room(d, x));
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
-    lz_invariant_cache_begin(x->kept, j);
+    lz_invariant_cache_begin(x->invariants, j);
     lz_status s = lz_job_run(j, d->temp, &d->scratch);
-    lz_invariant_cache_end(x->kept, j, s == LZ_OK);
+    lz_invariant_cache_end(x->invariants, j, s == LZ_OK);
     lz_job_span(j, t0, true);
     return s;
 }
@@ -260,7 +260,7 @@ static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
 static void unmake(lz_exec *x)
 {
     cpu_exec *c = (cpu_exec *)x;
-    lz_invariant_cache_free(c->kept);
+    lz_invariant_cache_free(c->invariants);
     lz_profile_free(c->profile);
     while (c->tuned.len)
         lz_kernels_release(c->tuned.data[--c->tuned.len]);

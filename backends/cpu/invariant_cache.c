@@ -37,7 +37,7 @@ struct lz_invariant_cache {
 
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 static lz_invariant_cache *holders;
-static _Atomic uint64_t left_out, kept_bytes, ids;
+static _Atomic uint64_t skipped, cached_bytes, ids;
 
 /* ---- making ---- */
 
@@ -70,7 +70,7 @@ lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out
     return LZ_OK;
 }
 
-/* ---- kept memory; all under k->lock ---- */
+/* ---- cached memory; all under k->lock ---- */
 
 static void hold(lz_invariant_cache *k)
 {
@@ -81,7 +81,7 @@ static void hold(lz_invariant_cache *k)
         holders->link = &k->next;
     holders = k;
     pthread_mutex_unlock(&list);
-    atomic_fetch_add(&kept_bytes, k->capacity);
+    atomic_fetch_add(&cached_bytes, k->capacity);
 }
 
 /* under `list` */
@@ -95,7 +95,7 @@ static void unlink_holder(lz_invariant_cache *k)
 
 static void free_memory(lz_invariant_cache *k)
 {
-    atomic_fetch_sub(&kept_bytes, k->capacity);
+    atomic_fetch_sub(&cached_bytes, k->capacity);
     lz_mem_free(k->device, k->now.memory, k->capacity);
     lz_invariants_free(k->now.what);
     k->now = (lz_plan_exec_kept){0};
@@ -174,7 +174,7 @@ static void start(lz_invariant_cache *k)
 }
 
 /* A failure is no error: the program runs without the cache. */
-static void start_keeping(lz_invariant_cache *k)
+static void start_caching(lz_invariant_cache *k)
 {
     LZ_QUIETLY {
         start(k);
@@ -237,7 +237,7 @@ static void look_at(lz_invariant_cache *k, const lz_job *j)
         note_change(k);
     }
     if (!k->now.what && k->searches > 0 && find_stable(k))
-        start_keeping(k);
+        start_caching(k);
 }
 
 /* ---- an execution ---- */
@@ -251,19 +251,19 @@ void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j)
     if (k->device == j->d->index && (k->now.what || k->searches > 0))
         look_at(k, j);
     if (k->device == j->d->index && k->now.what)
-        j->kept = &k->now;
+        j->cached = &k->now;
     else
         pthread_mutex_unlock(&k->lock);
 }
 
 void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
 {
-    if (!j->kept)
+    if (!j->cached)
         return;
-    j->kept = NULL;
+    j->cached = NULL;
     if (k->now.filled) {
         k->good++;
-        atomic_fetch_add_explicit(&left_out, k->now.what->nskip, memory_order_relaxed);
+        atomic_fetch_add_explicit(&skipped, k->now.what->nskip, memory_order_relaxed);
     } else if (ok) {
         memcpy(k->inside, k->seen, k->g->parts->plan->nin * sizeof *k->seen);
         k->now.filled = true;
@@ -271,7 +271,7 @@ void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
     pthread_mutex_unlock(&k->lock);
 }
 
-void lz_kept_get_stats(lz_kept_stats *out)
+void lz_invariant_cache_get_stats(lz_invariant_cache_stats *out)
 {
-    *out = (lz_kept_stats){atomic_load(&left_out), atomic_load(&kept_bytes)};
+    *out = (lz_invariant_cache_stats){atomic_load(&skipped), atomic_load(&cached_bytes)};
 }

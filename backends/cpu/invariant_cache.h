@@ -18,7 +18,7 @@ typedef struct lz_invariant_cache lz_invariant_cache;
 lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out);
 void lz_invariant_cache_free(lz_invariant_cache *k); /* NULL is fine */
 
-/* Sets j->kept, unless the job runs without the cache. k may be NULL. */
+/* Sets j->cached, unless the job runs without the cache. k may be NULL. */
 void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j);
 /* ok: the job has run without an error */
 void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok);
@@ -28,8 +28,8 @@ void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok);
 bool lz_invariant_cache_shortage(int device);
 
 /* Totals of the process: launches skipped; bytes cached now. */
-typedef struct lz_kept_stats {
-    uint64_t left_out, nbytes;
-} lz_kept_stats;
-void lz_kept_get_stats(lz_kept_stats *out);
+typedef struct lz_invariant_cache_stats {
+    uint64_t skipped, nbytes;
+} lz_invariant_cache_stats;
+void lz_invariant_cache_get_stats(lz_invariant_cache_stats *out);
 #endif

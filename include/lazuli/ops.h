@@ -2,7 +2,8 @@
  * Shapes: operands broadcast as in ATen. dtypes: two operands are promoted first (bool < integers < floats < complex; the wider wins); the
  * comment of each function then says what it takes and gives. Floats are f16, bf16, f32, f64.
  * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM; an operand that is an error tensor is
- * returned. Gradients: docs/reference/ops.md. */
+ * returned. Gradients: docs/reference/ops.md.
+ * Implemented in: ops/elementwise.c. */
 #ifndef LAZULI_OPS_H
 #define LAZULI_OPS_H
 #include <lazuli/tensor.h>

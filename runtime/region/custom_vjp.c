@@ -10,7 +10,7 @@ typedef struct custom {
     lz_call c;
     lz_custom_forward_fn *forward;
     lz_custom_backward_fn *backward;
-    int nin, nout, nkept;
+    int nin, nout, nresidual;
     void *user;
     const char *name;
     lz_tensor **t;  /* room for what callbacks get and give */
@@ -20,17 +20,17 @@ typedef struct custom {
 
 static lz_status run_forward(custom *x, lz_tensor *const *in)
 {
-    lz_tensor **out = x->t, **kept = out + x->nout;
+    lz_tensor **out = x->t, **residual = out + x->nout;
     lz_thr *thr = lz_thr_get();
     if (!thr)
         return lz_error_get()->status;
     LZ_TRY(lz_scope_begin());
     lz_callback back = lz_callback_begin(thr);
-    x->forward(in, out, kept, x->user);
+    x->forward(in, out, residual, x->user);
     lz_callback_end(thr, &back);
     lz_status s = lz_body_results(out, (uint32_t)x->nout, NULL, "result", x->made);
     if (s == LZ_OK)
-        s = lz_body_results(kept, (uint32_t)x->nkept, NULL, "residual", x->made + x->nout);
+        s = lz_body_results(residual, (uint32_t)x->nresidual, NULL, "residual", x->made + x->nout);
     LZ_QUIETLY {
         (void)lz_scope_end();
     }
@@ -47,7 +47,7 @@ static int result_of(const custom *x, int k)
 }
 
 /* Placeholders: gradients of the results, results, residuals that are not results. */
-static lz_status add_placeholders(custom *x, lz_body *b, lz_tensor **given, lz_tensor **kept)
+static lz_status add_placeholders(custom *x, lz_body *b, lz_tensor **given, lz_tensor **residual)
 {
     for (int twice = 0; twice < 2; twice++)
         for (int i = 0; i < x->nout; i++) {
@@ -55,14 +55,14 @@ static lz_status add_placeholders(custom *x, lz_body *b, lz_tensor **given, lz_t
             LZ_TRY(lz_status_of(t));
             if (!twice)
                 given[i] = t;
-            for (int k = 0; twice && k < x->nkept; k++)
+            for (int k = 0; twice && k < x->nresidual; k++)
                 if (result_of(x, k) == i)
-                    kept[k] = t;
+                    residual[k] = t;
         }
-    for (int k = 0; k < x->nkept; k++)
-        if (!kept[k]) {
-            kept[k] = lz_body_tensor(b, lz_node_type(x->made[x->nout + k]));
-            LZ_TRY(lz_status_of(kept[k]));
+    for (int k = 0; k < x->nresidual; k++)
+        if (!residual[k]) {
+            residual[k] = lz_body_tensor(b, lz_node_type(x->made[x->nout + k]));
+            LZ_TRY(lz_status_of(residual[k]));
         }
     return LZ_OK;
 }
@@ -94,15 +94,15 @@ static lz_status take_gradients(custom *x, lz_tensor **g, lz_node **node)
 
 static lz_status record_backward(custom *x, lz_body *b, const lz_func **region)
 {
-    lz_tensor **given = x->t, **kept = given + x->nout, **g = kept + x->nkept;
+    lz_tensor **given = x->t, **residual = given + x->nout, **g = residual + x->nresidual;
     lz_node **node = lz_calloc((size_t)x->nin + 1, sizeof *node);
-    for (int k = 0; k < x->nkept; k++)
-        kept[k] = NULL;
-    lz_status s = node ? add_placeholders(x, b, given, kept)
+    for (int k = 0; k < x->nresidual; k++)
+        residual[k] = NULL;
+    lz_status s = node ? add_placeholders(x, b, given, residual)
                        : LZ_FAIL(LZ_EMEM, "no memory for %d gradients", x->nin);
     if (s == LZ_OK) {
         lz_callback back = lz_callback_begin(b->thr);
-        x->backward(kept, given, g, x->user);
+        x->backward(residual, given, g, x->user);
         lz_callback_end(b->thr, &back);
         s = take_gradients(x, g, node);
     }
@@ -136,7 +136,7 @@ static lz_status run(custom *x, lz_tensor *const *in, lz_node **results)
         s = push(x, x->made[i]);
     for (int i = 0; i < x->nin && s == LZ_OK; i++)
         s = push(x, x->c.in.data[i]);
-    for (int k = 0; k < x->nkept && s == LZ_OK; k++)
+    for (int k = 0; k < x->nresidual && s == LZ_OK; k++)
         if (result_of(x, k) < 0)
             s = push(x, x->made[x->nout + k]);
     if (s == LZ_OK)
@@ -149,13 +149,13 @@ static lz_status run(custom *x, lz_tensor *const *in, lz_node **results)
 static lz_status open(custom *x, lz_tensor *const *in)
 {
     LZ_TRY(lz_call_take(&x->c, in, x->nin, "in"));
-    if (x->nout < 1 || x->nout > LZ_CALL_MOST || x->nkept < 0 || x->nkept > LZ_CALL_MOST)
-        return LZ_FAIL(LZ_EINVAL, "%d results and %d residuals", x->nout, x->nkept);
+    if (x->nout < 1 || x->nout > LZ_CALL_MOST || x->nresidual < 0 || x->nresidual > LZ_CALL_MOST)
+        return LZ_FAIL(LZ_EINVAL, "%d results and %d residuals", x->nout, x->nresidual);
     if (!x->forward || !x->backward)
         return LZ_FAIL(LZ_ENULL, "%s is NULL", x->forward ? "backward" : "forward");
     if (x->name && !(x->name = lz_string_get(x->name, strlen(x->name))))
         return lz_error_get()->status;
-    size_t n = (size_t)x->nin + (size_t)x->nout + (size_t)x->nkept + 1;
+    size_t n = (size_t)x->nin + (size_t)x->nout + (size_t)x->nresidual + 1;
     x->t = lz_calloc(n, sizeof *x->t);
     x->made = lz_calloc(n, sizeof *x->made);
     return x->t && x->made ? lz_call_device(&x->c)
@@ -170,7 +170,7 @@ lz_status lz_custom_vjp_at(lz_custom_forward_fn *forward, lz_custom_backward_fn 
                 .backward = backward,
                 .nin = nin,
                 .nout = nout,
-                .nkept = nresiduals,
+                .nresidual = nresiduals,
                 .user = user,
                 .name = o ? o->name : NULL};
     lz_node **r = NULL;

@@ -1,6 +1,6 @@
 /* t_grad_softmax.c - the gradient of softmax as one (vjp_softmax.c): by differences in all the
  * forms a program writes it in and in what only looks like it; where a gradient inside of it is
- * asked for, or cut; and the law that it keeps the quotients alone. */
+ * asked for, or cut; and the invariant that it keeps the quotients alone. */
 #include "grad_check.h"
 #include "support/graph_reads.h"
 
@@ -183,8 +183,8 @@ START_TEST(a_cut_inside)
 }
 END_TEST
 
-/* Law: the exponentials are read by their sum and by the quotient alone, so no step keeps them
- *   until the gradient. */
+/* Invariant: the exponentials are read by their sum and by the quotient alone, so no step keeps
+ * them until the gradient. */
 START_TEST(the_quotients_are_all_it_keeps)
 {
     lz_scope_begin();

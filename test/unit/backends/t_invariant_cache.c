@@ -90,17 +90,17 @@ static void use_once(lz_exec *e, int i, lz_dbuf *w)
     lz_dbuf_release(x);
 }
 
-static uint64_t left_out(void)
+static uint64_t skipped(void)
 {
-    lz_kept_stats s;
-    lz_kept_get_stats(&s);
-    return s.left_out;
+    lz_invariant_cache_stats s;
+    lz_invariant_cache_get_stats(&s);
+    return s.skipped;
 }
 
-static uint64_t kept_bytes(void)
+static uint64_t cached_bytes(void)
 {
-    lz_kept_stats s;
-    lz_kept_get_stats(&s);
+    lz_invariant_cache_stats s;
+    lz_invariant_cache_get_stats(&s);
     return s.nbytes;
 }
 
@@ -117,7 +117,7 @@ static void end(lz_exec *e)
     cpu()->exec_free(e);
     cpu()->exec_free(whole);
     OK(cpu()->wait_all(0));
-    ck_assert_uint_eq(kept_bytes(), 0);
+    ck_assert_uint_eq(cached_bytes(), 0);
 }
 
 START_TEST(weights_stay)
@@ -126,10 +126,10 @@ START_TEST(weights_stay)
     lz_exec *e = start("1");
     lz_dbuf *w = upload(0, W, 0);
     for (int i = 0; i < 8; i++) {
-        uint64_t before = left_out();
+        uint64_t before = skipped();
         use_once(e, i, w);
-        ck_assert_uint_eq(left_out() - before, i < 3 ? 0 : 1); /* two to see it, one to fill */
-        ck_assert((kept_bytes() > 0) == (i >= 2));
+        ck_assert_uint_eq(skipped() - before, i < 3 ? 0 : 1); /* two to see it, one to fill */
+        ck_assert((cached_bytes() > 0) == (i >= 2));
     }
     lz_dbuf_release(w);
     end(e);
@@ -142,7 +142,7 @@ START_TEST(never)
     lz_dbuf *w = upload(0, W, 0);
     for (int i = 0; i < 5; i++)
         use_once(e, i, w);
-    ck_assert_uint_eq(left_out() + kept_bytes(), 0);
+    ck_assert_uint_eq(skipped() + cached_bytes(), 0);
     lz_dbuf_release(w);
     end(e);
 }
@@ -155,7 +155,7 @@ START_TEST(nothing_changes)
     lz_dbuf *w = upload(0, W, 0), *x = upload(0, X, 1);
     for (int i = 0; i < 6; i++)
         check(e, 0, x, w);
-    ck_assert((left_out() > 0) == _i);
+    ck_assert((skipped() > 0) == _i);
     lz_dbuf_release(w);
     lz_dbuf_release(x);
     end(e);
@@ -174,7 +174,7 @@ START_TEST(weights_change)
         if (i == 20)
             OK(cpu()->copy_in(w, other, sizeof other));
     }
-    ck_assert_uint_ge(left_out(), 20);
+    ck_assert_uint_ge(skipped(), 20);
     lz_dbuf_release(w);
     lz_dbuf_release(v);
     end(e);
@@ -188,7 +188,7 @@ START_TEST(weights_in_turn)
     lz_dbuf *w[2] = {upload(0, W, 0), upload(0, W, 9)};
     for (int i = 0; i < 60; i++)
         use_once(e, i, w[i / 4 % 2]);
-    ck_assert_uint_eq(kept_bytes(), 0);
+    ck_assert_uint_eq(cached_bytes(), 0);
     lz_dbuf_release(w[0]);
     lz_dbuf_release(w[1]);
     end(e);
@@ -212,7 +212,7 @@ START_TEST(memory_of_others)
         use_once(e, i, w);
         ((float *)w->data)[i] += 100;
     }
-    ck_assert_uint_eq(left_out(), 0);
+    ck_assert_uint_eq(skipped(), 0);
     lz_dbuf_release(w);
     end(e);
 }
@@ -230,7 +230,7 @@ START_TEST(lent_later)
             ((float *)w->data)[i] += 100;
         use_once(e, i, w);
     }
-    ck_assert_uint_eq(left_out(), 3);
+    ck_assert_uint_eq(skipped(), 3);
     lz_dbuf_release(w);
     end(e);
 }
@@ -281,11 +281,11 @@ START_TEST(short_of_memory)
     int n = 0;
     for (int i = 0; i < 5; i++)
         use_once(e, i, w);
-    ck_assert_uint_gt(kept_bytes(), 0);
+    ck_assert_uint_gt(cached_bytes(), 0);
     OK(lz_config_set("LAZULI_DEVICE_MEMORY_MB", "8"));
-    while (n < 8192 && kept_bytes() > 0)
+    while (n < 8192 && cached_bytes() > 0)
         OK(cpu()->alloc(0, N * 4, &hog[n++]));
-    ck_assert_uint_eq(kept_bytes(), 0);
+    ck_assert_uint_eq(cached_bytes(), 0);
     while (n)
         lz_dbuf_release(hog[--n]);
     for (int i = 0; i < 5; i++)

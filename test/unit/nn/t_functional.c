@@ -344,8 +344,8 @@ START_TEST(attention_values)
 }
 END_TEST
 
-/* Law: attention has one square for its gradient, causal or with a mask; the weights are not stored
- *   masked and unmasked. */
+/* Invariant: attention has one square for its gradient, causal or with a mask; the weights are not
+ * stored masked and unmasked. */
 START_TEST(attention_keeps_one_square)
 {
     lz_scope_begin();

@@ -1,6 +1,6 @@
-/* t_step_laws.c - laws by counters, not clocks: the second step of an unchanged program compiles
- * nothing and allocates nothing; a warm process compiles nothing; what is stored and damaged is
- * compiled again. */
+/* t_step_invariants.c - invariants checked by counters, not clocks: the second step of an unchanged
+ * program compiles nothing and allocates nothing; a warm process compiles nothing; what is stored
+ * and damaged is compiled again. */
 #include "rt.h"
 #include <dirent.h>
 #include <sys/stat.h>
@@ -186,7 +186,7 @@ static void damage(const char *path)
 START_TEST(a_warm_process_compiles_nothing)
 {
     unsetenv("LAZULI_CACHE");
-    snprintf(dir, sizeof dir, "%s/lazuli-laws-XXXXXX",
+    snprintf(dir, sizeof dir, "%s/lazuli-invariants-XXXXXX",
              getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(dir));
     lz_cache_counts cold = in_process(), warm = in_process();
@@ -220,7 +220,7 @@ int main(void)
     for (int d = 0; d < 2; d++) {
         rt_use(rt_devices[d]);
         Suite *s = suite_create(rt_devices[d]);
-        TCase *t = tcase_create("laws");
+        TCase *t = tcase_create("invariants");
         tcase_add_test(t, second_step_compiles_and_allocates_nothing);
         tcase_add_test(t, tracing_allocates_nothing);
         tcase_add_test(t, nothing_is_left_behind);
