@@ -20,14 +20,15 @@
 LZ_EXTERN_C_BEGIN
 
 /* ---- triangles ---- */
-/* l with a = l l^H, or u (upper [false]) with a = u^H u; only that triangle of a is read, and the
- * gradient is that of it. */
+/* Cholesky decomposition: l with a = l l^H, or u (upper [false]) with a = u^H u; only that triangle
+ * of a is read, and the gradient is that of it. */
 LZ_API lz_tensor *lz_linalg_cholesky_at(lz_tensor *a, bool upper, const lz_site *site);
 /* x with (l l^H) x = b, or (u^H u) x = b (upper [false]). */
 LZ_API lz_tensor *lz_cholesky_solve_at(lz_tensor *b, lz_tensor *l, bool upper, const lz_site *site);
 /* The inverse of l l^H, or of u^H u (upper [false]). */
 LZ_API lz_tensor *lz_cholesky_inverse_at(lz_tensor *l, bool upper, const lz_site *site);
-/* x with a x = b, or x a = b (left [true] false), of a triangle of a */
+/* x with a x = b, or x a = b (left [true] false), where a is triangular: only that triangle is
+ * read. */
 LZ_API lz_tensor *lz_linalg_solve_triangular_at(lz_tensor *a, lz_tensor *b, bool upper, bool left,
                                                 bool unitriangular, const lz_site *site);
 /* x with a x = b, or a^T x = b (transpose [false]); upper [true], unitriangular [false] */
@@ -35,10 +36,10 @@ LZ_API lz_tensor *lz_triangular_solve_at(lz_tensor *b, lz_tensor *a, bool upper,
                                          bool unitriangular, const lz_site *site);
 
 /* ---- by elimination ---- */
-/* l (without its diagonal of 1) and u in one; pivots: i32, row i was exchanged with row pivots[i],
- * counted from 1. */
+/* LU decomposition: l (without its diagonal of 1) and u in one; *pivots: i32, row i was exchanged
+ * with row pivots[i], counted from 1. */
 LZ_API lz_tensor *lz_linalg_lu_factor_at(lz_tensor *a, lz_tensor **pivots, const lz_site *site);
-/* p with a = p l u; l[m, k], u[k, n], k = min(m, n) */
+/* LU decomposition a = p l u: p; *l[m, k] and *u[k, n], k = min(m, n). */
 LZ_API lz_tensor *lz_linalg_lu_at(lz_tensor *a, lz_tensor **l, lz_tensor **u, const lz_site *site);
 /* x with a x = b, or x a = b (left [true] false). b may be a vector, or a batch of them: of a's
  * shape without the last dimension. */
@@ -54,10 +55,12 @@ LZ_API lz_tensor *lz_linalg_slogdet_at(lz_tensor *a, lz_tensor **logabsdet, cons
 LZ_API lz_tensor *lz_linalg_matrix_power_at(lz_tensor *a, int64_t n, const lz_site *site);
 
 /* ---- by rotations and reflections ---- */
-/* mode ["reduced"], "complete" or "r" (then the result is r alone): q; r. Signs are LAPACK's. */
+/* QR decomposition a = q r: q; *r. mode ["reduced"], "complete" or "r" (then the result is r
+ * alone). Signs are LAPACK's. */
 LZ_API lz_tensor *lz_linalg_qr_at(lz_tensor *a, const char *mode, lz_tensor **r,
                                   const lz_site *site);
-/* u; *s descending and *vh, with a = u diag(s) vh. full_matrices [true]: u and vh are square. */
+/* Singular value decomposition a = u diag(s) vh: u; *s, descending, and *vh. full_matrices [true]:
+ * u and vh are square. */
 LZ_API lz_tensor *lz_linalg_svd_at(lz_tensor *a, bool full_matrices, lz_tensor **s, lz_tensor **vh,
                                    const lz_site *site);
 /* The singular values alone, descending. */
@@ -76,8 +79,8 @@ LZ_API lz_tensor *lz_linalg_matrix_rank_at(lz_tensor *a, double rtol, const lz_s
 /* x that makes the norm of a x - b least, and among those its own; a[m, n] of rank min(m, n),
  * b[m, k] */
 LZ_API lz_tensor *lz_linalg_lstsq_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* ord: "fro", "nuc", "inf", "-inf", "1", "-1", "2" or "-2", of the last two dimensions (ATen's
- * default; ["fro"]) */
+/* Norm of the matrices in the last two dimensions. ord: "fro" [the default], "nuc", "inf", "-inf",
+ * "1", "-1", "2" or "-2". */
 LZ_API lz_tensor *lz_linalg_matrix_norm_at(lz_tensor *a, const char *ord, bool keepdim,
                                            const lz_site *site);
 /* The condition number: the largest singular value by the smallest. */

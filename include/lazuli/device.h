@@ -37,7 +37,7 @@ LZ_API const char *lz_version(void);
 typedef struct lz_allocator {
     size_t struct_size;
     void *(*alloc)(size_t nbytes, void *user);            /* NULL: there is no memory */
-    void *(*realloc)(void *p, size_t nbytes, void *user); /* p NULL: as alloc */
+    void *(*realloc)(void *p, size_t nbytes, void *user); /* p is never NULL */
     void (*free)(void *p, void *user);                    /* p is never NULL */
     void *user;                                           /* for the three */
 } lz_allocator;

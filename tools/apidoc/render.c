@@ -33,14 +33,20 @@ const char *signature(const api *a, const decl *d, bool plain)
     return keep_buf(&b);
 }
 
+/* Whether a sentence, or its first part, ends at p; dots of ".." do not. */
+static bool sentence_end(const char *text, const char *p)
+{
+    if (!strchr(".;", *p) || (p[1] && p[1] != ' ' && p[1] != '\n'))
+        return strncmp(p, "\n\n", 2) == 0;
+    return p == text || p[-1] != '.';
+}
+
 const char *first_sentence(const char *text)
 {
     size_t n = 0;
-    while (
-        text[n] &&
-        !(strchr(".;:", text[n]) && (text[n + 1] == ' ' || text[n + 1] == '\n' || !text[n + 1])) &&
-        strncmp(text + n, "\n\n", 2) != 0)
-        n++;
+    int depth = 0;
+    for (; text[n] && !(depth <= 0 && sentence_end(text, text + n)); n++)
+        depth += text[n] == '(' ? 1 : text[n] == ')' ? -1 : 0;
     return collapsed(keep_n(text, n));
 }
 

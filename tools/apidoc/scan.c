@@ -354,6 +354,8 @@ static void scan_type(scanner *s)
     const char *from = s->p, *end = decl_end(from, false);
     decl d = {.kind = DECL_TYPE, .line = line_of(s, from), .source = type_source(from, end)};
     const char *brace = strchr(d.source, '{');
+    if (!brace)
+        d.source = collapsed(d.source);
     if (strncmp(from, "enum {", 6) == 0)
         d.name = keep_n(d.source + 7, strcspn(d.source + 7, " ="));
     else
