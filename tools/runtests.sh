@@ -6,6 +6,7 @@
 #   JOBS            programs at a time (default: the cores); the longest start first
 #   TEST_CPU        processor time in seconds that one process may use (900): a loop without end; other work on the machine does not count
 #   TEST_HANG       seconds in which a program that uses no processor time at all is taken for hung (300)
+#   TEST_WATCH      seconds between two looks for such (10)
 #   TEST_TIMEOUT    seconds of wall clock, for what neither of them ends (7200)
 #   LZ_TEST_SEED    which part of the long loads runs; from the commit when not set
 #   LZ_TEST_QUICK   smaller loads; LZ_TEST_WHOLE: whole ones
@@ -84,7 +85,7 @@ end_sessions() {
 
 # Looks at the running programs now and then; one that has used no processor time for long, or has run too long, is ended.
 watch() {
-    local every=10 f name sid now
+    local every=${TEST_WATCH:-10} f name sid now
     declare -A last=() idle=() age=()
     trap - EXIT
     while sleep $every; do
