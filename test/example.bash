@@ -8,7 +8,7 @@ export XDG_CACHE_HOME=$tmp/cache
 example() { # PROGRAM, NAME of the run, options...
     local program=$1 log=$tmp/$2
     shift 2
-    timeout 120 "$BUILD/examples/$program" --json "$@" >"$log" 2>&1 || { echo "$program $*: exit status $?"; tail -5 "$log"; return 1; }
+    timeout 1200 "$BUILD/examples/$program" --json "$@" >"$log" 2>&1 || { echo "$program $*: exit status $?"; tail -5 "$log"; return 1; }
 }
 field() { sed -n "s/.*\"$2\":\([^,}]*\).*/\1/p" "$tmp/$1"; } # NAME of the run, name of the number
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }

@@ -13,7 +13,7 @@ passed=0 failed=0
 try() { # NAME COMMAND...
     local name=$1
     shift
-    if case $(type -t "$1") in function) "$@" ;; *) timeout 300 "$@" ;; esac >"$log" 2>&1; then
+    if case $(type -t "$1") in function) "$@" ;; *) timeout 3000 "$@" ;; esac >"$log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))

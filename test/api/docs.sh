@@ -61,7 +61,7 @@ c_block() { # file, name for messages
     fi
     # shellcheck disable=SC2086  # a list of flags
     if $CC -std=gnu11 -Wall -Wextra -Werror -Iinclude $san "$1" "${how[@]}" >"$tmp/log" 2>&1 &&
-        { [ ! -x "$exe" ] || (cd "${1%/*}/work" && timeout 120 "$exe") >"$tmp/log" 2>&1; }; then
+        { [ ! -x "$exe" ] || (cd "${1%/*}/work" && timeout 1200 "$exe") >"$tmp/log" 2>&1; }; then
         good
     else
         bad "C block $2:" "$tmp/log" 15

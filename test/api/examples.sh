@@ -16,7 +16,7 @@ for src in examples/*.c; do
     digits_conv | vae) args=(--num_epochs 1) ;;
     esac
     for round in 1 2; do
-        if XDG_CACHE_HOME=$tmp timeout 300 "$BUILD/examples/$name" "${args[@]}" >"$tmp/log" 2>&1; then
+        if XDG_CACHE_HOME=$tmp timeout 3000 "$BUILD/examples/$name" "${args[@]}" >"$tmp/log" 2>&1; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))

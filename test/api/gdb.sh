@@ -36,7 +36,7 @@ t() {
 }
 export LAZULI_CACHE=off LAZULI_NUM_THREADS=1 DEBUGINFOD_URLS=
 calls() { # FILE: whether functions of the program can be called
-    timeout 100 gdb -batch "${@:2}" -x "$1" -ex 'break here' -ex run -ex 'print lz_status_name(LZ_ESHAPE)' "$tmp/p" 2>&1 | grep -q '^\$1 = .*LZ_ESHAPE'
+    timeout 1000 gdb -batch "${@:2}" -x "$1" -ex 'break here' -ex run -ex 'print lz_status_name(LZ_ESHAPE)' "$tmp/p" 2>&1 | grep -q '^\$1 = .*LZ_ESHAPE'
 }
 cat >"$tmp/start" <<G
 set pagination off
@@ -80,7 +80,7 @@ echo [core]\n
 generate-core-file $tmp/core
 kill
 G
-if ! timeout 200 gdb -batch -x "$tmp/live.gdb" "$tmp/p" >"$tmp/live" 2>&1 && grep -q 'ptrace: Operation not permitted\|Could not trace' "$tmp/live"; then
+if ! timeout 2000 gdb -batch -x "$tmp/live.gdb" "$tmp/p" >"$tmp/live" 2>&1 && grep -q 'ptrace: Operation not permitted\|Could not trace' "$tmp/live"; then
     exit 77
 fi
 section() { sed -n "/^\[$1\]/,/^\[/p" "$tmp/$2" | grep -v '^\[' >"$tmp/$2.$1"; echo "$tmp/$2.$1"; }
@@ -105,7 +105,7 @@ lzkernel k
 echo [end]\n
 G
 if [ -s "$tmp/core" ]; then
-    timeout 200 gdb -batch -x "$tmp/core.gdb" "$tmp/p" "$tmp/core" >"$tmp/post" 2>&1
+    timeout 2000 gdb -batch -x "$tmp/core.gdb" "$tmp/p" "$tmp/core" >"$tmp/post" 2>&1
     t 'kernel of a core file' "$(section kernel post)" 'read from memory.*kernel "[a-z_]+" [a-z]+ parallel.*buf 0: f32 read.*stage 0: .*f32 add\('
 else
     echo 'no core file could be written: not tried on one'

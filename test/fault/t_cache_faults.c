@@ -133,7 +133,7 @@ START_TEST(c03_not_a_file)
     snprintf(outside, sizeof outside, "%s/outside", ct_base);
     ct_spill(outside, p, n);
     ck_assert_int_eq(unlink(ct_path(5)), 0);
-    alarm(20); /* a FIFO would wait for ever */
+    alarm(200); /* a FIFO would wait for ever */
     if (!plant(_i, ct_path(5), outside))
         return;
     if (_i == 8) /* a link just made could be a writer's; this one is not */

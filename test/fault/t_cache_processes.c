@@ -306,7 +306,7 @@ START_TEST(c24_fork_among_threads)
     for (int i = 0; i < (ct_quick() ? 20 : 100); i++) {
         pid_t pid = child();
         if (pid == 0) {
-            alarm(20);
+            alarm(200);
             int bad = 0;
             for (uint64_t k = 100; k < 110; k++) {
                 ct_put(shared, k + (uint64_t)i * 20);
