@@ -1,6 +1,6 @@
-/* change.c - a program that changes a little: the first step of a model that another batch size or
- * another layer makes a new graph, less a step of the same once it is known. Everything else of the
- * model has run before, in this process. */
+/* change.c - recompilation after a small change: the time of the first step of a model with a new
+ * batch size or an added layer, which is a new graph, minus that of a later step. Everything else
+ * of the model has run before in this process. */
 #include "models.h"
 #include <math.h>
 #include <stdlib.h>

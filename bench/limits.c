@@ -1,7 +1,7 @@
-/* limits.c - what this machine can do at this moment, which the workloads are compared with:
- * multiply-adds in registers, memory read and written by all threads at once, first touches of
- * fresh pages, what it takes to hand a line from one processor to another. The widest vectors that
- * the processor has, and streaming stores where there are some. */
+/* limits.c - what this machine can do at this moment, as a baseline for the workloads: FMA
+ * throughput, memory bandwidth of all threads at once (read, and STREAM triad), page faults of
+ * fresh memory, cache-line latency between processors. With the widest vectors of the processor,
+ * and non-temporal stores where they exist. */
 #include "bench.h"
 #include <math.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What one thread does; gives the operations or bytes done. */
+/* The work of one thread; gives the operations or bytes done. */
 typedef double work_fn(int thread);
 
 /* ---- multiply-adds: 16 independent sums hide the latency of every processor up to now; where
@@ -31,8 +31,8 @@ enum { ROUNDS = 100000 };
 #endif
 #define START(i) v##i = zero,
 #define NEEDED(i) __asm__ volatile("" : "+" IN_REGISTER(v##i));
-/* STEP(i) adds to sum i. The compiler knows nothing of x and y, or it would multiply them once, nor
- * of the sums, or it would keep one. */
+/* STEP(i) adds to accumulator i. The compiler must not know x and y, or it would multiply them
+ * once, nor the accumulators, or it would merge them. */
 #define ADDS(NAME, TARGET, TYPE, SUMS, X, Y, STEP, OPS)                                            \
     TARGET static double NAME(int thread)                                                          \
     {                                                                                              \
@@ -55,7 +55,7 @@ enum { ROUNDS = 100000 };
 static float *a, *b, *c;
 static size_t part; /* floats of a thread */
 
-/* V: vector of W floats. STORE(p, v). The sums keep several loads in flight. */
+/* V: vector of W floats. STORE(p, v). Several accumulators keep several loads in flight. */
 #define MEMORY(ISA, TARGET, V, W)                                                                  \
     TARGET static double read_##ISA(int thread)                                                    \
     {                                                                                              \
@@ -213,7 +213,7 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
-/* The n-th processor that this process may use, again from the first when there are fewer. */
+/* The n-th processor this process may use, modulo their number. */
 static int processor(int n)
 {
     cpu_set_t all;
@@ -226,7 +226,7 @@ static int processor(int n)
     return 0;
 }
 
-/* per second, from the first thread's beginning to the last one's end */
+/* per second, from the first thread's start to the last one's end */
 static double rate(work_fn *work)
 {
     enum { MOST = 1024 };
@@ -253,11 +253,11 @@ static struct sample rates(work_fn *work, int n)
 {
     double r[100];
     for (int i = 0; i < n; i++)
-        r[i] = 1 / rate(work); /* seconds for one: the best is the smallest */
+        r[i] = 1 / rate(work); /* seconds for one pass: the best is the smallest */
     return bench_sample(r, n);
 }
 
-/* Nanoseconds; 0 where one processor would pass it to itself. */
+/* Nanoseconds of a round trip of one cache line; 0 with a single processor. */
 static double line_ns(void)
 {
     return bench.threads < 2 || processor(0) == processor(1) ? 0

@@ -1,4 +1,4 @@
-/* overhead.c - what tracing and stepping cost when the work itself is tiny: trace_op,
+/* overhead.c - the overhead of tracing and stepping when the work itself is tiny: trace_op,
  * cached_graph_50, cached_graph_500, function_1, function_50, function_500. */
 #include "bench.h"
 #include <math.h>
@@ -49,7 +49,7 @@ static void set_up(void)
     bench_check(lz_status_of(state), "make");
 }
 
-/* What the chain gives of the known start, in plain C. */
+/* The expected result of the chain, in plain C. */
 static void chain_in_c(float *y, int n)
 {
     for (int i = 0; i < WIDTH; i++) {

@@ -1,4 +1,5 @@
-/* plain.c - forward passes of one example in double precision: loops as the formulas say them. */
+/* plain.c - forward passes of one example in double precision: plain loops that follow the
+ * formulas. */
 #include "plain.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* reference.c - random data that can be made again, and comparisons with results in double
- * precision. */
+/* reference.c - reproducible random data, and comparisons with results in double precision. */
 #include "bench.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ float *bench_random(uint64_t seed, size_t n, double scale)
 void bench_compare(struct difference *d, double got, double expect, double tolerance)
 {
     double error = fabs(got - expect), part = error / tolerance;
-    if (!(part <= d->worst)) { /* NaN is worse than anything */
+    if (!(part <= d->worst)) { /* NaN counts as the largest error */
         d->worst = isnan(part) ? HUGE_VAL : part;
         d->error = error;
         d->at = d->n;

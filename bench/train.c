@@ -248,8 +248,8 @@ static void agree(const struct first *here, const struct first *there, double to
                        there->loss[i], what);
 }
 
-/* Tuned, each number of threads and each cache has forms of its own: sums are added in other
- * orders, and steps go on from there. */
+/* With autotuning, each number of threads and each cache may choose other variants, which sum in
+ * another order, and steps diverge from there. */
 #define ROUNDED 3e-3
 static bool is_tuned(void)
 {
