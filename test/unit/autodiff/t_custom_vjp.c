@@ -1,5 +1,5 @@
-/* t_custom_vjp.c - functions with a gradient of their own: the rule counts, in every place a
- * gradient can be taken; what is wrong says so. */
+/* t_custom_vjp.c - custom gradient rules: the rule is used wherever a gradient can be taken;
+ * mistakes are reported. */
 #include "../runtime/rt.h"
 
 #define LENGTH(a) (int)(sizeof(a) / sizeof *(a))

@@ -1,5 +1,5 @@
-/* t_derivatives.c - forward mode and what is made of it: calls, errors, loops that only forward
- * mode can do, Hessians and Jacobians against formulas. Every rule is checked beside the gradients
+/* t_derivatives.c - forward mode, Jacobians and Hessians: calls, errors, loops that only forward
+ * mode can differentiate, results against formulas. Every rule is checked beside the gradients
  * (grad_check.h). */
 #include "suite.h"
 #include <lazuli/lazuli.h>

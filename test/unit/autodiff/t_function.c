@@ -1,5 +1,5 @@
-/* t_function.c - functions recorded once: values, what is compiled, donation, random numbers, what
- * goes wrong. */
+/* t_function.c - traced functions: values, number of compilations, donation, random numbers,
+ * errors. */
 #include "../runtime/rt.h"
 #include <stdlib.h>
 

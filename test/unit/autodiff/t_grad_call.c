@@ -1,4 +1,4 @@
-/* t_grad_call.c - a function of the program's own has no gradient, and says so. */
+/* t_grad_call.c - a custom call has no gradient, and reports that. */
 #include "../runtime/rt.h"
 
 static lz_status twice(const lz_ffi_call *c, void *user)

@@ -1,5 +1,5 @@
-/* t_grad_regions.c - gradients of reductions, windows and scatters with regions of their own and
- * initial values that count, against central differences, first and second order, on every
+/* t_grad_regions.c - gradients of reductions, windows and scatters with arbitrary regions and
+ * significant initial values, against central differences, first and second order, on every
  * device. */
 #include "grad_check.h"
 #include <stdio.h>

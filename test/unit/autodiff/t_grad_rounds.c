@@ -1,4 +1,4 @@
-/* t_grad_rounds.c - how many rounds of loops a program runs that computes a value and its
+/* t_grad_rounds.c - the number of loop iterations that a program runs to compute a value and its
  * gradient. */
 #include "ir/counted.h"
 #include "lower/pass.h"

@@ -1,6 +1,7 @@
-/* t_grad_softmax.c - the gradient of softmax as one (vjp_softmax.c): by differences in all the
- * forms a program writes it in and in what only looks like it; where a gradient inside of it is
- * asked for, or cut; and the invariant that it keeps the quotients alone. */
+/* t_grad_softmax.c - the gradient of softmax as one operation (vjp_softmax.c): against differences
+ * in all the forms in which a program writes softmax, and in similar ones that are not; where a
+ * gradient inside of it is asked for, or cut; and the invariant that only the quotients are
+ * stored. */
 #include "grad_check.h"
 #include "support/graph_reads.h"
 

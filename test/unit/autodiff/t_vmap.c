@@ -1,5 +1,5 @@
-/* t_vmap.c - many examples at once on the CPU device: against loops over the examples and formulas.
- * What single operations do is test/unit/ir/t_batch.c. */
+/* t_vmap.c - vmap (batching) on the CPU device: against loops over the examples and formulas. The
+ * batching rules of single operations are tested by test/unit/ir/t_batch.c. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* t_call_effects.c - calls with side effects: each is made once in a run, in the order of the
- * program, on every device, after every pass, through text and bytes; what has none and is wanted
- * by nobody is not made. */
+/* t_call_effects.c - custom calls with side effects run once per execution, in program order, on
+ * every device, after every pass, through text and bytes; unused calls without side effects are
+ * dropped. */
 #include "backends/backend.h"
 #include "ir/custom_call.h"
 #include "ir/eval/eval.h"

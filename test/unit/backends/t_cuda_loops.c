@@ -1,6 +1,6 @@
-/* t_cuda_loops.c - loops on a GPU: what the host waits for. Rounds that are known wait for nothing
- * and go into graphs, those that an argument says cost one read, and only a condition on what is
- * computed is read round by round. On the library that stands in for the driver. */
+/* t_cuda_loops.c - loops on a GPU and host synchronization: loops with a static trip count do not
+ * wait and are captured in graphs, trip counts given by an argument cost one read, and only
+ * data-dependent conditions are read in every iteration. On the mock driver. */
 #include "cuda_util.h"
 #include "suite.h"
 

@@ -1,5 +1,5 @@
-/* t_custom_call.c - functions of the program's own: the text, every device, programs from bytes,
- * and failures that travel. */
+/* t_custom_call.c - custom calls: the text, every device, programs from bytes, and failures that
+ * travel. */
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "ir/custom_call.h"

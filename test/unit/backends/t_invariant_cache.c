@@ -1,7 +1,7 @@
-/* t_invariant_cache.c - what programs keep while arguments stay the same: when, that results are
- * those of whole runs, and when it is given up. The program is y = x w / sums(w), where the sums
- * are a launch that depends on w alone, and wsum' = w * 2 + 1, which takes over w where that is
- * given away. */
+/* t_invariant_cache.c - the constant cache: when results of invariant launches are cached, that
+ * results equal those of full runs, and when the cache is freed. The program is y = x w / sums(w),
+ * where the sums are a launch that depends on w alone, and wsum' = w * 2 + 1, which takes over w's
+ * memory where w is donated. */
 #include "backends/cpu/invariant_cache.h"
 #include "backends/cpu/cpu_mem.h"
 #include "base/config.h"

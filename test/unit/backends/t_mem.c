@@ -1,5 +1,5 @@
-/* t_mem.c - the pool of device memory: alignment, classes, reuse, counters, the cap, giving
- * back. */
+/* t_mem.c - the pool of device memory: alignment, size classes, reuse, counters, the limit,
+ * returning memory. */
 #include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/scratch.h"
 #include "backends/cpu/slabs.h"

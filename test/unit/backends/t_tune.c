@@ -1,8 +1,7 @@
-/* t_tune.c - measured tuning (backends/common/autotune.h): choices are made, stored, found again
- * and taken; what is stored and illegal is not; every choice computes what the reference does; and
- * nothing happens unless it is asked for. On the CPU choices are put into the cache by the test, on
- * the stand-in for a GPU by telling it how long launches take. Each test has a process of its
- * own. */
+/* t_tune.c - autotuning (backends/common/autotune.h): choices are made, stored, found again and
+ * used; invalid stored choices are not; every choice computes what the reference does; and nothing
+ * is measured unless asked for. On the CPU the test puts choices into the cache; on the mock GPU it
+ * sets the time of launches. Each test has a process of its own. */
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/cpu_tuning.h"
 #include "codegen/gpu/simt.h"

@@ -1,5 +1,5 @@
-/* t_workers.c - every unit of a job is done exactly once, whatever the sizes, the threads and who
- * else asks. */
+/* t_workers.c - every unit of a job runs exactly once, whatever the sizes, the number of threads
+ * and concurrent callers. */
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/thread.h"

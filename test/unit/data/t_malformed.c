@@ -1,4 +1,4 @@
-/* t_malformed.c - files that lie: each is refused with a status that says why, and costs no
+/* t_malformed.c - malformed files: each is refused with a status and a reason, and leaks no
  * memory. */
 #include "data/data_internal.h"
 #include "suite.h"

@@ -1,4 +1,4 @@
-/* t_api_order.c - sorting and what is made of it, against plain loops: random data with ties and
+/* t_api_order.c - sorting, selection and ranks against plain loops: random data with ties and
  * special values, every dtype, on every device. */
 #include "unit/runtime/rt.h"
 

@@ -1,5 +1,5 @@
-/* t_aten_image.c - resizing, sampling, padding, shuffling and windows, element by element in
- * double. */
+/* t_aten_image.c - interpolation, grid sampling, padding, pixel shuffle, unfold and fold, element
+ * by element in double. */
 #include "aten.h"
 
 static double x[240], want[AT_MAX];

@@ -1,5 +1,5 @@
-/* t_aten_index.c - reading and writing at positions given by tensors, against plain loops:
- * repeated, negative and wild positions, every reducer, embeddings and bags. */
+/* t_aten_index.c - gather and scatter with tensor indices, against plain loops: repeated, negative
+ * and out-of-bounds positions, every reducer, embeddings and bags. */
 #include "aten.h"
 
 static double v60[60], want[AT_MAX], src[120];

@@ -1,5 +1,5 @@
-/* t_aten_reduce.c - deviations, extremes with positions, norms, distances and histograms against
- * plain loops in double. */
+/* t_aten_reduce.c - standard deviations, extremes with positions, norms, distances and histograms
+ * against plain loops in double. */
 #include "aten.h"
 
 /* Collects the elements of v[s] that become one when the dimensions in `mask` are reduced, and

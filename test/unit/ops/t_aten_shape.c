@@ -1,4 +1,4 @@
-/* t_aten_shape.c - elements rearranged, repeated, taken apart, replaced in parts, and tensors made:
+/* t_aten_shape.c - elements rearranged, repeated, split and written into slices, and creation:
  * against index arithmetic. */
 #include "aten.h"
 

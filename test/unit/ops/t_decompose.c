@@ -1,5 +1,5 @@
-/* t_decompose.c - decompositions: fixed matrices against NumPy's answers, random ones of many sizes
- * by what they must satisfy. */
+/* t_decompose.c - decompositions: fixed matrices against NumPy's results, random ones of many sizes
+ * by their defining equations. */
 #include "aten.h"
 
 static const double sym[] = {4, 1, -2, 0.5, 1, 3, 0.25, -1, -2, 0.25, 5, 2, 0.5, -1, 2, -1.5};

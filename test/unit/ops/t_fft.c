@@ -1,5 +1,5 @@
-/* t_fft.c - torch.fft and the functions of complex numbers: against the definition, with
- * dimensions, lengths and norms; on both devices. */
+/* t_fft.c - torch.fft and complex functions: against the definition, with dimensions, lengths and
+ * norms; on both devices. */
 #include "unit/runtime/rt.h"
 #include <complex.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* t_dlpack.c - tensors lent to and taken from other libraries: every dtype, strides, alignment,
- * ownership, refusals. */
+/* t_dlpack.c - zero-copy exchange by DLPack: every dtype, strides, alignment, ownership,
+ * refusals. */
 #include "rt.h"
 #include "support/mock.h"
 
@@ -98,7 +98,7 @@ START_TEST(lent_memory_is_read_anew)
 }
 END_TEST
 
-/* Memory of a GPU goes out and in as it is, on the library that stands in for the driver. */
+/* Memory of a GPU goes out and in as it is, on the mock driver. */
 START_TEST(device_memory)
 {
     if (getenv("LZ_TEST_GPU"))

@@ -1,4 +1,4 @@
-/* t_ffi.c - functions of the program's own through the public interface. */
+/* t_ffi.c - custom calls through the public interface. */
 #include "rt.h"
 
 /* rets[0] = args[0] * args[1] elementwise, rets[1] = their sum as f64. */

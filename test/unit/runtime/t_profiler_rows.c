@@ -1,5 +1,5 @@
 /* t_profiler_rows.c - what a timeline has of a program beyond its spans: why a graph is new,
- * passes, arrows, memory; and on the library that stands in for the CUDA driver, the device's rows:
+ * passes, arrows, memory; and on the mock CUDA driver, the device's rows:
  * every launch and copy once, in order, on the host's clock. */
 #include "rt.h"
 #include "support/mock.h"
