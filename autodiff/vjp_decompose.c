@@ -213,7 +213,7 @@ static lz_tensor *mul(const lz_vjp *v, lz_tensor *a, lz_tensor *b)
     return lz_mul_at(a, b, v->site);
 }
 
-/* u^H g less its adjoint, by differences of squares. */
+/* u^H g less its adjoint, over differences of squares. */
 static lz_tensor *skew(const lz_vjp *v, lz_tensor *u, lz_tensor *g, lz_tensor *differences)
 {
     lz_tensor *x = mm(v, adj(v, u), g);

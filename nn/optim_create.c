@@ -93,8 +93,8 @@ static void check_nesterov(checker *k, const lz_sgd_options *c)
 
 #define CHECK(field, need) check(&k, #field, c.field, need);
 #define NO_MORE(k, c) (void)0
-/* lz_<name>_new_at; `more` checks what is no number; the last is what the rule's options become of
- * `c`. */
+/* lz_<name>_new_at; `more` checks options that are not numbers; the last is what the rule's options
+ * become of `c`. */
 #define OPTIMIZER(name, NAME, more, which, ...)                                                    \
     lz_optim *lz_##name##_new_at(lz_params *ps, const lz_##name##_options *opt,                    \
                                  const lz_site *site)                                              \

@@ -282,7 +282,7 @@ lz_status lz_body_widen(lz_body *b, const lz_func **region)
 /* ---- recording a region again ---- */
 
 /* A stop-gradient: lz_detach records a reshape to the same shape, which nothing else does. */
-static bool is_wall(const lz_inst *in)
+static bool is_stop_gradient(const lz_inst *in)
 {
     return in->sig->op == LZ_OP_RESHAPE && in->sig->opnd[0] == in->sig->result[0];
 }
@@ -298,8 +298,8 @@ static lz_node *replay_inst(const lz_inst *in, lz_node *const *val, lz_node **op
         return lz_node_new_host(LZ_NODE_CONST, in->lit->type, in->lit->data, dev, site);
     for (uint32_t k = 0; k < in->sig->nopnd; k++)
         opnd[k] = val[in->opnd[k]];
-    return is_wall(in) ? lz_node_new_detached(opnd[0], site)
-                       : lz_node_new_op(in->sig, opnd, dev, site);
+    return is_stop_gradient(in) ? lz_node_new_detached(opnd[0], site)
+                                : lz_node_new_op(in->sig, opnd, dev, site);
 }
 
 lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
