@@ -19,135 +19,21 @@
         memcpy((char *)p + (size_t)i * sizeof v_, &v_, sizeof v_);                                 \
     } while (0)
 
-double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i)
+/* Truncates towards zero, saturates at the limits of an integer of that many bytes; NaN gives 0. */
+static int64_t to_signed(double v, size_t nbytes)
 {
-    switch (d) {
-    case LZ_BOOL:
-        return LOAD(uint8_t) != 0;
-    case LZ_I8:
-        return LOAD(int8_t);
-    case LZ_I16:
-        return LOAD(int16_t);
-    case LZ_I32:
-        return LOAD(int32_t);
-    case LZ_I64:
-        return (double)LOAD(int64_t);
-    case LZ_U8:
-        return LOAD(uint8_t);
-    case LZ_U16:
-        return LOAD(uint16_t);
-    case LZ_U32:
-        return LOAD(uint32_t);
-    case LZ_U64:
-        return (double)LOAD(uint64_t);
-    case LZ_F16:
-        return lz_f16_to_f32(LOAD(uint16_t));
-    case LZ_BF16:
-        return lz_bf16_to_f32(LOAD(uint16_t));
-    case LZ_F8E4M3FN:
-    case LZ_F8E5M2:
-        return lz_f8_to_f32(d, LOAD(uint8_t));
-    case LZ_F32:
-        return LOAD(float);
-    case LZ_F64:
-        return LOAD(double);
-    case LZ_C64:
-        return LOAD(lz_c64).re;
-    case LZ_C128:
-        return LOAD(lz_c128).re;
-    default:
-        return 0;
-    }
-}
-
-/* Truncates towards zero, saturates, NaN gives 0. */
-static int64_t to_i64(double v)
-{
+    int64_t most = INT64_MAX >> (64 - 8 * nbytes);
     if (v != v)
         return 0;
-    return v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;
+    return v >= (double)most ? most : v <= -(double)most - 1 ? -most - 1 : (int64_t)v;
 }
 
-static uint64_t to_u64(double v)
+static uint64_t to_unsigned(double v, size_t nbytes)
 {
+    uint64_t most = UINT64_MAX >> (64 - 8 * nbytes);
     if (!(v > 0))
         return 0;
-    return v >= 0x1p64 ? UINT64_MAX : (uint64_t)v;
-}
-
-int64_t lz_elem_get_i64(lz_dtype d, const void *p, int64_t i)
-{
-    switch (d) {
-    case LZ_I64:
-        return LOAD(int64_t);
-    case LZ_U64:
-        return (int64_t)LOAD(uint64_t);
-    default:
-        return to_i64(lz_elem_get_f64(d, p, i));
-    }
-}
-
-static int64_t clip(double v, int64_t lo, int64_t hi)
-{
-    int64_t x = to_i64(v);
-    return x < lo ? lo : x > hi ? hi : x;
-}
-
-void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v)
-{
-    switch (d) {
-    case LZ_BOOL:
-        STORE(uint8_t, v != 0);
-        break;
-    case LZ_I8:
-        STORE(int8_t, clip(v, INT8_MIN, INT8_MAX));
-        break;
-    case LZ_I16:
-        STORE(int16_t, clip(v, INT16_MIN, INT16_MAX));
-        break;
-    case LZ_I32:
-        STORE(int32_t, clip(v, INT32_MIN, INT32_MAX));
-        break;
-    case LZ_I64:
-        STORE(int64_t, to_i64(v));
-        break;
-    case LZ_U8:
-        STORE(uint8_t, clip(v, 0, UINT8_MAX));
-        break;
-    case LZ_U16:
-        STORE(uint16_t, clip(v, 0, UINT16_MAX));
-        break;
-    case LZ_U32:
-        STORE(uint32_t, clip(v, 0, UINT32_MAX));
-        break;
-    case LZ_U64:
-        STORE(uint64_t, to_u64(v));
-        break;
-    case LZ_F16:
-        STORE(uint16_t, lz_f64_to_f16(v));
-        break;
-    case LZ_BF16:
-        STORE(uint16_t, lz_f64_to_bf16(v));
-        break;
-    case LZ_F8E4M3FN:
-    case LZ_F8E5M2:
-        STORE(uint8_t, lz_f64_to_f8(d, v));
-        break;
-    case LZ_F32:
-        STORE(float, v);
-        break;
-    case LZ_F64:
-        STORE(double, v);
-        break;
-    case LZ_C64:
-        STORE(lz_c64, ((lz_c64){(float)v, 0}));
-        break;
-    case LZ_C128:
-        STORE(lz_c128, ((lz_c128){(double)v, 0}));
-        break;
-    default:
-        break;
-    }
+    return v >= (double)most ? most : (uint64_t)v;
 }
 
 /* int64 to a float format in one rounding: inexact values are made odd in double first, which no
@@ -165,42 +51,90 @@ static double odd_f64(int64_t v)
     return r;
 }
 
+/* The three conversions of an element, by class of dtypes.def and, for floats, by dtype: its value
+ * as double, a double as its value, an int64 as its value. */
+#define GET_B(N, T) (LOAD(T) != 0)
+#define GET_I(N, T) ((double)LOAD(T))
+#define GET_U(N, T) ((double)LOAD(T))
+#define GET_F(N, T) GET_##N(LOAD(T))
+#define GET_C(N, T) (LOAD(T).re)
+#define GET_S(N, T) lz_f8_to_f32(LZ_##N, LOAD(T))
+#define GET_F16(x) lz_f16_to_f32(x)
+#define GET_BF16(x) lz_bf16_to_f32(x)
+#define GET_F32(x) (x)
+#define GET_F64(x) (x)
+
+#define OF_F64_B(N, T, v) ((v) != 0)
+#define OF_F64_I(N, T, v) to_signed((v), sizeof(T))
+#define OF_F64_U(N, T, v) to_unsigned((v), sizeof(T))
+#define OF_F64_F(N, T, v) OF_F64_##N(v)
+#define OF_F64_C(N, T, v) ((T){.re = (v)})
+#define OF_F64_S(N, T, v) lz_f64_to_f8(LZ_##N, (v))
+#define OF_F64_F16(v) lz_f64_to_f16(v)
+#define OF_F64_BF16(v) lz_f64_to_bf16(v)
+#define OF_F64_F32(v) (v)
+#define OF_F64_F64(v) (v)
+
+#define OF_I64_B(N, T, v) ((v) != 0)
+#define OF_I64_I(N, T, v) ((uint64_t)(v)) /* wraps */
+#define OF_I64_U(N, T, v) ((uint64_t)(v))
+#define OF_I64_F(N, T, v) OF_I64_##N(v)
+#define OF_I64_C(N, T, v) ((T){.re = (v)})
+#define OF_I64_S(N, T, v) lz_f64_to_f8(LZ_##N, odd_f64(v))
+#define OF_I64_F16(v) lz_f64_to_f16(odd_f64(v))
+#define OF_I64_BF16(v) lz_f64_to_bf16(odd_f64(v))
+#define OF_I64_F32(v) (v)
+#define OF_I64_F64(v) (v)
+
+double lz_elem_get_f64(lz_dtype d, const void *p, int64_t i)
+{
+    switch (d) {
+#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype)                                      \
+    case LZ_##NAME:                                                                                \
+        return GET_##cls(NAME, ctype);
+#include <lazuli/dtypes.def>
+#undef LZ_DTYPE
+    default:
+        return 0;
+    }
+}
+
+int64_t lz_elem_get_i64(lz_dtype d, const void *p, int64_t i)
+{
+    switch (d) {
+    case LZ_I64:
+        return LOAD(int64_t);
+    case LZ_U64:
+        return (int64_t)LOAD(uint64_t);
+    default:
+        return to_signed(lz_elem_get_f64(d, p, i), sizeof(int64_t));
+    }
+}
+
+void lz_elem_set_f64(lz_dtype d, void *p, int64_t i, double v)
+{
+    switch (d) {
+#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype)                                      \
+    case LZ_##NAME:                                                                                \
+        STORE(ctype, OF_F64_##cls(NAME, ctype, v));                                                \
+        break;
+#include <lazuli/dtypes.def>
+#undef LZ_DTYPE
+    default:
+        break;
+    }
+}
+
 void lz_elem_set_i64(lz_dtype d, void *p, int64_t i, int64_t v)
 {
     switch (d) {
-    case LZ_BOOL:
-        STORE(uint8_t, v != 0);
+#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype)                                      \
+    case LZ_##NAME:                                                                                \
+        STORE(ctype, OF_I64_##cls(NAME, ctype, v));                                                \
         break;
-    case LZ_I8:
-    case LZ_U8:
-        STORE(uint8_t, (uint64_t)v);
-        break;
-    case LZ_I16:
-    case LZ_U16:
-        STORE(uint16_t, (uint64_t)v);
-        break;
-    case LZ_I32:
-    case LZ_U32:
-        STORE(uint32_t, (uint64_t)v);
-        break;
-    case LZ_I64:
-    case LZ_U64:
-        STORE(uint64_t, (uint64_t)v);
-        break;
-    case LZ_F32:
-        STORE(float, v);
-        break;
-    case LZ_F64:
-        STORE(double, v);
-        break;
-    case LZ_C64:
-        STORE(lz_c64, ((lz_c64){(float)v, 0}));
-        break;
-    case LZ_C128:
-        STORE(lz_c128, ((lz_c128){(double)v, 0}));
-        break;
+#include <lazuli/dtypes.def>
+#undef LZ_DTYPE
     default:
-        lz_elem_set_f64(d, p, i, odd_f64(v));
         break;
     }
 }

@@ -345,24 +345,6 @@ static lz_status read_count(lz_parser *p, const lz_stmt *t, const char *key, int
     return lz_lex_i64(&c, out);
 }
 
-/* [#stablehlo<precision HIGH>, DEFAULT]: the higher of both. */
-static lz_status read_precision(lz_parser *p, const lz_stmt *t, int32_t *out)
-{
-    const lz_parse_entry *e = lz_stmt_find(t, "precision_config");
-    if (!e)
-        return LZ_OK;
-    lz_lexer c = scan_at(p, e->value);
-    LZ_TRY(lz_lex_want(&c, "["));
-    while (!lz_lex_eat(&c, "]")) {
-        int32_t v;
-        LZ_TRY(lz_lex_enum(&c, "precision", &v));
-        *out = v > *out ? v : *out;
-        if (!lz_lex_eat(&c, ",") && !lz_lex_sees(&c, "]"))
-            return lz_lex_want(&c, "]");
-    }
-    return LZ_OK;
-}
-
 static lz_status convolution(lz_parser *p, lz_stmt *t, lz_attr_any *any)
 {
     lz_attr_convolution *a = &any->as_convolution;
@@ -389,7 +371,8 @@ static lz_status convolution(lz_parser *p, lz_stmt *t, lz_attr_any *any)
     }
     LZ_TRY(read_count(p, t, "feature_group_count", &a->feature_group_count));
     LZ_TRY(read_count(p, t, "batch_group_count", &a->batch_group_count));
-    return read_precision(p, t, &a->precision);
+    e = lz_stmt_find(t, "precision_config");
+    return e ? lz_parse_precision(p, e, &a->precision) : LZ_OK;
 }
 
 lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a)
