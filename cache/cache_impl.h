@@ -30,7 +30,7 @@ struct lz_cache {
     bool (*isa_ok)(const char *isa, void *user);
     void *user;
     uint64_t max_bytes;
-    atomic_bool writes_off; /* the directory turned out not to be writable */
+    atomic_bool writes_off; /* the directory is not writable after all */
     atomic_bool told_write, told_large;
     _Atomic uint64_t hits[LZ_CACHE_KINDS], misses[LZ_CACHE_KINDS], counters[LZ_CTR_COUNT];
 };

@@ -1,7 +1,7 @@
 /* entry.h - the bytes of one cache entry (docs/reference/cache-format.md): writing them, and
  * reading them without trusting them.
- * Law: no sequence of bytes makes a reader read outside the bytes it was given, allocate, or loop
- * longer than they are.
+ * Invariant: no sequence of bytes makes a reader read outside the bytes it was given, allocate, or
+ *   loop longer than they are.
  * Units: bytes; all numbers in the file are little-endian.    Threads: pure functions. */
 #ifndef LZ_CACHE_ENTRY_H
 #define LZ_CACHE_ENTRY_H

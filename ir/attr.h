@@ -54,7 +54,7 @@ const struct lz_func *lz_attr_region(const lz_attr *a, int k);
 /* A record with every field at its initial value: zeros. */
 void lz_attr_init(lz_attr_any *a, lz_attr_kind kind);
 
-/* Fields into a record of zeros with room for the kind; what lies past the ends of lists is 0. */
+/* Fields into a record of zeros with room for the kind; what follows the end of a list is 0. */
 void lz_attr_copy(lz_attr *to, const lz_attr *from);
 
 const char *lz_attr_enum_name(const char *table, int32_t value); /* NULL when it is none */

@@ -60,7 +60,8 @@ lz_val lz_loop_put(lz_func *f, lz_val stack, lz_val y, lz_val at)
 
 /* ---- the loop ---- */
 
-lz_status lz_count_regions(const lz_func *body, int64_t rounds, uint32_t ncarried, lz_attr_loop *a)
+lz_status lz_count_regions(const lz_func *body, int64_t trip_count, uint32_t ncarried,
+                           lz_attr_loop *a)
 {
     lz_func *f = lz_func_new("cond"), *g = lz_func_new("body");
     lz_val *v = lz_alloc(((size_t)body->nparam + ncarried + 1) * sizeof *v);
@@ -70,7 +71,7 @@ lz_status lz_count_regions(const lz_func *body, int64_t rounds, uint32_t ncarrie
         v[i] = lz_build_param(g, lz_val_type(body, i));
     }
     if (s == LZ_OK) {
-        lz_val more = lz_build_compare(f, LZ_CMP_LT, 0, lz_build_scalar_i64(f, LZ_I64, rounds));
+        lz_val more = lz_build_compare(f, LZ_CMP_LT, 0, lz_build_scalar_i64(f, LZ_I64, trip_count));
         s = more == LZ_NOVAL ? lz_error_get()->status : lz_func_set_results(f, &more, 1);
     }
     if (s == LZ_OK)
@@ -87,11 +88,11 @@ lz_status lz_count_regions(const lz_func *body, int64_t rounds, uint32_t ncarrie
     return s;
 }
 
-lz_status lz_build_count(lz_func *f, const lz_func *body, int64_t rounds, const lz_val *opnd,
+lz_status lz_build_count(lz_func *f, const lz_func *body, int64_t trip_count, const lz_val *opnd,
                          uint32_t n, uint32_t ncarried, lz_val *results)
 {
     lz_attr_loop a = {.kind = LZ_ATTR_loop};
-    LZ_TRY(lz_count_regions(body, rounds, ncarried, &a));
+    LZ_TRY(lz_count_regions(body, trip_count, ncarried, &a));
     lz_val *all = lz_alloc(((size_t)n + 1) * sizeof *all);
     if (!all)
         return LZ_FAIL(LZ_EMEM, "no memory for a loop");
@@ -117,15 +118,15 @@ static bool is_const_i64(const lz_func *f, lz_val v, int64_t *out)
 int64_t lz_control_counted(const lz_sig *sig)
 {
     const lz_attr_loop *a = LZ_ATTR(loop, sig->attr);
-    int64_t rounds, step;
+    int64_t trip_count, step;
     if (sig->op != LZ_OP_WHILE)
         return -1;
     const lz_inst *c = &a->cond->insts[a->cond->results[0]],
                   *i = &a->body->insts[a->body->results[0]];
     bool counts = lz_inst_op(c) == LZ_OP_COMPARE &&
                   LZ_ATTR(compare, c->sig->attr)->comparison_direction == LZ_CMP_LT &&
-                  c->opnd[0] == 0 && is_const_i64(a->cond, c->opnd[1], &rounds);
+                  c->opnd[0] == 0 && is_const_i64(a->cond, c->opnd[1], &trip_count);
     counts = counts && lz_inst_op(i) == LZ_OP_ADD && i->opnd[0] == 0 &&
              is_const_i64(a->body, i->opnd[1], &step) && step == 1;
-    return counts && rounds >= 0 ? rounds : -1;
+    return counts && trip_count >= 0 ? trip_count : -1;
 }

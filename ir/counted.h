@@ -1,7 +1,7 @@
-/* counted.h - loops that run a known number of rounds: how they are built, and how they are told
+/* counted.h - loops with a static trip count: how they are built, and how they are told
  * from others.
  * The round is carried in front, begins with 0, is compared with a constant and is one more after
- * each round. Threads: thread-compatible. */
+ * each iteration. Threads: thread-compatible. */
 #ifndef LZ_IR_COUNTED_H
 #define LZ_IR_COUNTED_H
 #include "ir/attr.h"
@@ -14,13 +14,14 @@ const lz_type *lz_loop_stack_type(const lz_type *t, int64_t n);
 lz_val lz_loop_slice(lz_func *f, lz_val x, lz_val at);
 lz_val lz_loop_put(lz_func *f, lz_val stack, lz_val y, lz_val at);
 
-/* The regions of a loop of `rounds` rounds. body: of an i64 (the round), ncarried values, then
- * others; gives the carried values. */
-lz_status lz_count_regions(const lz_func *body, int64_t rounds, uint32_t ncarried, lz_attr_loop *a);
+/* The regions of a loop of `trip_count` trip_count. body: of an i64 (the round), ncarried values,
+ * then others; gives the carried values. */
+lz_status lz_count_regions(const lz_func *body, int64_t trip_count, uint32_t ncarried,
+                           lz_attr_loop *a);
 /* The loop itself, on the operands of body without the round. results: ncarried. */
-lz_status lz_build_count(lz_func *f, const lz_func *body, int64_t rounds, const lz_val *opnd,
+lz_status lz_build_count(lz_func *f, const lz_func *body, int64_t trip_count, const lz_val *opnd,
                          uint32_t n, uint32_t ncarried, lz_val *results);
-/* The rounds of a loop of that form: -1 when it is another one. Then body is the round's
+/* The trip_count of a loop of that form: -1 when it is another one. Then body is the round's
  * function. */
 int64_t lz_control_counted(const lz_sig *sig);
 #endif

@@ -177,8 +177,8 @@ void lz_func_result_lists(const lz_func *f, lz_val *first, lz_val *next);
 void lz_func_serialize(const lz_func *f, lz_buf *out);
 /* untrusted bytes: LZ_ECORRUPT */
 lz_status lz_func_deserialize(const void *p, size_t n, lz_func **out);
-lz_hash lz_func_hash(const lz_func *f); /* of the canonical bytes */
-/* Whether the canonical bytes are the same, which are not made for it. */
+lz_hash lz_func_hash(const lz_func *f); /* of the encoding */
+/* Whether the encodings are equal, found without making them. */
 bool lz_func_same(const lz_func *a, const lz_func *b);
 
 /* StableHLO text. Options by flags. */

@@ -1,4 +1,4 @@
-/* serialize.c - the canonical bytes of a function, and back. Little-endian; describes itself by
+/* serialize.c - the encoding of a function, and back. Little-endian; describes itself by
  * names, so neither the order of ops.def nor that of attrs.def is part of it.
  *
  *   u32 magic "LZF1" | ops used: u32 n, n x lstr | regions used: u32 n, n x (u32 length, such a

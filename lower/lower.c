@@ -1,7 +1,7 @@
-/* lower.c - the whole compiler front: module in, plan out. See plan.h.
- * Order: passes (pipeline.c), the plans of regions, fusion, schedule, kernels, memory; then equal
- *   kernels are kept once.
- * Threads: thread-safe; a call shares nothing but the interned vocabulary. */
+/* lower.c - the compiler front: lz_lower turns a module into a plan. See plan.h.
+ * Order:   passes (pipeline.c), plans of regions, fusion, schedule, kernels, buffers. Equal
+ *   kernels are stored once.
+ * Threads: thread-safe; a call shares only the interned vocabulary. */
 #include "base/timeline.h"
 #include "ir/attr.h"
 #include "ir/collective.h"
@@ -13,45 +13,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The body of a while may write over what it carries; any other use of the same region may not. */
+/* The body of a while may overwrite the values it carries; other uses of a region may not. */
 typedef struct region_use {
     const lz_func *region;
     uint32_t ncarried;
 } region_use;
 
-/* What is known of a while before its plans are made. */
-typedef struct looping {
-    lz_trip_count rounds;
-    bool known; /* nobody asks its condition */
+/* Facts about a while loop, found before its plans are made. */
+typedef struct while_info {
+    lz_trip_count trip_count;
+    bool static_trip; /* the condition is never evaluated */
     uint32_t
-        dropped; /* the carried value that is left out, or LZ_NOVAL: a counter that nobody reads */
-    const lz_func *body; /* without it */
-} looping;
+        dead_counter;    /* carried value removed since the trip count is static; LZ_NOVAL: none */
+    const lz_func *body; /* without dead_counter */
+} while_info;
 
 typedef struct front {
     const lz_func *f; /* after the passes */
     const lz_lower_options *o;
     lz_fusion *fu;
     lz_schedule order;
-    lz_lowered *low;      /* by step */
-    uint32_t *takes_over; /* by buffer: the argument a result would like to replace, or LZ_NONE */
+    lz_lowered *low; /* by step */
+    uint32_t *donor; /* by buffer: donated argument that a result should alias; LZ_NONE: none */
     lz_bufmap map;
     lz_plan *plan;
     LZ_VEC(region_use) regions; /* what plan->subs are the plans of */
-    looping *loops;             /* by instruction; NULL: there is no control flow */
+    while_info *whiles;         /* by instruction; NULL: there is no control flow */
 } front;
 
-/* ---- wishes: which result would best replace which donated argument ---- */
+/* ---- donation: which result should alias which donated argument ---- */
 
-typedef struct wishes {
+typedef struct donations {
     bool *taken;     /* by argument */
     uint32_t *nread; /* by argument: nodes that read it */
-} wishes;
+} donations;
 
-/* The argument among those given that node n reads at the point it writes, and that fewest others
+/* The donated argument that node n reads at the point it writes, and that the fewest other nodes
  * read; LZ_NONE: none. */
-static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_type *t,
-                              const wishes *w, uint32_t result)
+static uint32_t best_donor(const front *x, const lz_fusion_node *n, const lz_type *t,
+                           const donations *w, uint32_t result)
 {
     uint32_t best = LZ_NONE;
     if (n->kind == LZ_FUSION_CONTROL)
@@ -68,7 +68,7 @@ static uint32_t best_argument(const front *x, const lz_fusion_node *n, const lz_
     return best;
 }
 
-static void make_wishes(front *x, wishes *w)
+static void choose_donations(front *x, donations *w)
 {
     const lz_func *f = x->f;
     for (uint32_t i = 0; i < f->nparam; i++)
@@ -78,24 +78,24 @@ static void make_wishes(front *x, wishes *w)
         uint32_t buf = x->fu->result_buf[k];
         const lz_type *t = lz_fusion_buf_type(x->fu, buf);
         for (const uint32_t *n = x->fu->writers[buf];
-             n && *n != LZ_NONE && x->takes_over[buf] == LZ_NONE; n++)
-            x->takes_over[buf] = best_argument(x, x->fu->nodes[*n], t, w, k);
-        if (x->takes_over[buf] != LZ_NONE)
-            w->taken[x->takes_over[buf]] = true;
+             n && *n != LZ_NONE && x->donor[buf] == LZ_NONE; n++)
+            x->donor[buf] = best_donor(x, x->fu->nodes[*n], t, w, k);
+        if (x->donor[buf] != LZ_NONE)
+            w->taken[x->donor[buf]] = true;
     }
 }
 
-static lz_status find_wishes(front *x)
+static lz_status find_donations(front *x)
 {
     uint32_t nbuf = lz_fusion_nbuf(x->fu);
     size_t n = (size_t)x->f->nparam + 1;
-    wishes w = {lz_calloc(n, sizeof *w.taken), lz_calloc(n, sizeof *w.nread)};
-    x->takes_over = lz_alloc(((size_t)nbuf + 1) * sizeof *x->takes_over);
-    bool ok = x->takes_over && w.taken && w.nread;
+    donations w = {lz_calloc(n, sizeof *w.taken), lz_calloc(n, sizeof *w.nread)};
+    x->donor = lz_alloc(((size_t)nbuf + 1) * sizeof *x->donor);
+    bool ok = x->donor && w.taken && w.nread;
     for (uint32_t b = 0; ok && b < nbuf; b++)
-        x->takes_over[b] = LZ_NONE;
+        x->donor[b] = LZ_NONE;
     if (ok && x->o->donate)
-        make_wishes(x, &w);
+        choose_donations(x, &w);
     lz_free(w.taken);
     lz_free(w.nread);
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
@@ -103,12 +103,13 @@ static lz_status find_wishes(front *x)
 
 /* ---- the plan ---- */
 
-/* The same kernel made before, else the new one; p->kernels has room. */
+/* Deduplicates: the index of an equal kernel, else of the new one. p->kernels has room. */
 static lz_status keep_kernel(lz_plan *p, lz_map *seen, lz_kernel **k, uint32_t *index)
 {
     uintptr_t i = (uintptr_t)lz_map_get(seen, (*k)->hash); /* index + 1 */
     const lz_kernel *old = i ? p->kernels[i - 1] : NULL;
-    if (old && old->ncanon == (*k)->ncanon && memcmp(old->canon, (*k)->canon, old->ncanon) == 0) {
+    if (old && old->nencoding == (*k)->nencoding &&
+        memcmp(old->encoding, (*k)->encoding, old->nencoding) == 0) {
         *index = (uint32_t)(i - 1);
         return LZ_OK;
     }
@@ -126,11 +127,11 @@ static region_use use_of(const front *x, lz_val v, int k)
     const lz_sig *s = x->f->insts[v].sig;
     if (s->op != LZ_OP_WHILE || k != 1)
         return (region_use){lz_attr_region(s->attr, k), 0};
-    const looping *l = &x->loops[v];
-    return (region_use){l->body, s->nresult - (l->dropped != LZ_NOVAL)};
+    const while_info *l = &x->whiles[v];
+    return (region_use){l->body, s->nresult - (l->dead_counter != LZ_NOVAL)};
 }
 
-/* Its number; that of the next one when there is none yet. */
+/* The index of its plan, or of the next plan when it has none. */
 static uint32_t sub_of(const front *x, region_use u)
 {
     uint32_t i = 0;
@@ -143,20 +144,20 @@ static uint32_t sub_of(const front *x, region_use u)
 /* Whether region k of an operation runs. */
 static bool runs(const front *x, lz_val v, int k)
 {
-    return lz_inst_op(&x->f->insts[v]) != LZ_OP_WHILE || k == 1 || !x->loops[v].known;
+    return lz_inst_op(&x->f->insts[v]) != LZ_OP_WHILE || k == 1 || !x->whiles[v].static_trip;
 }
 
-/* What a step of control flow runs, and how often; the plans are there. */
+/* Sets the plans and the trip count of a control-flow step; the plans exist. */
 static void name_plans(const front *x, lz_val v, lz_step *s)
 {
     s->kind = lz_inst_op(&x->f->insts[v]) == LZ_OP_WHILE ? LZ_STEP_WHILE : LZ_STEP_IF;
     for (int k = 0; k < 2; k++)
         s->sub[k] = runs(x, v, k) ? sub_of(x, use_of(x, v, k)) : LZ_NO_PLAN;
     if (s->kind == LZ_STEP_WHILE)
-        s->rounds = x->loops[v].rounds;
+        s->trip_count = x->whiles[v].trip_count;
 }
 
-/* What is called, in memory of the plan; types are interned. */
+/* Copies the call target to memory of the plan; types are interned. */
 static lz_status keep_call(lz_plan *p, const lz_sig *sig, lz_step *s)
 {
     lz_ffi_target *c = lz_arena_alloc(&p->arena, sizeof *c);
@@ -255,7 +256,7 @@ static int by_number(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Which of the n values a while carries are in a buffer that is no other operand. */
+/* Which of the n carried values are in a buffer that no other operand shares. */
 static lz_status find_alone(lz_lowered *l, uint32_t n)
 {
     uint32_t m = l->nbuf - n;
@@ -274,17 +275,17 @@ static lz_status find_alone(lz_lowered *l, uint32_t n)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-/* Of one round where the rounds are not known. */
+/* Of one iteration where the trip count is not static. */
 static uint64_t flops_of(const lz_plan *p, const lz_step *s)
 {
     uint64_t n = 0;
-    int64_t rounds = 1;
+    int64_t trip_count = 1;
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; s->sub[k] != LZ_NO_PLAN && i < p->subs[s->sub[k]]->nstep; i++)
             n += p->subs[s->sub[k]]->steps[i].flops;
     if (s->sub[0] == LZ_NO_PLAN)
-        (void)lz_trip_count_known(&s->rounds, &rounds);
-    return __builtin_mul_overflow(n, (uint64_t)rounds, &n) ? UINT64_MAX / 2 : n;
+        (void)lz_trip_count_known(&s->trip_count, &trip_count);
+    return __builtin_mul_overflow(n, (uint64_t)trip_count, &n) ? UINT64_MAX / 2 : n;
 }
 
 /* Results and operands of a step without a kernel, and room for its work memory; a value that a
@@ -292,16 +293,16 @@ static uint64_t flops_of(const lz_plan *p, const lz_step *s)
 static lz_status name_buffers(const front *x, const lz_fusion_node *n, lz_lowered *l)
 {
     const lz_sig *sig = l->control->sig;
-    uint32_t dropped = sig->op == LZ_OP_WHILE ? x->loops[n->v].dropped : LZ_NOVAL;
+    uint32_t dead_counter = sig->op == LZ_OP_WHILE ? x->whiles[n->v].dead_counter : LZ_NOVAL;
     l->buf = lz_alloc(((size_t)sig->nresult + sig->nopnd + 1) * sizeof *l->buf);
     if (!l->buf)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t k = 0; k < sig->nresult; k++)
-        if (k != dropped)
+        if (k != dead_counter)
             l->buf[l->nbuf++] = n->res[k];
     l->nres = l->nbuf;
     for (uint32_t k = 0; k < sig->nopnd; k++)
-        if (k != dropped)
+        if (k != dead_counter)
             l->buf[l->nbuf++] = lz_fusion_whole(x->fu, l->control->opnd[k]);
     l->nbuf += l->works;
     return LZ_OK;
@@ -353,42 +354,42 @@ static lz_status add_region(front *x, region_use u)
     return s;
 }
 
-/* Counters that may be left out: the rounds are known, and nobody has the counter in the end. */
+/* Dead counters: the trip count is static, and the counter's final value is unused. */
 static void know_rounds(front *x)
 {
     const lz_func *f = x->f;
     int64_t n;
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
-        looping *l = &x->loops[i];
+        while_info *l = &x->whiles[i];
         if (lz_inst_op(in) == LZ_OP_WHILE) {
-            l->rounds = lz_trip_count_of(f, in, &l->dropped);
-            l->known = lz_trip_count_known(&l->rounds, &n);
+            l->trip_count = lz_trip_count_of(f, in, &l->dead_counter);
+            l->static_trip = lz_trip_count_known(&l->trip_count, &n);
             l->body = lz_attr_region(in->sig->attr, 1);
         }
-        if (!l->known || in->sig->nresult == 1)
-            l->dropped = LZ_NOVAL;
-        looping *of = lz_inst_op(in) == LZ_OP_RESULT ? &x->loops[in->opnd[0]] : l;
-        if (of != l && of->dropped == LZ_ATTR(index, in->sig->attr)->index)
-            of->dropped = LZ_NOVAL;
+        if (!l->static_trip || in->sig->nresult == 1)
+            l->dead_counter = LZ_NOVAL;
+        while_info *of = lz_inst_op(in) == LZ_OP_RESULT ? &x->whiles[in->opnd[0]] : l;
+        if (of != l && of->dead_counter == LZ_ATTR(index, in->sig->attr)->index)
+            of->dead_counter = LZ_NOVAL;
     }
 }
 
-/* Fills in x->loops. A counter of which another value is made stays. */
+/* Fills in x->whiles. A counter that another value depends on is not dead. */
 static lz_status know_loops(front *x)
 {
     const lz_func *f = x->f;
     const lz_func *less;
-    if (!x->loops)
+    if (!x->whiles)
         return LZ_OK;
     know_rounds(x);
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
-        looping *l = &x->loops[i];
-        if (l->dropped == LZ_NOVAL)
+        while_info *l = &x->whiles[i];
+        if (l->dead_counter == LZ_NOVAL)
             continue;
-        LZ_TRY(lz_trip_count_without(l->body, l->dropped, f->insts[i].sig->nresult, &less));
+        LZ_TRY(lz_trip_count_without(l->body, l->dead_counter, f->insts[i].sig->nresult, &less));
         l->body = less ? less : l->body;
-        l->dropped = less ? l->dropped : LZ_NOVAL;
+        l->dead_counter = less ? l->dead_counter : LZ_NOVAL;
     }
     return LZ_OK;
 }
@@ -400,8 +401,8 @@ static lz_status lower_regions(front *x)
     for (uint32_t i = x->f->nparam; i < x->f->ninst; i++)
         n += lz_op_get(lz_inst_op(&x->f->insts[i]))->cls == LZ_CLASS_CONTROL ? 2 : 0;
     x->plan->subs = n ? lz_arena_alloc(&x->plan->arena, n * sizeof(lz_plan *)) : NULL;
-    x->loops = n ? lz_calloc(x->f->ninst, sizeof *x->loops) : NULL;
-    if (n && (!x->plan->subs || !x->loops))
+    x->whiles = n ? lz_calloc(x->f->ninst, sizeof *x->whiles) : NULL;
+    if (n && (!x->plan->subs || !x->whiles))
         return LZ_FAIL(LZ_EMEM, "out of memory");
     LZ_TRY(know_loops(x));
     for (uint32_t i = x->f->nparam; i < x->f->ninst && n; i++) {
@@ -428,7 +429,7 @@ static lz_status make_kernels(front *x)
         const lz_fusion_node *first = x->fu->nodes[g->nodes.data[0]];
         s = first->kind == LZ_FUSION_CONTROL
                 ? lower_control(x, first, &x->low[i])
-                : lz_to_loops(x->fu, g, x->takes_over, &scratch, &x->low[i]);
+                : lz_to_loops(x->fu, g, x->donor, &scratch, &x->low[i]);
     }
     lz_arena_free(&scratch);
     return s;
@@ -443,8 +444,8 @@ static lz_status build(front *x)
     int64_t t0 = lz_timeline_begin();
     LZ_TRY(lz_fusion_new(x->f, x->o, &x->fu));
     LZ_TRY(lz_dump_fusion(x->fu));
-    LZ_TRY(find_wishes(x));
-    LZ_TRY(lz_schedule_groups(x->fu, x->takes_over, &x->order));
+    LZ_TRY(find_donations(x));
+    LZ_TRY(lz_schedule_groups(x->fu, x->donor, &x->order));
     lz_timeline_end(t0, .name = "fusion", .category = "pass", .key = {"groups"},
                     .value = {x->order.order.len});
     t0 = lz_timeline_begin();
@@ -473,8 +474,8 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
         lz_lowered_done(&x.low[i]);
     lz_vec_free(&x.regions);
     lz_free(x.low);
-    lz_free(x.takes_over);
-    lz_free(x.loops);
+    lz_free(x.donor);
+    lz_free(x.whiles);
     lz_schedule_free(&x.order);
     lz_fusion_free(x.fu);
     lz_func_free(g);

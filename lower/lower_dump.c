@@ -1,4 +1,4 @@
-/* dump.c - LAZULI_DUMP. See dump.h. */
+/* lower_dump.c - LAZULI_DUMP. See lower_dump.h. */
 #include "lower/lower_dump.h"
 #include "base/config.h"
 #include "base/log.h"

@@ -1,8 +1,8 @@
-/* dump.h - LAZULI_DUMP: what the compiler front saw, as numbered files in LAZULI_DUMP_DIR.
- * LAZULI_DUMP names passes, or the stages `fusion`, `loops` and `plan`, or `all`; `input` is the
- * module before the first pass.
- * Failing to write a dump is warned about and never fails the compilation. Threads: thread-safe;
- * files are numbered across threads. */
+/* lower_dump.h - LAZULI_DUMP: writes the stages of the compiler front as numbered files to
+ * LAZULI_DUMP_DIR. LAZULI_DUMP lists passes, the stages `fusion`, `loops` and `plan`, or `all`;
+ * `input` is the module before the first pass. A dump that cannot be written is a warning; the
+ * compilation goes on.
+ * Threads: thread-safe; files are numbered across threads. */
 #ifndef LZ_LOWER_LOWER_DUMP_H
 #define LZ_LOWER_LOWER_DUMP_H
 #include "lower/fusion/fusion.h"

@@ -1,10 +1,9 @@
-/* pass.h - the pass manager over tensor IR. A pass takes a function and gives a new one (or says it
- * changed nothing).
- * Rows of passes.def: PASS(name, required, needs, breaks, "doc"). lower/pipeline.c names them in
- * order with the reason for the order.
- * In debug builds and with LAZULI_VERIFY every result is verified, and `changed` must agree with
- * the hash. LAZULI_DUMP dumps after passes, LAZULI_PASSES_OFF skips them. Threads:
- * thread-compatible. */
+/* pass.h - the pass manager over the tensor IR. A pass takes a function and returns a new one, or
+ * reports that nothing changed. Rows of passes.def: PASS(name, required, needs, breaks, "doc").
+ * lower/pipeline.c lists the passes in order, with the reason for the order. Debug builds and
+ * LAZULI_VERIFY verify every result, and hold "changed" to the hash. LAZULI_DUMP dumps after
+ * passes, LAZULI_PASSES_OFF skips them.
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASS_H
 #define LZ_LOWER_PASS_H
 #include "ir/module.h"

@@ -1,4 +1,4 @@
-/* pipeline.c - the passes of a compilation, in order, with the reason for the order. */
+/* pipeline.c - the passes of a compilation, in order, each with the reason for its place. */
 #include "lower/pipeline.h"
 #include <stddef.h>
 

@@ -14,8 +14,8 @@ struct lz_kcode {
     lz_kstore *store;
     lz_hash hash;
     uint64_t variant;
-    void *canon;
-    size_t ncanon;
+    void *encoding;
+    size_t nencoding;
     /* under the store's lock: */
     uint32_t refs;
     bool in_table;
@@ -45,7 +45,7 @@ static void destroy(lz_kcode *c)
     if (c->loaded)
         c->store->ops->unload(c->code);
     c->store->nlive--;
-    lz_free(c->canon);
+    lz_free(c->encoding);
     lz_free(c);
 }
 
@@ -90,8 +90,8 @@ static void drop(lz_kcode *c)
 static lz_kcode *find(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 {
     lz_kcode *c = lz_map_get(&st->table, place_of(k, variant));
-    if (!c || c->variant != variant || c->ncanon != k->ncanon ||
-        memcmp(c->canon, k->canon, k->ncanon) != 0)
+    if (!c || c->variant != variant || c->nencoding != k->nencoding ||
+        memcmp(c->encoding, k->encoding, k->nencoding) != 0)
         return NULL;
     if (c->refs++ == 0)
         unlink_waiting(c);
@@ -101,15 +101,15 @@ static lz_kcode *find(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 static lz_kcode *insert(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 {
     lz_kcode *c = lz_calloc(1, sizeof *c + st->ops->code_bytes);
-    void *canon = lz_alloc(k->ncanon);
-    if (!c || !canon) {
+    void *encoding = lz_alloc(k->nencoding);
+    if (!c || !encoding) {
         lz_free(c);
-        lz_free(canon);
+        lz_free(encoding);
         return NULL;
     }
     c->store = st;
-    c->canon = memcpy(canon, k->canon, k->ncanon);
-    c->ncanon = k->ncanon;
+    c->encoding = memcpy(encoding, k->encoding, k->nencoding);
+    c->nencoding = k->nencoding;
     c->hash = place_of(k, variant);
     c->variant = variant;
     c->refs = 1;

@@ -20,7 +20,8 @@ static void key_text(const lz_exec *x, const char *name, const lz_buf *key, lz_b
     for (uint32_t i = 0; i < x->plan_exec.nkernel; i++) {
         const lz_kernel *k = x->plan_exec.kernels[i];
         lz_hash_hex(k->hash, hex);
-        lz_buf_printf(out, "kernel %u: %s, %zu canonical bytes, %s\n", i, hex, k->ncanon, k->name);
+        lz_buf_printf(out, "kernel %u: %s, %zu canonical bytes, %s\n", i, hex, k->nencoding,
+                      k->name);
     }
 }
 

@@ -46,7 +46,7 @@ void lz_kernels_key(const lz_kernel *k, const lz_target *t, lz_buf *out)
     lz_buf_u64(out, (uint64_t)t->machine.l2_bytes);
     lz_buf_u64(out, (uint64_t)t->machine.l3_bytes);
     lz_variants_print(t, out);
-    lz_buf_put(out, k->canon, k->ncanon);
+    lz_buf_put(out, k->encoding, k->nencoding);
 }
 
 static void key(void *user, const lz_kernel *k, lz_buf *out)

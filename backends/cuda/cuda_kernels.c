@@ -20,7 +20,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_lstr(out, cuda_assembler(d) ? "ptxas" : "driver");
     lz_simt_print(k, &d->target, out);
     lz_variants_print(&d->target, out);
-    lz_buf_put(out, k->canon, k->ncanon);
+    lz_buf_put(out, k->encoding, k->nencoding);
 }
 
 /* The key names the machine: no other one finds the entry. */

@@ -231,7 +231,7 @@ static void swap_columns(lz_matrix *x, int64_t i, int64_t j)
     }
 }
 
-/* Column j of u: a unit vector, less what lies along the columns before it, twice. */
+/* Column j of u: a unit vector, less its components along the columns before it, twice. */
 static void complete(lz_matrix *u, int64_t j)
 {
     for (int64_t e = 0; e < u->rows; e++) {

@@ -1,5 +1,5 @@
 /* eval_index.c - reference evaluation of the operations whose addresses are data. dynamic_slice,
- * dynamic_update_slice and gather clamp their starts so that the slice lies inside; scatter drops
+ * dynamic_update_slice and gather clamp their starts so that the slice is in range; scatter drops
  * every element that falls outside.
  * Threads: pure. */
 #include "ir/eval/eval.h"

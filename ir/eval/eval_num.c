@@ -7,7 +7,7 @@
 
 /* ---- rounding ---- Rounding twice (to double or float first, then to 16 bits) can be off.
  * Rounding to odd first cannot: an inexact intermediate keeps a set last bit, so the second
- * rounding still sees on which side of a tie the value lies. */
+ * rounding still sees on which side of a tie the value is. */
 
 double lz_ref_round_odd_u64(uint64_t v)
 {

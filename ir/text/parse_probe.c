@@ -1,6 +1,6 @@
 /* parse_probe.c - interpreter.probe of StableHLO's conformance programs, which writes a value down
  * and gives it on, and the check against what was written: read as the value and as a check against
- * it. Of a value in a region, written down in every round, there is no one.
+ * it. Of a value in a region, written down in every iteration, there is no one.
  * Threads: thread-compatible. */
 #include "ir/text/parse.h"
 #include <string.h>

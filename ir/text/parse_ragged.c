@@ -1,6 +1,6 @@
 /* parse_ragged.c - chlo.ragged_dot: products of matrices whose rows, or whose contracted elements,
  * come in groups of sizes that are only known when it runs. Written with operations of the table,
- * so that nothing of one group meets the numbers of another: what is infinite or no number
+ * so that nothing of one group meets the numbers of another: what is infinite or NaN
  * elsewhere stays there. What is in no group gives 0. Threads: thread-compatible. */
 #include "ir/text/parse_chlo.h"
 #include <string.h>

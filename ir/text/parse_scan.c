@@ -8,7 +8,7 @@
 typedef struct scan {
     const lz_func *region; /* of the inputs' slices, then what is carried */
     uint32_t nin, ninit, nout;
-    int64_t dim, rounds;
+    int64_t dim, trip_count;
     bool reverse;
 } scan;
 
@@ -85,7 +85,7 @@ static lz_status misfit(lz_parser *p, const lz_stmt *t, const char *what, uint32
 static const lz_type *slice_of(const scan *x, const lz_type *t)
 {
     lz_shape s = {.rank = t->shape.rank - 1};
-    if (x->dim >= t->shape.rank || t->shape.dims[x->dim] != x->rounds)
+    if (x->dim >= t->shape.rank || t->shape.dims[x->dim] != x->trip_count)
         return NULL;
     for (int d = 0, k = 0; d < t->shape.rank; d++)
         if (d != x->dim)
@@ -107,7 +107,7 @@ static lz_status check(lz_parser *p, const lz_scope *s, const lz_stmt *t, scan *
     if (x->dim < 0 || x->dim >= first->shape.rank)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "chlo.scan: there is no dimension %lld",
                            (long long)x->dim);
-    x->rounds = first->shape.dims[x->dim];
+    x->trip_count = first->shape.dims[x->dim];
     for (uint32_t i = 0; i < x->nin; i++)
         if (slice_of(x, lz_val_type(s->f, t->opnd.data[i])) != lz_val_type(r, i))
             return misfit(p, t, "input", i);
@@ -182,7 +182,7 @@ static lz_status loop(lz_func *f, const scan *x, lz_val *v)
         s = fill(g, x, type, room);
     }
     if (s == LZ_OK)
-        s = lz_build_count(f, g, x->rounds, v, all, n, v);
+        s = lz_build_count(f, g, x->trip_count, v, all, n, v);
     lz_free(room);
     lz_free(type);
     lz_func_free(g);
@@ -199,7 +199,7 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, const scan *x)
         v[k] = t->opnd.data[x->nin + k];
     for (uint32_t k = 0; k < x->nout; k++) {
         const lz_type *one = lz_val_type(x->region, x->region->results[k]);
-        const lz_type *stack = lz_loop_stack_type(one, x->rounds);
+        const lz_type *stack = lz_loop_stack_type(one, x->trip_count);
         v[x->ninit + k] = stack ? lz_build_splat(s->f, stack, 0) : LZ_NOVAL;
     }
     for (uint32_t i = 0; i < x->nin; i++)
@@ -207,7 +207,7 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, const scan *x)
     lz_status st = LZ_OK;
     for (uint32_t i = 0; i < n + x->nin && st == LZ_OK; i++)
         st = v[i] == LZ_NOVAL ? lz_error_get()->status : LZ_OK;
-    if (st == LZ_OK && x->rounds)
+    if (st == LZ_OK && x->trip_count)
         st = loop(s->f, x, v);
     for (uint32_t k = 0; k < n && st == LZ_OK; k++) {
         bool out = k < x->nout;

@@ -1,11 +1,12 @@
-/* fusion.c - which nodes share a kernel.
- * Does:     starts with one group per node. Then consumers join their producers (operands before
- *   users; the largest value first), so that values stay in registers or in a row that is in cache;
- *   then groups that read the same array join, so that it is read once; then scalars. What may join
- *   is fusion_merge.c's to say. Nothing is computed twice by joining: a node has one kernel.
+/* fusion.c - operator fusion: decides which nodes share a kernel.
+ * Does:     starts with one group per node and merges greedily. First consumers merge into their
+ *   producers (operands before users, the largest value first), so that values stay in registers
+ *   or row buffers; then groups that read the same array, so that it is read once; then scalar
+ *   groups. fusion_merge.c decides whether two groups can merge. A node belongs to one kernel, so
+ *   merging recomputes nothing.
  * Needs:    the nodes (fusion_nodes.c).   Recreates: nothing.   Breaks: nothing.
  * Cost:     O(reads x walks between groups).   Off: LAZULI_PASSES_OFF=fusion
- * Threads: as lz_fusion. */
+ * Threads:  as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include "base/config.h"
 #include <string.h>

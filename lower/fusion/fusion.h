@@ -1,12 +1,11 @@
-/* fusion.h - which values get memory, and which computations share a kernel.
- * A node is one computation with a result in memory or in an accumulator: a pointwise expression, a
- * reduction, a product, a scatter.
- * What is not a node is recomputed inside the nodes that need it. A group is the set of nodes of
- * one kernel.
- * An axis is a loop: a dimension of a node is a row of axes (mixed radix, outermost first; none for
- * extent 1), so that reshapes that split and merge dimensions cleanly need no index arithmetic. The
- * nodes of a group share the group's axes: `outer` ones, and the inner ones that its reductions run
- * over; a node is full (runs over all axes), or one value per outer point.
+/* fusion.h - the fusion graph: which values are materialized, and which computations share a
+ * kernel. A node is one computation whose result is materialized or accumulated: a pointwise
+ * expression, a reduction, a dot, a scatter. Every other value is recomputed inside the nodes that
+ * use it. A group is the set of nodes of one kernel. An axis is a loop. A dimension of a node is a
+ * sequence of axes (mixed radix, outermost first; none for extent 1), so reshapes that split or
+ * merge dimensions evenly need no index arithmetic. The nodes of a group share its axes: the outer
+ * ones, and the inner ones that its reductions run over. A full node runs over all axes; any other
+ * has one value per outer point.
  * Stages: lower, after the passes.   Threads: a fusion belongs to one thread. */
 #ifndef LZ_LOWER_FUSION_FUSION_H
 #define LZ_LOWER_FUSION_FUSION_H

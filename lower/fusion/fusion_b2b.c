@@ -1,16 +1,15 @@
-/* fusion_b2b.c - products joined through rows.
- * Does:     a product whose sums are reduced along one of their dimensions, and a product that
- *   contracts what was made of them over that very dimension, become one kernel with what is
- *   between: scores, softmax and the product with the values; and in the gradient, the products
- *   around the derivative of softmax. The sums of a point's row are then kept in the cache, and
- *   neither the scores nor what only these groups read ever has memory. Recognised by the groups
- *   and what they read, not by operations.
- * Needs:    groups as fusion.c grows them.   Recreates: nothing.   Breaks: nothing.
- * Law:      the kernel has one loop of the rows, one that a product sums over beside them, one that
- *   a product makes instead of them; and an outer loop that no right factor walks, of which a
- *   backend takes many points at a time.
- * Cost:     O(reads of products).   Off: LAZULI_PASSES_OFF=b2b
- * Threads: as lz_fusion. */
+/* fusion_b2b.c - back-to-back (B2B) GEMM fusion, as in attention.
+ * Does:      fuses a dot whose result is reduced along one of its dimensions with a dot that
+ *   contracts over that dimension, and with everything between: scores, softmax and the product
+ *   with the values; in the gradient, the dots around the derivative of softmax. One row of the
+ *   intermediate is buffered at a time, so neither the scores nor the probabilities are
+ *   materialized. Patterns are matched on groups and their reads, not on operations.
+ * Needs:     groups as fusion.c grows them.   Recreates: nothing.   Breaks: nothing.
+ * Invariant: the kernel has one loop over the rows' elements, one contracted by the first dot, one
+ *   produced by the second; and an outer loop that no right factor depends on, so that a backend
+ *   can take a block of its points at a time.
+ * Cost:      O(reads of dots).   Off: LAZULI_PASSES_OFF=b2b
+ * Threads:   as lz_fusion. */
 #include "base/config.h"
 #include "lower/fusion/fusion.h"
 #include <string.h>

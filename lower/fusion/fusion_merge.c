@@ -1,13 +1,13 @@
-/* fusion_merge.c - when two groups can be one kernel, and making them one.
- * Does:     reads between the groups (or of a value both read) say which axes are the same loop;
- *   where one side has an axis in one piece and the other in two, it is split. Then the roles must
- *   fit: two pointwise groups run over the same axes; a pointwise group joins a reduction as one
- *   value per outer point, or as rows next to what is reduced; two reductions run over the same
- *   rows; a product takes values per outer point only.
- * Law:      every read between nodes of a group is at the very point that is being computed; no
- *   path leads out of a group and back.
- * Cost:     O(reads of the two groups), and a walk over the groups between them.
- * Threads: as lz_fusion. */
+/* fusion_merge.c - decides whether two groups can be one kernel, and merges them.
+ * Does:      unifies axes through the reads between the groups, or of a value that both read; an
+ *   axis that is whole on one side and split on the other is split. Then the roles must agree: two
+ *   pointwise groups run over the same axes; a pointwise group joins a reduction as one value per
+ *   outer point, or elementwise beside what is reduced; two reductions run over the same rows; a
+ *   dot takes values per outer point only.
+ * Invariant: every read between nodes of a group is of the point being computed; no path leads out
+ *   of a group and back.
+ * Cost:      O(reads of the two groups), and a walk over the groups between them.
+ * Threads:   as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include <string.h>
 

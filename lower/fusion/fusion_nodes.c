@@ -1,9 +1,10 @@
-/* fusion_nodes.c - the computations of a function and what each of them reads. Every value with
- * memory (fusion_values.c) is a node, or several when it is written in parts. A node is emitted
- * dry, which finds its reads, splits its dimensions where reshapes want it, and may find values
- * that need memory after all (a reshape that cuts across, a bit cast, a factor whose contracted
- * dimension falls apart); then the nodes are made again. Each round adds at least one such value.
- * Cost: O(instructions) per round.   Threads: as lz_fusion. */
+/* fusion_nodes.c - builds the nodes of a function and finds what each reads. A materialized value
+ * (fusion_values.c) is one node, or several when it is written in parts (concatenate). Each node
+ * is emitted once without code ("dry"), which finds its reads, splits its dimensions where
+ * reshapes need it, and may find more values that must be materialized (a reshape that cuts across
+ * dimensions, a bitcast, a factor whose contracted dimension is split). Then the nodes are built
+ * again; every iteration adds at least one such value.
+ * Cost: O(instructions) per iteration.   Threads: as lz_fusion. */
 #include "lower/reduction.h"
 #include "lower/fusion/fusion.h"
 #include "lower/effort.h"

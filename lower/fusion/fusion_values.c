@@ -1,8 +1,8 @@
-/* fusion_values.c - which values get memory. A forward look over the function marks the values that
- * must or should have memory: results, what reductions, products and scatters make or need, what
- * several users share and is not cheaper to do again, what a broadcast would repeat at high cost,
- * what would make one kernel too large. All others are computed inside the nodes that need them.
- * fusion_nodes.c may add values that turn out to need memory.
+/* fusion_values.c - decides which values are materialized. One forward scan marks results,
+ * operands and results of reductions, dots and scatters, values with several users that are not
+ * cheaper to recompute, values that a broadcast would recompute at high cost, and values that
+ * would make one kernel too large. All others are recomputed in their users. fusion_nodes.c may
+ * add more.
  * Cost: O(instructions).   Threads: as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include <string.h>

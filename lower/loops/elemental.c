@@ -1,4 +1,4 @@
-/* elemental.c - the emitter's driver, memo and scalar-op helpers. See elemental.h. */
+/* elemental.c - the emitter's driver, memo table and scalar-op helpers. See elemental.h. */
 #include "lower/loops/elemental.h"
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* elemental.h - emission of loop IR by demand: the scalar ops of one stage that give the value of
- * an instruction at an index map. A frame asks for one value at one map; the rule of its op
- * (lz_loops_<name>, the loops column of ops.def) asks for operands at other maps, waits, and names
- * the scalar op that is the result. Frames live on an explicit stack; a value asked twice at one
- * map is one scalar op. The same rules run dry to find out what a kernel reads and how
- * (fusion_nodes.c), and for real (to_loops.c); the difference is `leaf`.
+/* elemental.h - elemental IR emission, by demand: the scalar ops of one stage that compute an
+ * instruction's value at an index map. A frame requests one value at one map. The rule of its op
+ * (lz_loops_<name>, the loops column of ops.def) requests operands at other maps, is resumed when
+ * they are there, and names the scalar op that holds the result. Frames live on an explicit stack;
+ * the same value at the same map is emitted once. fusion_nodes.c runs the same rules dry, to find
+ * what a kernel reads, to_loops.c for real; the callback `leaf` is the difference.
  * Threads: an emitter belongs to one thread. */
 #ifndef LZ_LOWER_LOOPS_ELEMENTAL_H
 #define LZ_LOWER_LOOPS_ELEMENTAL_H

@@ -1,7 +1,7 @@
-/* index_map.h - index maps: where in a value an element of a loop nest is, as one affine expression
- * per dimension. An expression is a constant, a multiple of each loop index, and multiples of a few
- * i64 scalar ops (computed indices). Movement ops are functions from the map of their result to the
- * map of their operand; none of them emits anything.
+/* index_map.h - index maps: the position in a value that an iteration of a loop nest accesses, as
+ * one affine expression per dimension. An expression is a constant, a multiple of each loop index,
+ * and multiples of a few i64 scalar ops (computed indices). The rule of a movement op maps the
+ * index map of its result to that of its operand, and emits no code.
  * Units: elements. Threads: pure functions. */
 #ifndef LZ_LOWER_LOOPS_INDEX_MAP_H
 #define LZ_LOWER_LOOPS_INDEX_MAP_H

@@ -1,5 +1,5 @@
-/* loop.c - kernels of the loop IR: making, freeing, finishing (which sizes are baked, which are
- * run-time arguments).
+/* loop.c - kernels of the loop IR: creating, freeing, finishing (which sizes are baked in and
+ * which are run-time arguments).
  * Threads: thread-compatible; a finished kernel is immutable. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"

@@ -1,30 +1,33 @@
-/* loop.h - loop IR: one fused kernel as loops, loads and stores by affine maps, scalar expressions
- * and reductions.
+/* loop.h - loop IR: one fused kernel as loops, affine loads and stores, scalar expressions and
+ * reductions.
  *
  * A kernel is   for every point of the outer loops (parallel unless `serial`):  stage 0; stage 1;
- * ...
  * A stage is    for every point of its inner loops: evaluate its scalar ops (SSA, in order),
- * accumulate its reductions, do its stores. Results of a stage's reductions are per outer point and
- * readable by later stages (LZ_S_RED). An elementwise kernel is one stage without inner loops;
- * softmax is three stages over the same rows; a column sum has columns outside and rows inside; a
- * matrix product is outer [batch.., m, n], stage 0 with inner [k..] reducing multiply(a, b) with
- * add, stage 1 the epilogue (kernel->dot says so, so that a backend may tile it). Products may
- * follow one another through rows: a stage that `keeps` has two inner loops, and one sum over the
- * second for each index of the first; these sums are a row of the outer point, as are the values
- * that other stages name. Later stages read them with LZ_S_ROW, so attention is outer [batch..,
- * query]: scores (kept), maximum, exponentials (a row) and their sum, quotients (a row), product
- * with the values (kept), store. Nothing of a row is in memory; a backend works on several points
- * of the last outer loop at a time. A sort is two stages over the same rows: the first keeps its
- * values as rows and reorders them, the second reads them with LZ_S_SORTED. Gathers add computed
- * indices to an address, padding guards a load, a scatter is a serial kernel whose stores have
- * computed addresses and guards. Every kernel can be executed directly by lz_loop_run, printed,
- * parsed and verified; backends consume nothing else.
+ *               accumulate its reductions, do its stores
+ *
+ * Results of a stage's reductions are per outer point; later stages read them with LZ_S_RED.
+ *   elementwise    one stage without inner loops
+ *   softmax        three stages over the same rows
+ *   column sum     columns are the outer loop, rows the inner one
+ *   dot            outer [batch.., m, n]; stage 0: inner [k..], the sum of multiply(a, b); stage 1:
+ *                  the epilogue. stages[0].dot says so (LZ_DOT_KERNEL), so a backend can tile it.
+ *   B2B fusion     a stage with LZ_DOT_ROW has inner loops [n, k] and sums over k for every n; the
+ *                  sums are a row buffer of the outer point, as are the values that a stage lists
+ *                  in `row`. Later stages read them with LZ_S_ROW. Attention is outer
+ *                  [batch.., query] with the stages scores (row), maximum, exponentials (row) and
+ *                  their sum, quotients (row), product with the values (row), store. Row buffers
+ *                  are never materialized; a backend processes a block of points of the last outer
+ *                  loop.
+ *   sort           stage 0 has its values as rows and sorts them; stage 1 reads LZ_S_SORTED
+ *   gather         adds computed indices to an address; padding guards a load
+ *   scatter        a serial kernel whose stores have computed addresses and guards
+ * Every kernel can be interpreted (lz_loop_run), printed, parsed and verified; backends take
+ * nothing else.
  *
  * Sizes: an lz_sz holds the value of this instance. slot < 0: baked into the code. slot >= 0:
  * run-time argument args[slot]. lz_kernel_finish decides which (strides 0 and 1, offset 0 and small
- * extents are baked) and numbers the slots; the canonical bytes hold the baked values and the
- * pattern of slots only, so equal layers and other batch sizes give the same kernel with other
- * arguments.
+ * extents are baked) and numbers the slots. The encoding holds the baked values and the pattern of
+ * slots only, so equal layers and other batch sizes share a kernel with other arguments.
  * Units: offsets and strides in elements. Threads: thread-compatible; a finished kernel is
  * immutable. */
 #ifndef LZ_LOWER_LOOPS_LOOP_H
@@ -206,7 +209,7 @@ typedef struct lz_kbuf {
 
 typedef struct lz_kernel {
     lz_arena arena;
-    char name[48]; /* debug only, e.g. "fused_relu_add"; outside the canonical bytes */
+    char name[48]; /* debug only, e.g. "fused_relu_add"; outside the encoding */
     uint32_t nbuf;
     lz_kbuf buf[LZ_KBUF_MAX];
     uint32_t nouter;
@@ -218,9 +221,9 @@ typedef struct lz_kernel {
     bool finished;
     uint32_t narg; /* run-time sizes */
     int64_t *args; /* values of this instance */
-    lz_hash hash;  /* of the canonical bytes */
-    void *canon;
-    size_t ncanon;
+    lz_hash hash;  /* of the encoding */
+    void *encoding;
+    size_t nencoding;
 } lz_kernel;
 
 /* The dot that the whole kernel is; its role is LZ_DOT_KERNEL then, and anything else otherwise.
@@ -251,15 +254,15 @@ bool lz_access_down_rows(const lz_kernel *k, const lz_access *a);
 bool lz_kernel_sums_columns(const lz_kernel *k);
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);
-/* decide slots, canonical bytes, hash; then immutable */
+/* decide slots, encoding, hash; then immutable */
 lz_status lz_kernel_finish(lz_kernel *k);
 /* LZ_EINTERNAL naming stage and op */
 lz_status lz_kernel_verify(const lz_kernel *k);
 void lz_kernel_print(const lz_kernel *k, lz_buf *out);
 lz_status lz_kernel_parse(const char *text, size_t n, lz_kernel **out);
 /* untrusted bytes */
-lz_status lz_kernel_from_canon(const void *p, size_t n, const int64_t *args, uint32_t narg,
-                               lz_kernel **out);
+lz_status lz_kernel_decode(const void *p, size_t n, const int64_t *args, uint32_t narg,
+                           lz_kernel **out);
 /* Slow executor: runs the kernel on raw buffers exactly as written. bufs[i] has room for every
  * address the kernel touches (nbytes[i], checked). */
 lz_status lz_loop_run(const lz_kernel *k, void *const *bufs, const size_t *nbytes);

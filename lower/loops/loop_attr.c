@@ -1,5 +1,6 @@
-/* loop_attr.c - attribute records of elementwise ops in canonical bytes and in text, over the list
- * of their fields. Elementwise ops have no regions, so a record is a few numbers. Threads: pure. */
+/* loop_attr.c - attribute records of elementwise ops in the encoding and the text of kernels.
+ * Elementwise ops have no regions, so a record is a few numbers.
+ * Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include <stdlib.h>
 #include <string.h>

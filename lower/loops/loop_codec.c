@@ -1,13 +1,13 @@
-/* loop_codec.c - canonical bytes of a kernel: what makes two kernels the same code. They hold the
- * structure, the dtypes, the baked sizes and which sizes are run-time arguments; not their values,
- * nor names. Equal bytes <=> equal code. Reading accepts exactly what writing makes. Byte order:
- * little-endian.
- * Threads: pure. */
+/* loop_codec.c - the encoding of a kernel, canonical bytes whose hash is its fingerprint. They hold
+ * structure, dtypes, baked sizes and which sizes are run-time arguments, but not the arguments'
+ * values, nor names.
+ * Invariant: equal bytes <=> equal code. The decoder accepts exactly what the encoder produces.
+ *   Byte order: little-endian. Threads: pure. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"
 #include <string.h>
 
-enum { CANON_VERSION = 4 };
+enum { CODEC_VERSION = 4 };
 
 /* One byte for the sizes that are common, and what an access does not have. */
 enum { SZ_SLOT, SZ_ZERO, SZ_ONE, SZ_MINUS_ONE, SZ_BAKED };
@@ -164,7 +164,7 @@ static void put_stage(lz_buf *b, const lz_kernel *k, const lz_stage *st)
 
 static void put_kernel(lz_buf *b, const lz_kernel *k)
 {
-    lz_buf_u8(b, CANON_VERSION);
+    lz_buf_u8(b, CODEC_VERSION);
     lz_buf_u8(b, (uint8_t)k->nbuf);
     for (uint32_t i = 0; i < k->nbuf; i++) {
         const lz_kbuf *f = &k->buf[i];
@@ -192,12 +192,12 @@ lz_status lz_kernel_encode(lz_kernel *k)
 {
     lz_buf b = {0};
     put_kernel(&b, k);
-    k->canon = b.failed ? NULL : lz_arena_copy(&k->arena, b.data, b.len);
-    k->ncanon = b.len;
+    k->encoding = b.failed ? NULL : lz_arena_copy(&k->arena, b.data, b.len);
+    k->nencoding = b.len;
     lz_buf_free(&b);
-    if (!k->canon)
+    if (!k->encoding)
         return LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its canonical bytes", k->name);
-    k->hash = lz_hash_bytes(k->canon, k->ncanon);
+    k->hash = lz_hash_bytes(k->encoding, k->nencoding);
     k->finished = true;
     return LZ_OK;
 }
@@ -462,7 +462,7 @@ static void place_dots(dec *d, const lz_dot_info *dot)
 static void take_kernel(dec *d)
 {
     lz_kernel *k = d->k;
-    if (lz_rd_u8(&d->r) != CANON_VERSION)
+    if (lz_rd_u8(&d->r) != CODEC_VERSION)
         d->r.failed = true;
     take_bufs(d);
     k->serial = take_small(d, 1);
@@ -510,13 +510,13 @@ static lz_status decode(dec *d, const void *p, size_t n)
                        lz_error_get()->message);
     LZ_TRY(s);
     LZ_TRY(lz_kernel_encode(k));
-    if (k->ncanon != n || memcmp(k->canon, p, n) != 0)
+    if (k->nencoding != n || memcmp(k->encoding, p, n) != 0)
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes of a kernel are not canonical", n);
     return LZ_OK;
 }
 
-lz_status lz_kernel_from_canon(const void *p, size_t n, const int64_t *args, uint32_t narg,
-                               lz_kernel **out)
+lz_status lz_kernel_decode(const void *p, size_t n, const int64_t *args, uint32_t narg,
+                           lz_kernel **out)
 {
     *out = NULL;
     lz_kernel *k = lz_kernel_new("");

@@ -1,4 +1,4 @@
-/* loop_impl.h - what the files of the loop IR share: walking the sizes, dependences, attribute
+/* loop_impl.h - shared by the files of the loop IR: visiting sizes, dependence masks, attribute
  * records.
  * Threads: as lower/loops/loop.h. */
 #ifndef LZ_LOWER_LOOPS_LOOP_IMPL_H
@@ -25,7 +25,7 @@ typedef enum lz_sz_role {
 typedef lz_status (*lz_sz_fn)(lz_sz *s, lz_sz_role role, void *user);
 lz_status lz_kernel_each_size(lz_kernel *k, lz_sz_fn fn, void *user);
 
-/* Fills canon, ncanon and hash from the kernel as it stands (slots decided), and marks it
+/* Fills encoding, nencoding and hash from the kernel as it stands (slots decided), and marks it
  * finished. */
 lz_status lz_kernel_encode(lz_kernel *k);
 

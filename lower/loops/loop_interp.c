@@ -1,6 +1,7 @@
-/* loop_interp.c - the slow executor: a kernel exactly as written, point by point, scalar by scalar,
- * every address checked. Scalar ops are the reference evaluator's, so a difference to the reference
- * is a lowering mistake, and a difference between this and compiled code is the code generator's.
+/* loop_interp.c - the loop-IR interpreter: runs a kernel as written, point by point, scalar by
+ * scalar, with every address checked. Scalar ops are evaluated by the reference evaluator, so a
+ * difference between this and the reference is a bug of lowering, and a difference between this
+ * and compiled code is a bug of the code generator.
  * Threads: pure apart from the buffers. */
 #include "ir/eval/eval.h"
 #include "lower/loops/loop.h"
@@ -8,7 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef lz_ref_slot slot; /* a value, as it lies in memory, in the low bytes; the others are 0 */
+typedef lz_ref_slot
+    slot; /* a value, as it is laid out in memory, in the low bytes; the others are 0 */
 
 typedef struct run {
     const lz_kernel *k;

@@ -1,11 +1,11 @@
-/* loop_normalize.c - the last hand on a kernel before it is finished.
- * Does:     merges neighbouring loops that every access walks as one; orders inner loops by the
- *   memory they walk; puts a product's loops last; chooses the vector loop; finds what may be
- *   written in place.
- * Needs:    a kernel of to_loops.c, not finished.
- * Law:      no decision depends on an exact extent beyond the small ones that are baked anyway, so
- *   that another batch size, or an equal layer, gives the same kernel with other arguments.
- * Cost:     O(accesses x loops).   Threads: pure. */
+/* loop_normalize.c - loop normalization: the last transformation before a kernel is finished.
+ * Does:      collapses adjacent loops that every access traverses as one; interchanges inner loops
+ *   so that the innermost has the smallest strides; moves m and n of a dot innermost; chooses the
+ *   vector loop; finds which outputs may be written in place.
+ * Needs:     a kernel of to_loops.c that is not finished.
+ * Invariant: no decision depends on an exact extent, beyond the small ones that are baked in
+ *   anyway, so another batch size or an equal layer gives the same kernel with other arguments.
+ * Cost:      O(accesses x loops).   Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/loops/to_loops_impl.h"
 #include <string.h>
@@ -50,7 +50,7 @@ static void drop_loop(lz_stage *st, uint32_t l, int64_t inner)
 {
     for (uint32_t i = 0; i < naccess(st); i++) {
         lz_access *a = access_at(st, i);
-        lz_tidy_borders_merge(a, l, inner);
+        lz_loops_merge_padding(a, l, inner);
         a->stride[l] = a->stride[l + 1];
         for (uint32_t j = l + 1; j + 1 < LZ_LOOP_MAX; j++)
             a->stride[j] = a->stride[j + 1];
@@ -69,7 +69,7 @@ static void drop_extent(lz_sz *ext, uint32_t *n, uint32_t l)
     --*n;
 }
 
-void lz_tidy_merge_outer(lz_kernel *k)
+void lz_loops_merge_outer(lz_kernel *k)
 {
     for (uint32_t l = k->nouter; l-- > 1;) {
         bool ok = true;
@@ -105,7 +105,7 @@ static void permute(lz_stage *st, uint32_t first, uint32_t n, const uint8_t *ord
         lz_access *a = access_at(st, i), old = *a;
         for (uint32_t j = 0; j < n; j++)
             a->stride[first + j] = old.stride[first + order[j]];
-        lz_tidy_borders_permute(a, first, n, where);
+        lz_loops_permute_padding(a, first, n, where);
     }
     for (uint32_t i = 0; i < st->nsop; i++) {
         lz_sop *s = &st->sops[i];
@@ -122,7 +122,7 @@ static void permute_extents(lz_sz *ext, uint32_t n, const uint8_t *order)
         ext[i] = old[order[i]];
 }
 
-void lz_tidy_permute_outer(lz_kernel *k, const uint8_t *order)
+void lz_loops_permute_outer(lz_kernel *k, const uint8_t *order)
 {
     for (uint32_t s = 0; s < k->nstage; s++)
         permute(&k->stages[s], 0, k->nouter, order);
@@ -229,7 +229,7 @@ static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
             order[c++] = (uint8_t)l;
     order[c++] = (uint8_t)m;
     order[c++] = (uint8_t)n;
-    lz_tidy_permute_outer(k, order);
+    lz_loops_permute_outer(k, order);
     st->dot = (lz_dot_info){LZ_DOT_KERNEL, k->nouter - 2, k->nouter - 1, a, b};
     return LZ_OK;
 }
@@ -291,10 +291,10 @@ static void choose_vector(lz_kernel *k)
         k->vec = LZ_VEC_OUTER;
 }
 
-lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b)
+lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b)
 {
     bool ordered = k->serial || scatters(k) || sorts(k);
-    lz_tidy_merge_outer(k);
+    lz_loops_merge_outer(k);
     for (uint32_t s = 0; s < k->nstage; s++) {
         if (!ordered)
             order_inner(k, &k->stages[s]);

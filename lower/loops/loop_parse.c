@@ -1,8 +1,9 @@
-/* loop_parse.c - reads the text of a kernel (lower/loops/loop_print.c shows it). The result is
- * finished: with the run-time arguments as the text numbers them when it has any, as
- * lz_kernel_finish decides otherwise.
- * Errors: LZ_EPARSE with line and column; what is well-formed but wrong is the verifier's error.
- *   Threads: pure. */
+/* loop_parse.c - parses the text of a kernel (loop_print.c shows the grammar). The result is
+ * finished: run-time arguments are numbered as in the text if it has any, else as lz_kernel_finish
+ * decides.
+ * Errors: LZ_EPARSE with line and column; well-formed text of a wrong kernel is the verifier's
+ *   error.
+ * Threads: pure. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"
 #include <ctype.h>

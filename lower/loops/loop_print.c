@@ -1,27 +1,34 @@
-/* loop_print.c - text of a kernel; lower/loops/loop_parse.c reads it back to the same canonical
- * bytes.
+/* loop_print.c - prints a kernel as text; loop_parse.c parses it back to the same encoding.
  *
  *     kernel "softmax" serial? vec(outer|inner)? {
  *       buf 0: f32 read
  *       buf 1: f32 write inplace 0
- *       outer [8, 32@0]                           extents; @n: run-time argument n, otherwise part
- * of the code dot %4 %5                                 stage 0 sums %4 * %5 over the last two
- * outer loops stage 0 inner [64@1] { access 3 = 0[...]                       only accesses that no
- * load names %0: f32 = load 0 = 0[0 + 64@2 i0 + 1 i1 + 8@3 %2] if %3 else %4 %6: f32 = load 1 = 0[0
- * + 1 i0 + 1 i1] border 1 i0 + 1 i1 in 1@4 to 9@5 %1: f32 = const 0x3f800000 %2: i64 = index 1 %3:
- * i64 = size 64@4 %4: f32 = red 0.0 %5: bool = compare %0, %1 {comparison_direction = GT,
- * compare_type = FLOAT} reduce maximum f32 %0 init %1 reduce (f32 %0 init %1, i64 %2 init %3) { %0:
- * f32 = acc 0 %1: f32 = elt 0 out %0, %1
+ *       outer [8, 32@0]                         @n: run-time argument n; else baked into the code
+ *       dot %4 %5                               stage 0 is LZ_DOT_KERNEL with these factors
+ *       stage 0 inner [64@1] {
+ *         access 3 = 0[...]                     only accesses that no load names
+ *         %0: f32 = load 0 = 0[0 + 64@2 i0 + 1 i1 + 8@3 %2] if %3 else %4
+ *         %6: f32 = load 1 = 0[0 + 1 i0 + 1 i1] border 1 i0 + 1 i1 in 1@4 to 9@5
+ *         %1: f32 = const 0x3f800000
+ *         %2: i64 = index 1
+ *         %3: i64 = size 64@4
+ *         %4: f32 = red 0.0
+ *         %5: bool = compare %0, %1 {comparison_direction = GT, compare_type = FLOAT}
+ *         reduce maximum f32 %0 init %1
+ *         reduce (f32 %0 init %1, i64 %2 init %3) {
+ *           %0: f32 = acc 0
+ *           %1: f32 = elt 0
+ *           out %0, %1
  *         }
  *         store 1[0 + 1 i0] = %5 if %3
- *         row %0, %4                              values later stages read as `row 0.0`, `row 0.1`
+ *         row %0, %4                            row buffers: later stages read `row 0.0`, `row 0.1`
  *       }
- *       stage 1 inner [256, 64@7] keep {          a sum over the second loop for each index of the
- * first
+ *       stage 1 inner [256, 64@7] keep {        LZ_DOT_ROW: sums over loop 2 for every index of 1
  *         ...
  *       }
  *     }
- * Terms with stride 0 that are baked are left out, and so is a baked offset 0 before other terms.
+ *
+ * Baked strides of 0 are omitted, and so is a baked offset of 0 before other terms.
  * Threads: pure. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"

@@ -1,7 +1,8 @@
-/* loop_verify.c - the verifier of the loop IR: every index in range, every dtype right, nothing
- * read before it is there. It is the gate for kernels from untrusted bytes too, so it assumes
- * nothing but that the arrays have the lengths the kernel says. What depends on data (computed
- * addresses) is checked by the slow executor. Threads: pure. */
+/* loop_verify.c - the verifier of the loop IR: every index is in range, every dtype fits, nothing
+ * is read before it is computed. It is the gate for kernels decoded from untrusted bytes, so it
+ * assumes only that the arrays have the lengths that the kernel says. Addresses that depend on
+ * data are checked by the loop-IR interpreter.
+ * Threads: pure. */
 #include "lower/loops/loop.h"
 #include "lower/loops/loop_impl.h"
 #include <inttypes.h>

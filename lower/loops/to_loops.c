@@ -1,7 +1,8 @@
-/* to_loops.c - one group of nodes becomes one kernel: its axes are loops, its levels of reductions
- * are stages. Stage of level l: all full nodes and reductions that need l earlier levels; the last
- * stage, without inner loops, stores what there is one of per outer point. A node is done again in
- * every stage that needs it, unless it is costly: then it is stored and loaded.
+/* to_loops.c - turns one group of nodes into one kernel: the group's axes become loops, its levels
+ * of reductions become stages. Stage l holds the full nodes and reductions that depend on l
+ * earlier levels. The last stage has no inner loops and stores the values computed once per outer
+ * point. A node is recomputed in every stage that uses it, unless it is costly: then it is stored
+ * and loaded.
  * Cost: O(scalar ops).   Threads: pure. */
 #include "lower/loops/to_loops_impl.h"
 #include "lower/loops/loop_impl.h"
@@ -588,7 +589,8 @@ static lz_status make_kernel(build *b)
         for (uint32_t i = 0; i < k->stages[s].nacc; i++)
             k->buf[k->stages[s].accs[i].buf].read = true;
     name_kernel(b);
-    return g->rows ? lz_loops_tidy_rows(k) : lz_loops_tidy(k, g->product, b->dot_a, b->dot_b);
+    return g->rows ? lz_loops_normalize_b2b(k)
+                   : lz_loops_normalize(k, g->product, b->dot_a, b->dot_b);
 }
 
 /* Buffers that lost their last access (a load nothing used) leave. */

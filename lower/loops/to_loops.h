@@ -1,4 +1,4 @@
-/* to_loops.h - from a group of nodes to one kernel of loop IR.
+/* to_loops.h - from a group of nodes to one kernel of the loop IR.
  * Stages: lower, after fusion.   Threads: pure functions of an immutable fusion. */
 #ifndef LZ_LOWER_LOOPS_TO_LOOPS_H
 #define LZ_LOWER_LOOPS_TO_LOOPS_H
@@ -27,6 +27,6 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
 /* loop_normalize.c: before a kernel is finished. Collapses loops that run through memory together,
  * orders inner loops by the memory they walk, chooses the vector loop, describes products, finds
  * what may be done in place. */
-lz_status lz_loops_tidy(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b);
+lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b);
 void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer);
 #endif

@@ -1,7 +1,6 @@
-/* to_loops_b2b.c - one group of products and rows becomes one kernel: see loop.h. Stages of level
- * l: first what runs along one of the loops beside the outer ones, those of the rows and of the
- * products that are made of them; then the products of the level, each by itself. What a later
- * stage needs of a row is kept as one.
+/* to_loops_b2b.c - turns a B2B group into one kernel (loop.h). For every level it emits one stage
+ * per inner loop, over the elements of the rows and of the dots that consume them, and then one
+ * stage per dot of the level. Values that later stages read become row buffers.
  * Cost: O(scalar ops).   Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/loops/to_loops_impl.h"
@@ -198,7 +197,7 @@ static lz_status choose_block(lz_kernel *k)
         if (l != m)
             order[n++] = (uint8_t)l;
     order[n] = (uint8_t)m;
-    lz_tidy_permute_outer(k, order);
+    lz_loops_permute_outer(k, order);
     return LZ_OK;
 }
 
@@ -348,9 +347,9 @@ static lz_status divide_once(lz_kernel *k)
     return LZ_OK;
 }
 
-lz_status lz_loops_tidy_rows(lz_kernel *k)
+lz_status lz_loops_normalize_b2b(lz_kernel *k)
 {
-    lz_tidy_merge_outer(k);
+    lz_loops_merge_outer(k);
     LZ_TRY(choose_block(k));
     LZ_TRY(divide_once(k));
     k->vec = LZ_VEC_INNER;

@@ -1,5 +1,5 @@
-/* to_loops_impl.h - what the files that make a kernel of a group share: the kernel so far, and its
- * stage under construction.
+/* to_loops_impl.h - shared by the files that build a kernel from a group: the kernel so far, and
+ * the stage under construction.
  * Threads: a build belongs to one thread. */
 #ifndef LZ_LOWER_LOOPS_TO_LOOPS_IMPL_H
 #define LZ_LOWER_LOOPS_TO_LOOPS_IMPL_H
@@ -42,15 +42,15 @@ lz_status lz_build_last(lz_group_build *b);
 /* to_loops_padding.c: the borders of a load of v at m */
 void lz_build_borders(const lz_group_build *b, lz_val v, const lz_ixmap *m, lz_access *a);
 /* Loops l and l + 1, of extent `inner`, become one; loop first + i becomes first + where[i]. */
-void lz_tidy_borders_merge(lz_access *a, uint32_t l, int64_t inner);
-void lz_tidy_borders_permute(lz_access *a, uint32_t first, uint32_t n, const uint8_t *where);
+void lz_loops_merge_padding(lz_access *a, uint32_t l, int64_t inner);
+void lz_loops_permute_padding(lz_access *a, uint32_t first, uint32_t n, const uint8_t *where);
 
 /* to_loops_b2b.c: the stages of a group with rows; top: the highest level of its nodes. */
 lz_status lz_build_rows(lz_group_build *b, uint32_t top);
-/* Before such a kernel is finished, instead of lz_loops_tidy. */
-lz_status lz_loops_tidy_rows(lz_kernel *k);
+/* Before such a kernel is finished, instead of lz_loops_normalize. */
+lz_status lz_loops_normalize_b2b(lz_kernel *k);
 /* loop_normalize.c */
-void lz_tidy_merge_outer(lz_kernel *k);
+void lz_loops_merge_outer(lz_kernel *k);
 /* Outer loop i becomes what loop order[i] was. */
-void lz_tidy_permute_outer(lz_kernel *k, const uint8_t *order);
+void lz_loops_permute_outer(lz_kernel *k, const uint8_t *order);
 #endif

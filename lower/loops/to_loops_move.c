@@ -1,6 +1,6 @@
-/* to_loops_move.c - rules of leaves, data movement and computed addresses: each turns the map of a
- * result into maps of operands. See elemental.h for how a rule is called. Threads: as the
- * emitter. */
+/* to_loops_move.c - elemental rules of leaves, data movement and computed addresses: each turns
+ * the index map of a result into index maps of operands. elemental.h says how a rule is called.
+ * Threads: as the emitter. */
 #include "lower/loops/elemental.h"
 #include <string.h>
 

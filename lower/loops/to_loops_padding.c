@@ -1,12 +1,11 @@
-/* to_loops_padding.c - what a product reads of a padded array says where the padding is, so that
- * the code may leave it out.
- * Does:    a load of an array that padding with zeros made gets a border (lower/loops/loop.h) for
- *   each padded dimension along which one outer and one inner loop walk: windows over pixels.
- * Needs:   a group that is one product.
- * Law:     of windows no longer than what they walk over: where pixels are what is summed (a
- *   gradient by a kernel), nothing has a border, since what could be left out there are single
- *   steps.
- * Cost:    O(loads x rank).   Threads: pure. */
+/* to_loops_padding.c - tells a dot's kernel where its operands are padding, so that the code
+ * generator can skip it (implicit GEMM of a padded convolution).
+ * Does:      a load from an array padded with zeros gets a padding predicate (`border` in loop.h)
+ *   for each padded dimension that one outer and one inner loop traverse: windows over pixels.
+ * Needs:     a group that is one dot.
+ * Invariant: the window is no longer than the extent it slides over. Where pixels are contracted
+ *   (a gradient by the kernel) there is no predicate: it would skip single steps only.
+ * Cost:      O(loads x rank).   Threads: pure. */
 #include "base/alloc.h"
 #include "lower/loops/elemental.h"
 #include "lower/loops/loop_impl.h"
@@ -126,7 +125,7 @@ static bool merged(lz_border *x, uint32_t l, int64_t inner)
 
 /* Every index i of loop l was inner i .. inner (i + 1) - 1 of what is one loop now: what is at
  * least `low` there is at least inner low. */
-void lz_tidy_borders_merge(lz_access *a, uint32_t l, int64_t inner)
+void lz_loops_merge_padding(lz_access *a, uint32_t l, int64_t inner)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->nborder; i++) {
@@ -137,7 +136,7 @@ void lz_tidy_borders_merge(lz_access *a, uint32_t l, int64_t inner)
     a->nborder = n;
 }
 
-void lz_tidy_borders_permute(lz_access *a, uint32_t first, uint32_t n, const uint8_t *where)
+void lz_loops_permute_padding(lz_access *a, uint32_t first, uint32_t n, const uint8_t *where)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < a->nborder; i++) {

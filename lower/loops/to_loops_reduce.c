@@ -1,7 +1,5 @@
-/* to_loops_reduce.c - rules of reductions and products: what is accumulated, with what, and how the
- * result is read afterwards. A reduction whose region is one associative op starts from that op's
- * identity; any other region gets one more accumulator that says whether there is a value yet,
- * because its initial value need not be an identity and may be used once only.
+/* to_loops_reduce.c - elemental rules of reductions and dots: what is accumulated and how, and how
+ * later stages read the result. reduction.h decides the combiner and the initial value.
  * Threads: as the emitter. */
 #include "lower/reduction.h"
 #include "lower/loops/elemental.h"

@@ -1,6 +1,6 @@
-/* to_loops_scatter.c - rule of scatter: for every element of the updates, combine it into the
- * inputs where the indices say. The loops are those of the updates; the inputs have been copied (or
- * are dying and updated in place), and stores outside of them are skipped.
+/* to_loops_scatter.c - elemental rule of scatter: combines every element of the updates into the
+ * inputs at the computed indices. The loops are those of the updates. The inputs have been copied,
+ * or are dead and updated in place; stores out of range are skipped.
  * Threads: as the emitter. */
 #include "lower/loops/elemental.h"
 #include <string.h>

@@ -1,6 +1,7 @@
-/* to_loops_sort.c - rule of sort: every operand at the same map is a row, and the region compares
- * two positions. The node's kernel reads
- * the sorted rows in a second stage (to_loops.c).   Threads: as the emitter. */
+/* to_loops_sort.c - elemental rule of sort: every operand at the same index map is a row, and the
+ * region compares two positions. The second stage of the kernel reads the sorted rows
+ * (to_loops.c).
+ * Threads: as the emitter. */
 #include "lower/loops/elemental.h"
 #include <string.h>
 

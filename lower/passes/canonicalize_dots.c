@@ -1,9 +1,9 @@
-/* canonicalize_dots.c - pass `canonicalize_dots`: products in the form the product kernels want.
- * Does:      several contracting dimensions become one, merged where they lie next to each other in
- *   the same order in both operands, moved there otherwise (windows stay: their kernel walks
- *   several); a product over one element (an outer product) becomes a multiplication of broadcasts,
- *   which fuses. Batch and free dimensions need nothing: they are loops, and a product against a
- *   vector is a reduction (loop_normalize.c).
+/* canonicalize_dots.c - pass `canonicalize_dots`: dots in the form that the GEMM schedules expect.
+ * Does:      merges several contracting dimensions into one, by a reshape where they are adjacent
+ *   in the same order in both operands, else after a transpose (window views keep theirs: implicit
+ *   GEMM has several k loops). A dot that contracts one element (an outer product) becomes a
+ *   multiply of broadcasts, which fuses. Batch and free dimensions are loops and stay; a
+ *   matrix-vector dot is a reduction (loop_normalize.c).
  * Needs:     simplify (transposes composed).   Recreates: nothing.   Breaks: nothing.
  * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=canonicalize_dots */
 #include "lower/passes.h"

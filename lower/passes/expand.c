@@ -1,12 +1,13 @@
-/* expand.c - pass `expand`: random bits become integer operations on counters.
- * Does:        rng_bit_generator with PHILOX (Philox4x32-10) or THREE_FRY (Threefry2x32-20), laid
- *   out as the reference evaluator does (ir/eval/eval_rng.c): one array per lane of a block, joined
- *   by concatenate along a new dimension. A sum scattered into 16-bit floats is added up in f32.
- *   Fourier transforms become products with small matrices: expand_fft.c. Matrix decompositions
- *   become loops: expand_linalg.c. Large products of complex numbers become four of their parts.
- * Needs:       nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
- * Cost:        O(instructions), about 150 instructions per generator.
- * Off:         never: nothing after it knows how to make random bits, or transforms. */
+/* expand.c - pass `expand`: expands ops that no later stage implements.
+ * Does:      rng_bit_generator with PHILOX (Philox4x32-10) or THREE_FRY (Threefry2x32-20) becomes
+ *   integer operations on counters, in the layout of the reference evaluator (ir/eval/eval_rng.c):
+ *   one array per lane of a block, concatenated along a new dimension. A scatter-add to 16-bit
+ *   floats accumulates in f32. Fourier transforms become dots with small matrices (expand_fft.c),
+ *   matrix decompositions become loops (expand_linalg.c), large complex dots become four real
+ *   ones.
+ * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
+ * Cost:      O(instructions), about 150 instructions per generator.
+ * Off:       never: no later stage implements random bits or transforms. */
 #include "ir/eval/eval.h"
 #include "lower/passes/expand_fft.h"
 #include "lower/passes/expand_linalg.h"

@@ -1,24 +1,25 @@
-/* expand_conv.c - pass `expand_windows`: convolution as a product of a view of all windows with the
- * kernel. See expand_window.c. The input is brought into the order batch, spatial, feature and
- * padded; its windows are then rows in memory: along the last window dimension and the features one
- * run of elements, which the product kernel reads in place, window row after window row. The kernel
- * is brought into the order window, input feature, output feature, with output features contiguous.
- * Windows longer than the result is large (a gradient by the kernel: images and pixels are summed,
- * input features are the rows) keep the features outside and the batch inside: input [feature,
- * spatial, batch], kernel [feature, window, output feature], which are the orders the other two
- * convolutions of a layer use for the same values. Few features that fill no vectors, of many
- * images, have the images in the lanes: input [feature, spatial, batch], kernel [output feature,
- * feature, window], result [output feature, spatial, batch]; and where images are summed (the
- * gradient by the kernel), both factors in that order, the sums along the lanes. A dilated input (a
- * gradient by the input of windows that are apart) is not multiplied with the zeros between its
- * elements: expand_conv_polyphase.c. Groups are a batch dimension of the product. Windows along
- * dimensions for which the rank has no room are copied out first, and groups without room for their
- * dimension are convolutions of their own. Groups of one input feature (depthwise) with short
- * windows are products summed along the output features: no matrix has their shape. A window of one
- * element, and one that is all of the input, is no view at all: the product is one of matrices.
- * Measured, f32, one thread, 32x64x8x8 with 64x64x3x3: 1.4 ms in place, 17 ms with all windows
- * copied out; 8x64x56x56: 26 ms, 157 ms. A product that stores features with a stride is as slow
- * (8.4 ms), so a result in another order is transposed after it. */
+/* expand_conv.c - pass `expand_windows`: convolution as a dot of the kernel with a view of all
+ * windows (implicit im2col). See expand_window.c.
+ *
+ * Layouts. The input is transposed to [batch, spatial, feature] and padded; a window is then
+ * contiguous along its last dimension and the features, and implicit GEMM reads it in place,
+ * window row by window row. The kernel is transposed to [window, input feature, output feature].
+ *   Windows longer than the result (gradient by the kernel: batch and pixels are contracted, input
+ *   features are the rows): input [feature, spatial, batch], kernel [feature, window, output
+ *   feature], the layouts that the other two convolutions of a layer use for the same values. Few
+ *   features, many images: images are the vector lanes; input [feature, spatial, batch], kernel
+ *   [output feature, feature, window], result [output feature, spatial, batch]. Where images are
+ *   contracted, both factors have this layout, and the sums run along the lanes.
+ *
+ * Special cases. A dilated input skips the zeros between its elements (expand_conv_polyphase.c).
+ * Groups are a batch dimension of the dot; without room for one, each group is a convolution of
+ * its own. Window dimensions beyond the maximum rank are copied out first (explicit im2col).
+ * Depthwise convolutions with short windows are reduced along the output features, since no GEMM
+ * has their shape. A window of one element, or as large as the input, is a plain dot.
+ *
+ * Measured, f32, one thread: 32x64x8x8 with 64x64x3x3 takes 1.4 ms with the view, 17 ms with
+ * explicit im2col; 8x64x56x56 takes 26 ms and 157 ms. A GEMM that stores features with a stride
+ * takes 8.4 ms, so a result in another layout is transposed afterwards. */
 #include "lower/passes/expand_conv.h"
 #include <string.h>
 
@@ -45,7 +46,7 @@ lz_val lz_windows_zero(lz_func *f, lz_dtype d)
     return t ? lz_rw_build_splat_bits(f, t, 0) : LZ_NOVAL;
 }
 
-/* Memory of its own for what is read many times in another order than it lies in. */
+/* Materializes a value that is read many times in another layout than it has. */
 static lz_val laid_out(lz_func *f, lz_val x)
 {
     return x == LZ_NOVAL ? x : lz_build(f, LZ_OP_OPTIMIZATION_BARRIER, NULL, &x, 1);

@@ -1,9 +1,9 @@
-/* expand_conv_polyphase.c - a convolution of a dilated input (a gradient by the input of windows
- * that are apart). Of the elements of a window only every so many-th meets an element of the input,
- * the same ones for every so many-th result: results fall into phases, each a convolution of the
- * input as it is with some of the taps. Nothing is multiplied with the zeros between elements; but
- * 0 times an infinite tap is no number, so what the other taps add, 0 times the kernel, is summed
- * up once for all phases, and added to the results of each. */
+/* expand_conv_polyphase.c - polyphase decomposition of a convolution with a dilated input (the
+ * input gradient of a strided convolution): each residue class of the output positions needs only
+ * one residue class of the taps, so each phase is a convolution of the undilated input with some
+ * of the taps, and the zeros between elements are never multiplied. 0 times an infinite tap is
+ * NaN, so the sum of 0 times the remaining taps is computed once and added to the results of every
+ * phase. */
 #include "lower/passes/expand_conv.h"
 #include <string.h>
 

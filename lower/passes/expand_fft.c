@@ -1,10 +1,10 @@
-/* expand_fft.c - Fourier transforms as products with small matrices. A batch of lines is an array
- * [batch, part, n] of floats, part being real and imaginary (or real alone). A line of few elements
- * is one product with the matrix of the transform, its parts beside each other. A longer one of n =
- * n1 n2, n1 <= DIRECT, is (Gentleman, Sande 1966; Bailey 1990) a product over n1, a multiplication
- * by roots of unity, and n1 transforms of n2. A length whose smallest factor is larger than DIRECT
- * is a convolution (Bluestein 1970) by transforms of a rounder length. The constants are computed
- * in long double. Threads: as rewrite.h. */
+/* expand_fft.c - Fourier transforms as dots with small matrices. A batch of lines is a float array
+ * [batch, part, n] with the parts real and imaginary (or real alone). A short line is one dot with
+ * the DFT matrix. A line of n = n1 n2, n1 <= DIRECT, is a dot over n1, a multiplication by twiddle
+ * factors, and n1 transforms of n2 (Gentleman, Sande 1966; Bailey 1990). A length whose smallest
+ * factor exceeds DIRECT is a convolution (Bluestein 1970) by transforms of a rounder length. The
+ * constants are computed in long double.
+ * Threads: as rewrite.h. */
 #include "lower/passes/expand_fft.h"
 #include "ir/eval/eval_complex.h"
 #include <math.h>
@@ -200,7 +200,7 @@ static int64_t dim_of(const fft *t, lz_val x, int d)
     return lz_val_type(t->f, x)->shape.dims[d];
 }
 
-/* About what a round of length p costs for each element: passing it through memory, and the
+/* About what an iteration of length p costs for each element: passing it through memory, and the
  * product, whose matrices are padded. */
 static double round_cost(int64_t p)
 {

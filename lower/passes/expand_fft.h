@@ -1,4 +1,4 @@
-/* expand_fft.h - Fourier transforms as products with small matrices (part of pass `expand`).
+/* expand_fft.h - Fourier transforms as dots with small matrices (part of pass `expand`).
  * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_EXPAND_FFT_H
 #define LZ_LOWER_PASSES_EXPAND_FFT_H

@@ -1,8 +1,8 @@
 /* expand_linalg.c - cholesky and triangular_solve as loops. A matrix of up to LZ_MAT_WHOLE columns
- * is worked through column by column (cholesky) or row by row; a larger one in blocks of
- * LZ_MAT_BLOCK, each of which first gets the product of everything before it, so that most of the
- * work is dot_general. What is not computed yet is 0, so the products run over whole matrices and
- * every round of a loop is the same program. Computed in f32 for 16-bit floats.
+ * is processed column by column (cholesky) or row by row; a larger one in blocks of LZ_MAT_BLOCK,
+ * each of which is first updated by a dot with everything before it, so most of the work is
+ * dot_general. Elements not computed yet are 0, so the dots run over whole matrices and every
+ * iteration is the same program. 16-bit floats are computed in f32.
  * Source: Golub and Van Loan, Matrix Computations, 4.2 and 3.1. Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 #include "lower/passes/matrix_builder.h"

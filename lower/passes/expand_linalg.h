@@ -1,5 +1,6 @@
-/* expand_linalg.h - matrix decompositions as loops of products and elementwise operations (part of
- * pass `expand`). Failures show in rw->out->status. Threads: thread-compatible. */
+/* expand_linalg.h - matrix decompositions as loops of dots and elementwise operations (part of
+ * pass `expand`). Failures are recorded in rw->out->status.
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_EXPAND_LINALG_H
 #define LZ_LOWER_PASSES_EXPAND_LINALG_H
 #include "lower/passes/matrix_builder.h"

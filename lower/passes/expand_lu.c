@@ -1,6 +1,6 @@
 /* expand_lu.c - lazuli.lu: Gaussian elimination with partial pivoting, column by column in blocks
- * of columns; what is right of a block gets its exchanges, a triangular solve and a product.
- * Columns are padded with zeros, for which nothing is exchanged or eliminated.
+ * of columns (right-looking): the columns right of a block get its row exchanges, a triangular
+ * solve and a dot. Padding columns are zero; they exchange and eliminate nothing.
  * Source: Golub and Van Loan, Matrix Computations, 3.4. Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 

@@ -1,9 +1,9 @@
-/* expand_qr.c - lazuli.qr, lazuli.geqrf: Householder's reflections, column by column in blocks of
- * columns. The reflections of a block, I - tau v v^H each, are applied to everything else at once
- * as I - V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau
- * on it (Puglisi 1992). q is made from the identity by the blocks from the last to the first. Signs
- * are those of LAPACK's geqrf: an element of r's diagonal has not the sign of what it was, unless
- * there is nothing below it.
+/* expand_qr.c - lazuli.qr, lazuli.geqrf: Householder reflections, column by column in blocks of
+ * columns. The reflections of a block, I - tau v v^H each, are applied to the rest at once as I -
+ * V T V^H, where the inverse of T has the products v_i^H v_j above its diagonal and 1 / tau on it
+ * (Puglisi 1992). q is formed from the identity by the blocks from the last to the first. Signs
+ * are those of LAPACK's geqrf: a diagonal element of r has the opposite sign of the element it
+ * replaces, unless everything below it is zero.
  * Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 

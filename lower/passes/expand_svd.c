@@ -1,9 +1,8 @@
 /* expand_svd.c - lazuli.svd: one-sided Jacobi rotations (Hestenes 1958) of r^H, where a = q r, so
- * that r = v s u^H comes from u s v^H = r^H. In one step all columns are rotated in pairs at once:
- * two halves of equal width, column i of the one with column i of the other, which then move round
- * (Brent and Luk 1985), so that after as many steps as there are columns, less one, each pair was
- * together once and all are back in place. Sweeps of that go on until all columns are orthogonal.
- * What is wanted of u where s is 0 comes from a last q r.
+ * r = v s u^H follows from u s v^H = r^H. A step rotates all columns in pairs at once, column i of
+ * one half with column i of the other; then the columns move round (Brent and Luk 1985), so that n
+ * - 1 steps pair every two columns once and restore their order. Sweeps repeat until all columns
+ * are orthogonal. Columns of u where s is 0 are completed by a last QR.
  * Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
 #include <float.h>
@@ -152,7 +151,7 @@ static lz_val by_norm(const lz_mats *t, lz_val x, lz_val norms, int64_t cols, in
     return lz_mat_transpose(t, lz_mat_rows(t, lz_mat_transpose(t, x), order, cols, rows));
 }
 
-/* Columns whose diagonal element of r is not positive, or not real, turned so that it is. */
+/* Columns whose diagonal element of r is not positive, or not real, rotated so that it is. */
 static lz_val turn(const lz_mats *t, lz_val q, lz_val r, int64_t n)
 {
     lz_val zeros = lz_mat_zeros(t, n, n);
@@ -192,7 +191,7 @@ static void decompose(const lz_mats *t, lz_val x, int64_t n, lz_val *u, lz_val *
     *u = turn(t, q, r, n);
 }
 
-/* The largest magnitude of each matrix, or 1 when that is 0 or no number: [batch, 1, 1]. */
+/* The largest magnitude of each matrix, or 1 when that is 0 or NaN: [batch, 1, 1]. */
 static lz_val scale_of(const lz_mats *t, lz_val a, int64_t n)
 {
     lz_val unit = lz_mat_number(t, 1, 1, 1);

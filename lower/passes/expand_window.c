@@ -1,13 +1,12 @@
-/* expand_window.c - pass `expand_windows`: what works on windows becomes views, reductions,
- * products.
- * Does:      reduce_window (this file): the operand, padded, is seen as all its windows
- *   (`window_view`, which moves nothing), and reduced over the elements of each. Prefixes of a
- *   whole dimension (cumulative sums): expand_window_scan.c. select_and_scatter:
- *   expand_window_select.c. convolution: expand_conv.c.
+/* expand_window.c - pass `expand_windows`: window ops become views, reductions and dots.
+ * Does:      reduce_window (this file): the padded operand is viewed as all its windows
+ *   (`window_view`, which copies nothing) and reduced over each. Cumulative sums are blocked
+ *   prefix scans (expand_window_scan.c); select_and_scatter: expand_window_select.c; convolution:
+ *   expand_conv.c.
  * Needs:     nothing.
  * Recreates: nothing.
- * Breaks: expand (it leaves scattered sums), simplify, fold.
- * Cost:      O(instructions).   Off: never: nothing after it knows what a window is. */
+ * Breaks:    expand (it leaves scatter-adds), simplify, fold.
+ * Cost:      O(instructions).   Off: never: no later stage implements windows. */
 #include "lower/passes/expand_window.h"
 #include "lower/passes.h"
 #include <string.h>

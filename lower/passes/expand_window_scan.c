@@ -1,8 +1,8 @@
-/* expand_window_scan.c - pass `expand_windows`: prefixes of a dimension, in blocks. See
- * expand_window.c. n elements: prefixes inside blocks of BLOCK, the last of each being the block's
- * total; prefixes of the totals the same way; each block's elements combined with the total before
- * it. O(n BLOCK) operations that all run side by side, and log(n) / log(BLOCK) rounds. 16-bit
- * floats are accumulated in f32 when the region is one op. */
+/* expand_window_scan.c - pass `expand_windows`: blocked prefix scan along a dimension (cumulative
+ * sums). See expand_window.c. Prefixes inside blocks of BLOCK elements; prefixes of the blocks'
+ * totals, recursively; then each block is combined with the total before it. O(n BLOCK)
+ * independent operations and log(n) / log(BLOCK) levels. 16-bit floats accumulate in f32 when the
+ * region is one op. */
 #include "lower/passes/expand_window.h"
 
 enum { BLOCK = 16, DIRECT = 32 }; /* up to DIRECT elements, each prefix is reduced by itself */

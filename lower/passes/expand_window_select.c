@@ -1,11 +1,10 @@
-/* expand_window_select.c - pass `expand_windows`: select_and_scatter. See expand_window.c. First,
- * which element each window chooses: a reduction of pairs (value, position) over windows; of two,
- * the region `select` decides between the one that comes first and the other, so the order of
- * combination does not matter. Then an element of the result combines what the windows that may
- * contain it scatter to it: values of windows are spread over as many elements as the windows are
- * apart, and an element looks at its own and, where windows overlap, at those a stride before. No
- * address is computed, nothing collides. A region `scatter` that is no op with an identity, or
- * windows of too many dimensions, become a scatter at the positions. */
+/* expand_window_select.c - pass `expand_windows`: select_and_scatter. See expand_window.c. Step 1,
+ * a reduction of (value, position) pairs over each window, finds the selected element; the region
+ * `select` always compares the earlier element with the later one, so the order of combination
+ * does not matter. Step 2 is a gather: each element of the result combines the values of the
+ * windows that may have selected it, its own and, where windows overlap, those one stride before.
+ * No computed addresses, no collisions. A region `scatter` that is not an op with an identity, or
+ * windows over too many dimensions, become a scatter at the positions. */
 #include "lower/passes/repeat.h"
 #include "lower/passes/expand_window.h"
 #include <string.h>
@@ -58,8 +57,8 @@ static const lz_func *choice(const sas *h, lz_dtype d)
     return r;
 }
 
-/* The row-major position of every element of shape s, as a sum over its dimensions: that lies in
- * any order. */
+/* The row-major position of every element of shape s, as a sum over its dimensions, which any
+ * layout can compute. */
 static lz_val positions(const sas *h)
 {
     const lz_type *t = lz_type_get(h->pos, &h->x);
@@ -101,9 +100,9 @@ static lz_val chosen(const sas *h, lz_val x)
 
 /* ---- what reaches an element ---- */
 
-/* Along dimension d, an element q places from where the first window begins lies in window q /
- * stride and in the `overlap` - 1 before it, if they are long enough: which is what comparing
- * positions finds out. */
+/* Along dimension d, an element q places from where the first window begins is in window q / stride
+ * and in the `overlap` - 1 before it, if they are long enough: which is what comparing positions
+ * finds out. */
 static int64_t overlap(const lz_window_axis *w)
 {
     return (w->size - 1) / w->stride + 1;

@@ -1,10 +1,9 @@
-/* fold.c - pass `fold`: constant folding through the reference evaluator.
- * Does:      an operation on constants becomes a constant when it and its operands are small; a
- *   constant of one repeated element becomes a scalar spread over its shape, which costs nothing
- *   and fuses.
- * Needs:     nothing (simplify before it brings constants together).
+/* fold.c - pass `fold`: constant folding with the reference evaluator.
+ * Does:      an op on constants becomes a constant if it and its operands are small; a constant
+ *   whose elements are all equal becomes a broadcast scalar, which costs nothing and fuses.
+ * Needs:     nothing (simplify first brings constants together).
  * Recreates: nothing.
- * Breaks: nothing.
+ * Breaks:    nothing.
  * Cost:      O(instructions), MAX_IN elements read per folded one.   Off: LAZULI_PASSES_OFF=fold */
 #include "ir/eval/eval.h"
 #include "lower/passes.h"

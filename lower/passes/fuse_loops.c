@@ -1,16 +1,14 @@
-/* fuse_loops.c - pass `fuse_loops`: loops of equally many rounds that carry the same values are
- * one.
- * Does:      of two counted loops of which neither needs the other, what both carry alike (it
- *   starts from one value, and each round makes the same of it) is carried once, by a loop that
- *   makes the results of both. So a loop whose value and whose gradient are wanted runs once
- *   forwards: the gradient's own run keeps what its rounds start from, and else is the same.
- * Needs:     prune, by which equal values are one.
+/* fuse_loops.c - pass `fuse_loops`: while-loop fusion.
+ * Does:      fuses two independent counted loops of equal trip count that carry values alike
+ *   (equal initial values, equal updates) into one loop that carries those once and yields the
+ *   results of both. A loop whose value and gradient are both wanted then runs forward once: the
+ *   gradient's forward loop is the same but for stacking its inputs.
+ * Needs:     dce (equal values are one value).
  * Recreates: nothing.
- * Breaks: prune (what no round changes any more). Which loops are worth trying is found by what
- *   their rounds make of each value, hashed; of those that have nothing else in common than a
- *   start, none is.
+ * Breaks:    dce (values that no iteration changes any more). Candidates are found by hashing what
+ *   the bodies make of each carried value; loops that share only initial values are not tried.
  * Cost:      O(instructions of all bodies), times DEPTH, MOST_TRIED and TRIES at most.
- * Off: LAZULI_PASSES_OFF=fuse_loops */
+ * Off:       LAZULI_PASSES_OFF=fuse_loops */
 #include "ir/counted.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
@@ -21,7 +19,7 @@ enum {
     TRIES = 8,      /* of telling apart the values of two loops */
     MOST_TRIED = 8, /* loops, for one: those that share most with it */
     NEAR = 8,       /* loops that a value is looked for in: the next ones */
-    DEPTH = 2       /* rounds that a hash tells apart */
+    DEPTH = 2       /* trip_count that a hash tells apart */
 };
 
 /* The loop that comes first, and the one that is joined to it. */
@@ -30,7 +28,7 @@ typedef struct pair {
     lz_val first, second;
     const lz_func *body[2];
     uint32_t ncarried[2], nopnd[2]; /* with the round */
-    int64_t rounds;
+    int64_t trip_count;
     uint32_t
         *like; /* per carried value of the second: the one of the first it equals, or LZ_NOVAL */
     uint32_t *place;        /* per value of `in`: room, of LZ_NOVAL */
@@ -134,8 +132,8 @@ static void place_operands(pair *p)
         p->place[p->opnd[k]] = LZ_NOVAL;
 }
 
-/* Both rounds in f; v: room for the parameters of f, of a body and the results of both. *differ:
- * how many values were not alike after all. */
+/* Both trip_count in f; v: room for the parameters of f, of a body and the results of both.
+ * *differ: how many values were not alike after all. */
 static lz_status build_round(pair *p, lz_func *f, lz_val *v, uint32_t *differ)
 {
     lz_val *arg = v + 1 + p->nopnd_both, *res[2] = {arg + p->nopnd[0] + p->nopnd[1], NULL};
@@ -198,7 +196,7 @@ static lz_status open_pair(plan *x, const lz_func *f, lz_val i, lz_val j, pair *
     *p = (pair){.in = f,
                 .first = i,
                 .second = j,
-                .rounds = lz_control_counted(in[0]->sig),
+                .trip_count = lz_control_counted(in[0]->sig),
                 .place = x->place};
     size_t n = 0;
     for (int s = 0; s < 2; s++) {
@@ -243,7 +241,7 @@ static void hash_body(const lz_func *body, lz_hash *h)
     lz_effort += body->ninst;
 }
 
-/* What becomes of each carried value: where it starts and what DEPTH rounds make of it, by the
+/* What becomes of each carried value: where it starts and what DEPTH trip_count make of it, by the
  * values of f. h: room for the body's. */
 static void hash_carried(const lz_func *f, lz_val v, lz_hash *carried, lz_hash *h)
 {
@@ -261,7 +259,7 @@ static void hash_carried(const lz_func *f, lz_val v, lz_hash *carried, lz_hash *
     }
 }
 
-/* Its values in front of the same values of later loops. What no round changes is no reason to
+/* Its values in front of the same values of later loops. What no iteration changes is no reason to
  * join. */
 static lz_status enter(plan *x, const lz_func *f, uint32_t loop, lz_map *latest)
 {
@@ -391,12 +389,12 @@ static lz_val run_both(lz_rw *rw, plan *x, const pair *p)
     for (uint32_t k = 0; k < p->nopnd_both; k++)
         v[k] = operand(rw, p, p->opnd[k]);
     lz_status s =
-        lz_build_count(rw->out, p->joined, p->rounds, v, p->nopnd_both, p->ncarried_both, r);
+        lz_build_count(rw->out, p->joined, p->trip_count, v, p->nopnd_both, p->ncarried_both, r);
     x->fate[p->first] = fate;
     x->fate[p->second] = fate + p->ncarried[0];
     for (int l = 0; l < 2 && s == LZ_OK; l++) {
         lz_val *to = l ? fate + p->ncarried[0] : fate;
-        to[0] = lz_build_scalar_i64(rw->out, LZ_I64, p->rounds);
+        to[0] = lz_build_scalar_i64(rw->out, LZ_I64, p->trip_count);
         for (uint32_t k = 1; k < p->ncarried[l]; k++)
             to[k] = r[p->at[l][k]];
     }

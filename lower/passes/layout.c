@@ -1,16 +1,14 @@
-/* layout.c - pass `layout`: in which order the dimensions of a value lie in memory. A value lies in
- * the order of its dimensions, so a convolution whose result is wanted in another order than its
- * product makes ends in a transpose, and the next one begins with a transpose back. Between them is
- * work that does not mind the order.
- * Does:      puts values whose elements meet (elementwise work, movement along dimensions, repeated
- *   elements, transposes, pools) into groups; each group takes the order that most bytes of its
- *   members want, and then has no transposes inside. Products and windows want their operands as
- *   they are, and give their results so; arguments, results and reshapes that cut across dimensions
- *   want the order there is. Where groups with different orders meet, and where a group does not
- *   pay, there are transposes as before.
+/* layout.c - pass `layout`: layout assignment. Convolutions want NHWC and programs say NCHW, so
+ * each ends in a transpose and the next begins with its inverse. This pass assigns one layout per
+ * connected group of layout-agnostic ops and removes the pairs.
+ * Does:      unites values that elementwise ops, movement along dimensions, repeats, transposes
+ *   and pools connect into groups (union-find). Dots and windows prefer a layout for operands and
+ *   results; arguments, results and reshapes that cut across dimensions require the default one. A
+ *   group takes the layout that most bytes of its members prefer. Transposes remain where groups
+ *   with different layouts unite, and around groups that do not pay.
  * Needs:     simplify (transposes composed).   Recreates: nothing.   Breaks: simplify.
- * Law:       the order is chosen by shapes and operations alone; no element changes, and sums may
- *   change their order.
+ * Invariant: the layout follows from shapes and operations alone; no element changes, and only
+ *   sums may change their order.
  * Cost:      O(instructions x rank).   Off: LAZULI_PASSES_OFF=layout */
 #include "lower/passes.h"
 #include "lower/passes/repeat.h"
@@ -19,37 +17,36 @@
 
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))
 
-enum { MAX_VOTES = 6, MAX_REDUCED = 32 };
+enum { MAX_CANDIDATES = 6, MAX_REDUCED = 32 };
 
-/* order[j]: the dimension that lies at place j, outermost first. */
+/* A layout: v[j] is the dimension at position j, outermost first. */
 typedef struct order {
     int n;
     int8_t v[LZ_MAX_RANK];
 } order;
 
 typedef struct group {
-    uint32_t nvote;
+    uint32_t ncandidate;
     bool moved;   /* some member is a transpose of another */
-    bool product; /* some vote is a product's */
-    bool active;
-    order best, vote[MAX_VOTES];
-    double weight[MAX_VOTES];
+    bool product; /* some preference is a dot's */
+    bool active;  /* the group gets the layout `best` */
+    order best, candidate[MAX_CANDIDATES];
+    double weight[MAX_CANDIDATES]; /* bytes that prefer the candidate */
 } group;
 
 typedef struct layout {
     const lz_func *f;
     lz_rw *rw;
     /* per value: */
-    lz_val *up;      /* towards the group's root; itself: it is the root */
+    lz_val *up;      /* union-find parent; itself: the root of a group */
     order *dims;     /* dimension d is dimension dims[d] of `up` */
     uint32_t *index; /* of a root: its group */
-    lz_val *now;     /* the new value, */
-    order *lies;     /* and the order it has: place j is dimension lies[j] of the old one */
+    lz_val *now;     /* the new value */
+    order *laid_out; /* its layout: position j is dimension laid_out[j] of the old value */
     group *groups;
     uint32_t ngroup;
-    bool *walked; /* operands of products */
-    bool *looked; /* views of windows that no product walks, and what is made of them element by
-                     element */
+    bool *walked; /* operands of dots */
+    bool *looked; /* window views that no dot reads, and elementwise functions of them */
 } layout;
 
 /* ---- orders ---- */
@@ -106,7 +103,7 @@ static int rank_of(const layout *l, lz_val v)
     return lz_val_type(l->f, v)->shape.rank;
 }
 
-/* The root of v; o: which of its dimensions each of v's is. */
+/* The root of v's group; o: the root's dimension of each dimension of v. */
 static lz_val find(layout *l, lz_val v, order *o)
 {
     *o = identity(rank_of(l, v));
@@ -124,8 +121,8 @@ static lz_val find(layout *l, lz_val v, order *o)
     return v;
 }
 
-/* Dimension d of a goes with dimension p[d] of b. */
-static void meet(layout *l, lz_val a, lz_val b, const order *p)
+/* Unites the groups of a and b; dimension d of a corresponds to dimension p[d] of b. */
+static void unite(layout *l, lz_val a, lz_val b, const order *p)
 {
     order oa, ob;
     if (rank_of(l, a) < 2 || rank_of(l, a) != rank_of(l, b))
@@ -139,9 +136,8 @@ static void meet(layout *l, lz_val a, lz_val b, const order *p)
         l->dims[ra].v[oa.v[d]] = ob.v[p->v[d]];
 }
 
-/* How many operands, the first ones, have elements that meet the result's, dimension by
- * dimension. */
-static uint32_t meeting(const lz_inst *in)
+/* The number of leading operands whose dimensions correspond to the result's one by one. */
+static uint32_t united_operands(const lz_inst *in)
 {
     switch (in->sig->attr->kind) {
     case LZ_ATTR_perm:
@@ -156,8 +152,7 @@ static uint32_t meeting(const lz_inst *in)
     }
 }
 
-/* What value i is made of window by window, dimension by dimension: a pool's operand; or
- * LZ_NOVAL. */
+/* The operand of a pool, whose dimensions correspond to the result's; LZ_NOVAL: no pool. */
 static lz_val pooled(const layout *l, uint32_t i)
 {
     const lz_inst *r = &l->f->insts[i];
@@ -185,21 +180,21 @@ static void make_groups(layout *l)
         lz_ints times;
         lz_val x = pooled(l, i), once = lz_repeated(f, i, &times);
         if (x != LZ_NOVAL)
-            meet(l, i, x, &o);
+            unite(l, i, x, &o);
         if (once != LZ_NOVAL)
-            meet(l, i, once, &o);
+            unite(l, i, once, &o);
         if (in->sig->attr->kind == LZ_ATTR_perm)
             for (int d = 0; d < o.n; d++)
                 o.v[d] = (int8_t)LZ_ATTR(perm, in->sig->attr)->permutation.v[d];
-        for (uint32_t k = 0, n = meeting(in); k < n; k++)
-            meet(l, i, in->opnd[k], &o);
+        for (uint32_t k = 0, n = united_operands(in); k < n; k++)
+            unite(l, i, in->opnd[k], &o);
     }
 }
 
-/* ---- votes ---- */
+/* ---- preferences ---- */
 
-/* v as it is now. */
-static void vote(layout *l, lz_val v, double factor, bool product)
+/* Adds what v prefers: its present layout. */
+static void prefer(layout *l, lz_val v, double factor, bool product)
 {
     order o;
     if (rank_of(l, v) < 2)
@@ -208,18 +203,18 @@ static void vote(layout *l, lz_val v, double factor, bool product)
     double bytes = factor * (double)lz_val_type(l->f, v)->nbytes;
     g->product |= product;
     uint32_t k = 0;
-    while (k < g->nvote && !same_order(&g->vote[k], &o))
+    while (k < g->ncandidate && !same_order(&g->candidate[k], &o))
         k++;
-    if (k == MAX_VOTES)
+    if (k == MAX_CANDIDATES)
         return;
-    if (k == g->nvote) {
-        g->vote[g->nvote] = o;
-        g->weight[g->nvote++] = 0;
+    if (k == g->ncandidate) {
+        g->candidate[g->ncandidate] = o;
+        g->weight[g->ncandidate++] = 0;
     }
     g->weight[k] += bytes;
 }
 
-/* Strided access costs more than what a product loses by it. */
+/* A strided access costs more than a GEMM loses by a worse layout. */
 static const double FIXED = 4, PRODUCT = 2;
 
 /* The dimensions of a reshape fall into blocks of equal size on both sides. x0[b], y0[b]: where
@@ -257,7 +252,7 @@ static bool has_block_of_many(const lz_shape *s, const int *at, int n)
     return n == 0;
 }
 
-static void vote_reshape(layout *l, uint32_t i)
+static void prefer_reshape(layout *l, uint32_t i)
 {
     lz_ints times;
     if (lz_repeated(l->f, i, &times) != LZ_NOVAL)
@@ -267,46 +262,46 @@ static void vote_reshape(layout *l, uint32_t i)
     const lz_shape *x = &sig->opnd[0]->shape, *y = &sig->result[0]->shape;
     int n = blocks(x, y, x0, y0);
     if (has_block_of_many(x, x0, n))
-        vote(l, l->f->insts[i].opnd[0], FIXED, false);
+        prefer(l, l->f->insts[i].opnd[0], FIXED, false);
     if (has_block_of_many(y, y0, n))
-        vote(l, i, FIXED, false);
+        prefer(l, i, FIXED, false);
 }
 
-/* Reductions, broadcasts and windows come in any order. */
+/* Reductions, broadcasts and windows work in any layout. */
 static bool follows(const lz_inst *in)
 {
     lz_attr_kind k = in->sig->attr->kind;
     return k == LZ_ATTR_broadcast || k == LZ_ATTR_iota || k == LZ_ATTR_index || in->lit ||
-           k == LZ_ATTR_reduce || meeting(in) > 0;
+           k == LZ_ATTR_reduce || united_operands(in) > 0;
 }
 
-/* A view of windows that a product walks. */
-static void vote_windows(layout *l, uint32_t i)
+/* A window view that a dot reads. */
+static void prefer_windows(layout *l, uint32_t i)
 {
     if (l->walked[i])
-        vote(l, l->f->insts[i].opnd[0], PRODUCT, true);
+        prefer(l, l->f->insts[i].opnd[0], PRODUCT, true);
 }
 
-static void vote_inst(layout *l, uint32_t i)
+static void prefer_inst(layout *l, uint32_t i)
 {
     const lz_inst *in = &l->f->insts[i];
     lz_op_class cls = lz_op_get(in->sig->op)->cls;
     if (in->sig->attr->kind == LZ_ATTR_window_view) {
-        vote_windows(l, i);
+        prefer_windows(l, i);
     } else if (in->sig->attr->kind == LZ_ATTR_shape) {
-        vote_reshape(l, i);
+        prefer_reshape(l, i);
     } else if (!follows(in)) {
         bool plain = cls == LZ_CLASS_DOT || in->sig->op == LZ_OP_OPTIMIZATION_BARRIER;
         if (cls == LZ_CLASS_DOT)
             plain = LZ_ATTR(dot, in->sig->attr)->lhs_batching_dimensions.n == 0;
         double w = plain ? PRODUCT : FIXED;
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            vote(l, in->opnd[k], w, plain);
-        vote(l, i, w, plain);
+            prefer(l, in->opnd[k], w, plain);
+        prefer(l, i, w, plain);
     }
 }
 
-static void make_votes(layout *l)
+static void find_preferences(layout *l)
 {
     const lz_func *f = l->f;
     for (uint32_t i = 0; i < f->ninst; i++) {
@@ -316,14 +311,14 @@ static void make_votes(layout *l)
     }
     for (uint32_t i = 0; i < f->ninst; i++)
         if (i < f->nparam)
-            vote(l, i, FIXED, false);
+            prefer(l, i, FIXED, false);
         else
-            vote_inst(l, i);
+            prefer_inst(l, i);
     for (uint32_t k = 0; k < f->nresult; k++)
-        vote(l, f->results[k], FIXED, false);
+        prefer(l, f->results[k], FIXED, false);
 }
 
-/* A group's order: the heaviest vote, of equal ones the first. */
+/* A group's layout: the candidate with the most weight; the first of equal ones. */
 static bool decide(layout *l)
 {
     bool any = false;
@@ -334,12 +329,12 @@ static bool decide(layout *l)
     for (uint32_t n = 0; n < l->ngroup; n++) {
         group *g = &l->groups[n];
         uint32_t best = 0;
-        for (uint32_t k = 1; k < g->nvote; k++)
+        for (uint32_t k = 1; k < g->ncandidate; k++)
             if (g->weight[k] > g->weight[best])
                 best = k;
-        g->active = g->moved && g->product && g->nvote;
+        g->active = g->moved && g->product && g->ncandidate;
         if (g->active)
-            g->best = g->vote[best];
+            g->best = g->candidate[best];
         any |= g->active;
     }
     return any;
@@ -347,7 +342,7 @@ static bool decide(layout *l)
 
 /* ---- rewriting ---- */
 
-/* The order v shall lie in: its group's, else its own. */
+/* The layout v gets: its group's, else the default. */
 static order wanted(layout *l, lz_val v)
 {
     order o, r = identity(rank_of(l, v));
@@ -362,8 +357,8 @@ static order wanted(layout *l, lz_val v)
     return r;
 }
 
-/* x, whose places are dimensions `from`, in the order `to`. */
-static lz_val turned(layout *l, lz_val x, const order *from, const order *to)
+/* x, laid out as `from`, transposed to `to`. */
+static lz_val transposed(layout *l, lz_val x, const order *from, const order *to)
 {
     order at = inverse(from);
     lz_ints perm = {.n = to->n};
@@ -374,7 +369,7 @@ static lz_val turned(layout *l, lz_val x, const order *from, const order *to)
 
 static lz_val fetch(layout *l, lz_val v, const order *o)
 {
-    return turned(l, l->now[v], &l->lies[v], o);
+    return transposed(l, l->now[v], &l->laid_out[v], o);
 }
 
 static lz_val fetch_plain(layout *l, lz_val v)
@@ -387,10 +382,10 @@ static lz_val done(layout *l, uint32_t i, lz_val v, const order *o)
 {
     order plain = identity(o->n);
     l->now[i] = v;
-    l->lies[i] = *o;
+    l->laid_out[i] = *o;
     if (v == LZ_NOVAL)
         return v;
-    return is_identity(o) ? v : turned(l, v, o, &plain);
+    return is_identity(o) ? v : transposed(l, v, o, &plain);
 }
 
 static lz_val elementwise(layout *l, uint32_t i, const order *o)
@@ -403,8 +398,7 @@ static lz_val elementwise(layout *l, uint32_t i, const order *o)
     return lz_build(l->rw->out, in->sig->op, in->sig->attr, x, in->sig->nopnd);
 }
 
-/* The order of what is made of windows, element by element: as they lie, where its group has
- * none. */
+/* The layout of an elementwise function of windows: theirs, if its group has none. */
 static order as_windows(layout *l, uint32_t i)
 {
     const lz_inst *in = &l->f->insts[i];
@@ -416,7 +410,7 @@ static order as_windows(layout *l, uint32_t i)
         if (!l->looked[x] || rank_of(l, x) != o.n)
             continue;
         l->looked[i] = true;
-        return l->groups[l->index[find(l, i, &g)]].active ? o : l->lies[x];
+        return l->groups[l->index[find(l, i, &g)]].active ? o : l->laid_out[x];
     }
     return o;
 }
@@ -514,12 +508,12 @@ static lz_val iota(layout *l, uint32_t i, const order *o)
     return t ? lz_build_iota(l->rw->out, t, place(o, a->iota_dimension)) : LZ_NOVAL;
 }
 
-/* Operands in the order of the first, whatever it is; the result's follows. */
+/* All operands take the layout of the first; the result's follows from it. */
 static lz_val reduce(layout *l, uint32_t i, order *o)
 {
     const lz_inst *in = &l->f->insts[i];
     uint32_t n = in->sig->nopnd / 2;
-    const order *x = &l->lies[in->opnd[0]];
+    const order *x = &l->laid_out[in->opnd[0]];
     lz_attr_reduce a = *LZ_ATTR(reduce, in->sig->attr);
     lz_val v[MAX_REDUCED];
     int8_t kept[LZ_MAX_RANK];
@@ -543,11 +537,11 @@ static lz_val reduce(layout *l, uint32_t i, order *o)
     return lz_build(l->rw->out, LZ_OP_REDUCE, RECORD(a), v, 2 * n);
 }
 
-/* The windows' elements come last in any order of what they are windows of. */
+/* The window dimensions stay last, whatever the layout of the operand. */
 static lz_val window_view(layout *l, uint32_t i, order *o)
 {
     const lz_inst *in = &l->f->insts[i];
-    order x = l->lies[in->opnd[0]];
+    order x = l->laid_out[in->opnd[0]];
     lz_attr_window_view a = *LZ_ATTR(window_view, in->sig->attr);
     for (int d = 0; d < a.dimensions.n; d++)
         a.dimensions.v[d] = place(&x, a.dimensions.v[d]);
@@ -562,22 +556,22 @@ static lz_val window_view(layout *l, uint32_t i, order *o)
     return lz_build(l->rw->out, LZ_OP_WINDOW_VIEW, RECORD(a), &v, 1);
 }
 
-/* A product walks windows of what lies as it is. */
+/* Implicit GEMM reads windows of an operand in the default layout. */
 static lz_val walked_view(layout *l, uint32_t i)
 {
     const lz_inst *in = &l->f->insts[i];
     lz_val x = fetch_plain(l, in->opnd[0]);
-    if (!is_identity(&l->lies[in->opnd[0]]))
+    if (!is_identity(&l->laid_out[in->opnd[0]]))
         x = lz_build(l->rw->out, LZ_OP_OPTIMIZATION_BARRIER, NULL, &x, 1);
     return lz_build(l->rw->out, LZ_OP_WINDOW_VIEW, in->sig->attr, &x, 1);
 }
 
-/* Blocks of dimensions that lie together keep lying together; false: they do not. */
+/* Permutes a reshape's blocks of dimensions; false: a block would not stay contiguous. */
 static bool reshape(layout *l, uint32_t i, lz_val *v, order *o)
 {
     const lz_inst *in = &l->f->insts[i];
     const lz_shape *xs = &in->sig->opnd[0]->shape, *ys = &in->sig->result[0]->shape;
-    const order *x = &l->lies[in->opnd[0]];
+    const order *x = &l->laid_out[in->opnd[0]];
     int x0[LZ_MAX_RANK * 2 + 1], y0[LZ_MAX_RANK * 2 + 1], n = blocks(xs, ys, x0, y0);
     if (n == 0)
         return false;
@@ -613,8 +607,7 @@ static bool repeat(layout *l, uint32_t i, lz_val *v, const order *o)
     return true;
 }
 
-/* A barrier around a transpose that is none any more is not needed; nor is one after a product
- * whose result stays as it is. */
+/* Drops a barrier around a transpose that is gone, or after a dot whose result keeps its layout. */
 static bool idle_barrier(layout *l, uint32_t i)
 {
     const lz_func *f = l->f;
@@ -623,19 +616,20 @@ static bool idle_barrier(layout *l, uint32_t i)
     if (in->sig->nopnd != 1 || rank_of(l, i) < 2)
         return false;
     lz_val x = in->opnd[0];
-    bool turned_back = f->insts[x].sig->attr->kind == LZ_ATTR_perm && is_identity(&l->lies[x]) &&
-                       l->groups[l->index[find(l, x, &g)]].active;
+    bool transposed_back = f->insts[x].sig->attr->kind == LZ_ATTR_perm &&
+                           is_identity(&l->laid_out[x]) &&
+                           l->groups[l->index[find(l, x, &g)]].active;
     while (f->insts[x].sig->attr->kind == LZ_ATTR_perm ||
            f->insts[x].sig->attr->kind == LZ_ATTR_shape)
         x = f->insts[x].opnd[0];
-    if (turned_back)
+    if (transposed_back)
         return f->insts[x].sig->op != LZ_OP_REVERSE;
     return lz_op_get(f->insts[x].sig->op)->cls == LZ_CLASS_DOT && is_identity(&w) &&
            l->groups[l->index[find(l, i, &g)]].active &&
            f->insts[in->opnd[0]].sig->attr->kind != LZ_ATTR_perm;
 }
 
-/* Any other operation: operands as they were. */
+/* Any other operation: operands in the default layout. */
 static lz_val plain(layout *l, uint32_t i)
 {
     const lz_inst *in = &l->f->insts[i];
@@ -654,8 +648,7 @@ static lz_val plain(layout *l, uint32_t i)
     return v;
 }
 
-/* A dimension taken apart, which comes in another order into a group that has one: turned once, and
- * not by each that reads it. */
+/* A split dimension that enters a group in another layout: transposed once, not by each reader. */
 static lz_val brought(layout *l, uint32_t i, lz_val v, const order *from)
 {
     order to = wanted(l, i);
@@ -665,11 +658,11 @@ static lz_val brought(layout *l, uint32_t i, lz_val v, const order *from)
     int n = blocks(&sig->opnd[0]->shape, y, x0, y0);
     if (v == LZ_NOVAL || same_order(from, &to) || !has_block_of_many(y, y0, n))
         return done(l, i, v, from);
-    v = turned(l, v, from, &to);
+    v = transposed(l, v, from, &to);
     return done(l, i, lz_build(l->rw->out, LZ_OP_OPTIMIZATION_BARRIER, NULL, &v, 1), &to);
 }
 
-static lz_val turn(layout *l, uint32_t i, const order *o)
+static lz_val transpose(layout *l, uint32_t i, const order *o)
 {
     const lz_inst *in = &l->f->insts[i];
     const lz_ints *p = &LZ_ATTR(perm, in->sig->attr)->permutation;
@@ -692,7 +685,7 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
     }
     switch (in->sig->attr->kind) {
     case LZ_ATTR_perm:
-        return done(l, i, turn(l, i, &o), &o);
+        return done(l, i, transpose(l, i, &o), &o);
     case LZ_ATTR_pad:
         return done(l, i, pad(l, i, &o), &o);
     case LZ_ATTR_slice:
@@ -709,15 +702,15 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
         if (in->sig->nopnd > MAX_REDUCED)
             break;
         v = reduce(l, i, &o);
-        if (in->sig->nresult > 1 || v == LZ_NOVAL) { /* its results are turned, one by one */
+        if (in->sig->nresult > 1 || v == LZ_NOVAL) { /* its results are transposed, one by one */
             l->now[i] = v;
-            l->lies[i] = o;
+            l->laid_out[i] = o;
             return v;
         }
         return done(l, i, v, &o);
     case LZ_ATTR_index:
         if (rw->in->insts[in->opnd[0]].sig->attr->kind == LZ_ATTR_reduce)
-            o = l->lies[in->opnd[0]];
+            o = l->laid_out[in->opnd[0]];
         else
             o = identity(o.n);
         return done(
@@ -739,12 +732,12 @@ static lz_val rewrite(lz_rw *rw, uint32_t i, void *user)
         }
         return brought(l, i, v, &o);
     default:
-        if (meeting(in)) {
+        if (united_operands(in)) {
             o = as_windows(l, i);
             return done(l, i, elementwise(l, i, &o), &o);
         }
         if (in->sig->op == LZ_OP_OPTIMIZATION_BARRIER && idle_barrier(l, i)) {
-            o = l->lies[in->opnd[0]];
+            o = l->laid_out[in->opnd[0]];
             return done(l, i, l->now[in->opnd[0]], &o);
         }
     }
@@ -758,7 +751,7 @@ static lz_status run(layout *l, lz_func **out)
     for (uint32_t i = 0; i < f->ninst; i++) {
         l->up[i] = i;
         l->now[i] = i;
-        l->lies[i] = identity(rank_of(l, i));
+        l->laid_out[i] = identity(rank_of(l, i));
     }
     make_groups(l);
     for (uint32_t i = 0; i < f->ninst; i++)
@@ -767,7 +760,7 @@ static lz_status run(layout *l, lz_func **out)
     l->groups = lz_calloc(l->ngroup + 1, sizeof *l->groups);
     if (!l->groups)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    make_votes(l);
+    find_preferences(l);
     return decide(l) ? lz_rw_run(f, rewrite, l, out) : LZ_OK;
 }
 
@@ -793,8 +786,8 @@ lz_status lz_pass_layout(const lz_func *in, const lz_lower_options *o, lz_func *
     l.dims = lz_calloc(n, sizeof *l.dims);
     l.index = lz_calloc(n, sizeof *l.index);
     l.now = lz_calloc(n, sizeof *l.now);
-    l.lies = lz_calloc(n, sizeof *l.lies);
-    bool ok = l.walked && l.looked && l.up && l.dims && l.index && l.now && l.lies;
+    l.laid_out = lz_calloc(n, sizeof *l.laid_out);
+    bool ok = l.walked && l.looked && l.up && l.dims && l.index && l.now && l.laid_out;
     lz_status s = ok ? run(&l, out) : LZ_FAIL(LZ_EMEM, "out of memory");
     lz_free(l.walked);
     lz_free(l.looked);
@@ -802,7 +795,7 @@ lz_status lz_pass_layout(const lz_func *in, const lz_lower_options *o, lz_func *
     lz_free(l.dims);
     lz_free(l.index);
     lz_free(l.now);
-    lz_free(l.lies);
+    lz_free(l.laid_out);
     lz_free(l.groups);
     return s;
 }

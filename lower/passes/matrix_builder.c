@@ -204,7 +204,7 @@ lz_val lz_mat_corner(const lz_mats *t, lz_val x, int64_t rows, int64_t cols)
 /* v[1] says whether there is another round. */
 enum { UNTIL = 1 };
 
-static const lz_func *region(const lz_mats *t, const lz_val *v, uint32_t n, int64_t rounds,
+static const lz_func *region(const lz_mats *t, const lz_val *v, uint32_t n, int64_t trip_count,
                              uint32_t ncarried, lz_mat_round *round, void *user, int flags)
 {
     const lz_func *out = NULL;
@@ -219,7 +219,7 @@ static const lz_func *region(const lz_mats *t, const lz_val *v, uint32_t n, int6
         r[0] = lz_mat_add(&in, p[0], lz_mat_index(&in, 1));
         round(&in, p[0], p + 1, r + 1, user);
     } else {
-        r[0] = lz_build_compare(f, LZ_CMP_LT, p[0], lz_mat_index(&in, rounds));
+        r[0] = lz_build_compare(f, LZ_CMP_LT, p[0], lz_mat_index(&in, trip_count));
         if (flags & UNTIL)
             r[0] = lz_build_ew2(f, LZ_OP_AND, r[0], p[1]);
     }

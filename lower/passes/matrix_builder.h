@@ -1,6 +1,7 @@
-/* matrix_builder.h - what loops over matrices are built with: values [batch, rows, cols] of one
- * dtype, pieces of them at run-time places, counted loops. Every function gives LZ_NOVAL after a
- * failure, which is the function's status. Threads: thread-compatible. */
+/* matrix_builder.h - builders for loops over matrices: values [batch, rows, cols] of one dtype,
+ * slices of them at run-time offsets, counted loops. After a failure, recorded in the function's
+ * status, every function returns LZ_NOVAL.
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_MATRIX_BUILDER_H
 #define LZ_LOWER_PASSES_MATRIX_BUILDER_H
 #include "ir/module.h"

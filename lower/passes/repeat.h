@@ -1,6 +1,6 @@
-/* repeat.h - values whose elements are there several times in a row along some dimensions: a
- * broadcast into new dimensions behind those, which a reshape joins with them. Threads:
- * thread-compatible. */
+/* repeat.h - values that repeat each element several times in a row along some dimensions: a
+ * broadcast to new dimensions right after those, merged by a reshape.
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_REPEAT_H
 #define LZ_LOWER_PASSES_REPEAT_H
 #include "ir/module.h"

@@ -1,7 +1,7 @@
-/* rewrite.h - rebuilding a function: what every pass over the tensor IR shares.
- * A pass walks the instructions of `in` in order and says for each what it is in `out`: usually a
- * copy with mapped operands.
- * The builder hash-conses, so equal values meet; what the results do not need is pruned at the end.
+/* rewrite.h - rebuilding a function, as every pass over the tensor IR does. A pass visits the
+ * instructions of `in` in order and returns the value of each in `out`, usually a copy with mapped
+ * operands. The builder hash-conses, so common subexpressions are merged, and dead instructions
+ * are removed at the end.
  * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_REWRITE_H
 #define LZ_LOWER_PASSES_REWRITE_H

@@ -1,13 +1,12 @@
-/* simplify.c - pass `simplify`: identities that keep every bit.
- * Does:      elementwise (this file): involutions, idempotents, identities by the flags of the row,
- *   selection by constants, pairs of conversions that are exact, division by powers of two, parts
- *   of complex numbers, operations on broadcasts done before broadcasting. Movement and reductions:
+/* simplify.c - pass `simplify`: algebraic simplification that preserves every bit.
+ * Does:      elementwise (this file): involutions, idempotents, identities by the flags of the op,
+ *   selection by constants, exact pairs of conversions, division by powers of two, parts of
+ *   complex values, ops on broadcasts moved before the broadcast. Movement and reductions:
  *   simplify_move.c, simplify_reduce.c.
- *
- * Floats: only what holds for -0, infinities and NaN too: x * 1, x / 1, x - (+0), x + (-0), not x +
- *   (+0).
+ *   Floats: only what also holds for -0, infinities and NaN: x * 1, x / 1, x - (+0), x + (-0), but
+ *   not x + (+0).
  * Needs:     nothing.   Recreates: nothing.   Breaks: nothing.
- * Cost:      O(instructions) per round, at most ROUNDS rounds.   Off: LAZULI_PASSES_OFF=simplify */
+ * Cost:      O(instructions) per iteration, at most ROUNDS.   Off: LAZULI_PASSES_OFF=simplify */
 #include "lower/passes/simplify.h"
 #include "lower/passes.h"
 #include <string.h>

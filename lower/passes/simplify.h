@@ -1,5 +1,5 @@
-/* simplify.h - between the files of pass `simplify`. Each function says what instruction i becomes,
- * or LZ_NOVAL.
+/* simplify.h - shared by the files of pass `simplify`. Each function returns the replacement of
+ * instruction i, or LZ_NOVAL.
  * Threads: as lz_rw. */
 #ifndef LZ_LOWER_PASSES_SIMPLIFY_H
 #define LZ_LOWER_PASSES_SIMPLIFY_H

@@ -1,11 +1,9 @@
-/* simplify_control.c - pass `simplify_control`: loops carry no more than they must, known branches
- * are taken.
- * Does:      what the body of a while gives back as it got it is used by the regions instead of
- *   carried; what is carried for nobody goes; an if whose predicate is a constant becomes what its
- *   branch does.
- * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (a branch that was taken).
+/* simplify_control.c - pass `simplify_control`: while-loop and conditional simplification.
+ * Does:      loop-invariant carried values are captured instead of carried; dead carried values
+ *   are dropped; an if with a constant predicate becomes the branch it takes.
+ * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (an inlined branch).
  * Cost:      O(instructions of a body x values carried / 64).
- * Off: LAZULI_PASSES_OFF=simplify_control */
+ * Off:       LAZULI_PASSES_OFF=simplify_control */
 #include "ir/attr.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"

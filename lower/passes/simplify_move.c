@@ -1,7 +1,7 @@
-/* simplify_move.c - pass `simplify`: movement of data. What the loops compose by themselves
- * (fusion) is left alone; here is what changes which values exist: movement of splats, movement
- * that moves nothing, slices that miss parts of a concatenation, updates that replace everything.
- * See simplify.c. */
+/* simplify_move.c - pass `simplify`: data movement. Fusion composes index maps by itself; this
+ * file handles what changes which values exist: movement of splats, movement that moves nothing,
+ * slices that read one operand of a concatenation, updates that overwrite everything. See
+ * simplify.c. */
 #include "lower/passes/simplify.h"
 #include <string.h>
 
@@ -84,7 +84,7 @@ static bool is_full_slice(const lz_attr_slice *a, const lz_shape *s)
     return true;
 }
 
-/* A slice that lies in one operand of a concatenation. */
+/* A slice that is inside one operand of a concatenation. */
 static lz_val slice_of_concat(lz_rw *rw, const lz_attr_slice *a, lz_val x)
 {
     const lz_inst *y = lz_rw_inst(rw, x);
@@ -279,7 +279,7 @@ static bool gather_parts(const lz_rw *rw, lz_val a, lz_val b, parts *p)
     return true;
 }
 
-/* Parts that lie side by side without a gap are a concatenation. Each part plus +0 keeps every bit:
+/* Parts that are adjacent without a gap are a concatenation. Each part plus +0 keeps every bit:
  * the sum had one at its place. */
 lz_val lz_simplify_sum_of_parts(lz_rw *rw, uint32_t i)
 {

@@ -1,5 +1,5 @@
-/* simplify_reduce.c - pass `simplify`: reductions over nothing or over single elements, of nothing
- * at all, and several independent ones written as one. See simplify.c. */
+/* simplify_reduce.c - pass `simplify`: reductions over no dimension, over dimensions of extent 1
+ * or of empty arrays, and several independent reductions written as one. See simplify.c. */
 #include "lower/passes/simplify.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* split_k.c - of the pass `split_reductions`: products whose sums are long and whose results are
- * few, as products of parts of the sums and the sum of those. Their units would be blocks of the
- * results, which each read and pack long factors again; parts of the sums read everything once.
+/* split_k.c - pass `split_reductions`: split-K for dots with a long contraction and few results.
+ * The dot becomes a batched dot over slices of K, and a sum over the batch. Unsplit, the work
+ * would be partitioned by blocks of the result, each of which reads and packs the long factors
+ * again.
  * Threads: thread-compatible. */
 #include "lower/passes/split_reductions.h"
 #include <string.h>

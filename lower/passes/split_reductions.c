@@ -1,15 +1,15 @@
-/* split_reductions.c - pass `split_reductions`: long reductions to few values in two levels, so
- * that all threads and lanes have work.
- * Does:      a reduction of at least LONG elements each to fewer than FEW values first reduces runs
- *   of at most CHUNK elements (or the inner of its dimensions), then the partial results. The cut
- *   depends on shapes alone, never on the number of threads, so results are the same everywhere.
- *   Sums of 16-bit floats stay in f32 between the levels. For a backend of which a thread makes
- *   whole columns (lz_pass_split_reductions_columns): also one of at least LONG_COLUMN elements
- * each to at most COLUMNS values, where there are MATRIX elements in all; and products with few
- * results (split_k.c). Only regions that are one op with a known identity: another region's initial
- * value may be used once only. Needs:     expand.   Recreates: nothing.   Breaks: simplify (it
- * leaves pads and reshapes). Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split_reductions
- */
+/* split_reductions.c - pass `split_reductions`: splits long reductions to few values into two
+ * levels, so that all threads and lanes have work.
+ * Does:      a reduction of at least LONG elements each to fewer than FEW values first reduces
+ *   runs of at most CHUNK elements (or the inner of its dimensions), then the partial results.
+ *   16-bit floats stay in f32 between the levels. With lz_lower_options.column_reductions also
+ *   reductions of at least LONG_COLUMN elements each to at most COLUMNS values, of at least MATRIX
+ *   elements in all, and dots with few results (split_k.c). Only regions that are one op with an
+ *   identity are split: the initial value of any other may be used once only.
+ * Needs:     expand.   Recreates: nothing.   Breaks: simplify (it leaves pads and reshapes).
+ * Invariant: the split depends on shapes alone, never on the number of threads, so results are the
+ *   same everywhere.
+ * Cost:      O(instructions).   Off: LAZULI_PASSES_OFF=split_reductions */
 #include "lower/reduction.h"
 #include "lower/passes.h"
 #include "lower/passes/split_reductions.h"

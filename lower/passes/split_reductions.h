@@ -1,5 +1,5 @@
-/* split_reductions.h - between the files of the pass `split_reductions`. Threads:
- * thread-compatible. */
+/* split_reductions.h - shared by the files of the pass `split_reductions`.
+ * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_SPLIT_REDUCTIONS_H
 #define LZ_LOWER_PASSES_SPLIT_REDUCTIONS_H
 #include "lower/passes/rewrite.h"

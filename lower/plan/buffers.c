@@ -1,10 +1,10 @@
-/* buffers.c - liveness-planned memory.
- * Does:     finds when every buffer is first written and last used; puts buffers that take over
- *   each other's memory in one class (a value written in place of one that dies there, an update in
- *   place whose copy is then left out, a result in a donated argument); lays the classes that are
- *   no result or argument out in one arena, the largest first, each at the lowest free offset.
- * Needs:    fusion, schedule, kernels (which say what may be written in place).
- * Cost:     O(classes^2) at worst.   Law: see buffers.h.   Threads: pure. */
+/* buffers.c - buffer assignment by liveness.
+ * Does:     computes live ranges; puts buffers that alias into one class (a value written over one
+ *   that dies there, an in-place update whose copy is dropped, a result in a donated argument);
+ *   places the classes that are neither results nor arguments in one arena, largest first, each at
+ *   the lowest free offset.
+ * Needs:    fusion, schedule, and kernels, which say what may be written in place.
+ * Cost:     O(classes^2) at worst.   Invariant: see buffers.h.   Threads: pure. */
 #include "lower/plan/buffers.h"
 #include "lower/plan/schedule.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* buffers.h - where every buffer of a scheduled fusion lives.
+/* buffers.h - buffer assignment: where every buffer of a scheduled fusion is placed.
  * Stages: lower, after schedule and to_loops.   Reads: order of steps, kernels.   Writes:
- * lz_bufmap.
- * Units: bytes; offsets in the arena are multiples of 64.   Threads: pure functions. */
+ *   lz_bufmap.
+ * Units:  bytes; offsets in the arena are multiples of 64.   Threads: pure functions. */
 #ifndef LZ_LOWER_PLAN_BUFFERS_H
 #define LZ_LOWER_PLAN_BUFFERS_H
 #include "lower/plan/plan.h"
@@ -9,7 +9,7 @@
 
 typedef struct lz_bufmap {
     lz_bufref *ref; /* by buffer; constants and arguments too */
-    /* by step: a copy that turned out to be of memory to itself */
+    /* by step: a copy of a buffer onto itself, which is skipped */
     bool *skip;
     int32_t *out_alias; /* by result of the function */
     uint64_t temp_bytes, const_bytes;
@@ -18,8 +18,8 @@ typedef struct lz_bufmap {
 
 /* step[i]: the group of step i, lowered as low[i]. donate: per argument, may be NULL; pairwise:
  * argument k only to result k. Everything in *out is in `arena`.
- * Law: two values whose live ranges meet never overlap, except a value written in place of one that
- * dies there. */
+ * Invariant: two values whose live ranges meet never overlap, except a value written in place of
+ *   one that dies there. */
 lz_status lz_plan_buffers(const lz_fusion *fu, const uint32_t *step, const lz_lowered *low,
                           uint32_t nstep, const bool *donate, bool pairwise, lz_arena *arena,
                           lz_bufmap *out);

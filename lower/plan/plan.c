@@ -1,4 +1,5 @@
-/* plan.c - plans: freeing, the memory of steps, text. Threads: a plan is immutable once made. */
+/* plan.c - plans: freeing, work memory of steps, text.
+ * Threads: a plan is immutable once made. */
 #include "lower/plan/plan.h"
 #include <inttypes.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void print_ref(lz_buf *b, const lz_bufref *r)
 /* "7 rounds plan 1"; or, plan 0 being the condition, "plan 0 plan 1", "counted plan 0 plan 1". */
 static void print_while(const lz_step *s, uint32_t i, lz_buf *out)
 {
-    const lz_trip_count *r = &s->rounds;
+    const lz_trip_count *r = &s->trip_count;
     int64_t n;
     lz_buf_printf(out, "  step %u: while ", i);
     if (s->sub[0] == LZ_NO_PLAN && lz_trip_count_known(r, &n))

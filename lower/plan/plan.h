@@ -1,7 +1,9 @@
-/* plan.h - what a module is compiled to: kernels, the order to run them in, and where every value
- * lives.
- * A plan holds no address, path or time; it is serialised into program entries with the canonical
- * bytes of its kernels, so a damaged or missing kernel entry is recompiled from the plan alone.
+/* plan.h - what a module is compiled to: kernels, the order in which they run, and where every
+ * value is placed. A plan holds no address, path or time. It is serialised into program entries
+ * together with the encodings of its kernels, so a damaged or missing kernel entry is recompiled
+ * from the plan alone. Program > executable > plan_exec > plan: a program (runtime/exec) is the
+ * cached entry of a graph, an executable (backends/common) a program on a device, a plan_exec
+ * (plan_exec.h) its launch list.
  * Units: bytes. Threads: immutable once made. */
 #ifndef LZ_LOWER_PLAN_PLAN_H
 #define LZ_LOWER_PLAN_PLAN_H
@@ -27,7 +29,7 @@ typedef struct lz_bufref {
 /* Control flow runs other plans. Buffers of such a step: the results (as many as the second plan
  * has), the operands (those of the plans), then memory to work in (lz_step_work). A while copies
  * the values it carries into the results first, unless both are one memory, and goes on from
- * there. One whose rounds are known has no plan of its condition. */
+ * there. One whose trip_count are known has no plan of its condition. */
 #define LZ_NO_PLAN UINT32_MAX
 /* A call has the results and the operands of a custom_call. */
 typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF, LZ_STEP_CALL } lz_step_kind;
@@ -37,7 +39,7 @@ typedef struct lz_step {
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
     const lz_ffi_target *call; /* of a call, else NULL */
-    lz_trip_count rounds;      /* of a while */
+    lz_trip_count trip_count;  /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;
@@ -84,7 +86,7 @@ bool lz_while_layout(const lz_plan *body, uint64_t *off, uint64_t *temps);
 /* Bytes of work memory; 64-byte aligned. False: they overflow. */
 bool lz_step_work(const lz_plan *p, const lz_step *s, uint64_t *nbytes);
 
-/* Runs a plan with the slow executor (tests, `--device loop`). in[] / out[] are dense host
+/* Runs a plan with the loop-IR interpreter (tests, `--device loop`). in[] / out[] are dense host
  * arrays. */
 lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out);
 #endif

@@ -1,7 +1,8 @@
-/* plan_codec.c - plans as bytes, for program entries of the cache: types, aliases, constants, the
- * canonical bytes of the kernels, the plans of regions, and the steps. No address, path or time.
- * Byte order: little-endian. Reading trusts nothing: sizes are checked before anything is
- * allocated, and the result is verified. Threads: pure. */
+/* plan_codec.c - encodes plans for program entries of the cache: types, aliases, constants,
+ * encodings of the kernels, plans of regions, steps. No address, path or time. Little-endian. The
+ * decoder trusts nothing: sizes are checked before anything is allocated, and the result is
+ * verified.
+ * Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/plan/plan.h"
 #include <inttypes.h>
@@ -30,7 +31,7 @@ static void put_call(lz_buf *b, const lz_ffi_target *c)
         put_type(b, c->arg[k]);
 }
 
-static void put_rounds(lz_buf *b, const lz_trip_count *r)
+static void put_trip_count(lz_buf *b, const lz_trip_count *r)
 {
     lz_buf_u8(b, (uint8_t)r->dtype);
     lz_buf_u8(b, (uint8_t)r->go_on);
@@ -63,7 +64,7 @@ static void put_step(lz_buf *b, const lz_step *s)
     if (s->kind == LZ_STEP_CALL)
         put_call(b, s->call);
     if (s->kind == LZ_STEP_WHILE)
-        put_rounds(b, &s->rounds);
+        put_trip_count(b, &s->trip_count);
 }
 
 void lz_plan_serialize(const lz_plan *p, lz_buf *out)
@@ -83,8 +84,8 @@ void lz_plan_serialize(const lz_plan *p, lz_buf *out)
     lz_buf_u32(out, p->nkernel);
     for (uint32_t i = 0; i < p->nkernel; i++) {
         lz_buf_lstr(out, p->kernels[i]->name);
-        lz_buf_u32(out, (uint32_t)p->kernels[i]->ncanon);
-        lz_buf_put(out, p->kernels[i]->canon, p->kernels[i]->ncanon);
+        lz_buf_u32(out, (uint32_t)p->kernels[i]->nencoding);
+        lz_buf_put(out, p->kernels[i]->encoding, p->kernels[i]->nencoding);
     }
     lz_buf_u32(out, p->nsub);
     for (uint32_t i = 0; i < p->nsub; i++) { /* as deep as regions nest */
@@ -238,7 +239,7 @@ static const lz_ffi_target *take_call(dec *d)
 }
 
 /* Whatever it is; the plan is verified. */
-static void take_rounds(dec *d, lz_trip_count *r)
+static void take_trip_count(dec *d, lz_trip_count *r)
 {
     r->dtype = (lz_dtype)lz_rd_u8(&d->r);
     r->go_on = (lz_comparison_direction)lz_rd_u8(&d->r);
@@ -275,7 +276,7 @@ static void take_step(dec *d, lz_step *s)
     if (s->kind == LZ_STEP_CALL)
         s->call = take_call(d);
     if (s->kind == LZ_STEP_WHILE)
-        take_rounds(d, &s->rounds);
+        take_trip_count(d, &s->trip_count);
 }
 
 static lz_status take_subs(dec *d)
@@ -319,7 +320,7 @@ static lz_status make_kernels(dec *d)
         const span *k = &d->kernels[s->kernel];
         if (p->kernels[s->kernel])
             continue;
-        LZ_TRY(lz_kernel_from_canon(k->p, k->n, s->args, s->narg, &p->kernels[s->kernel]));
+        LZ_TRY(lz_kernel_decode(k->p, k->n, s->args, s->narg, &p->kernels[s->kernel]));
         lz_kernel *made = p->kernels[s->kernel];
         size_t n = k->nname < sizeof made->name ? k->nname : sizeof made->name - 1;
         memcpy(made->name, k->name ? k->name : "", k->name ? n : 0);

@@ -17,7 +17,7 @@ typedef struct control {
     uint32_t part[2];     /* what it runs */
     uint64_t *off, temps; /* while: lz_while_layout of the body */
     size_t carried;       /* while: in a state, where what is carried is */
-    int64_t rounds;       /* while: where they are known; else -1 */
+    int64_t trips;        /* while: where they are known; else -1 */
     lz_ffi_entry entry;   /* call: whom */
 } control;
 
@@ -124,14 +124,14 @@ static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
     bool known = s->sub[0] == LZ_NO_PLAN;
     c->part[1] = p->subs[s->sub[1]];
     c->part[0] = known ? c->part[1] : p->subs[s->sub[0]];
-    c->rounds = -1;
+    c->trips = -1;
     if (s->kind == LZ_STEP_WHILE) {
         (void)lz_while_layout(second, c->off, &c->temps); /* the plan is verified */
         c->carried = g->nptr;
         g->nptr += second->nout;
     }
     if (known)
-        (void)lz_trip_count_known(&s->rounds, &c->rounds); /* it is */
+        (void)lz_trip_count_known(&s->trip_count, &c->trips); /* it is */
     g->control |= !known;
     l->control = c;
     return LZ_OK;
@@ -141,10 +141,10 @@ static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
 static uint64_t runs_of(const lz_plan_exec *g, const lz_launch *l)
 {
     uint64_t n = 1;
-    if (!l->control || l->control->rounds < 0)
+    if (!l->control || l->control->trips < 0)
         return n;
     const lz_part *body = &g->parts[l->control->part[1]];
-    if (__builtin_mul_overflow(body->nrun, (uint64_t)l->control->rounds, &n) ||
+    if (__builtin_mul_overflow(body->nrun, (uint64_t)l->control->trips, &n) ||
         __builtin_add_overflow(n, 2 * (uint64_t)body->plan->nout, &n))
         n = UINT64_MAX;
     return n;
@@ -334,9 +334,10 @@ static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *
     return LZ_OK;
 }
 
-/* The rounds of a loop whose operands say them; -1: its condition has to be asked. bufs: the
+/* The trips of a loop whose operands say them; -1: its condition has to be asked. bufs: the
  * operands. */
-static lz_status read_rounds(const run *r, const lz_trip_count *of, void *const *bufs, int64_t *out)
+static lz_status read_trip_count(const run *r, const lz_trip_count *of, void *const *bufs,
+                                 int64_t *out)
 {
     int64_t start = of->start, end = of->end;
     bool fits = of->dtype != LZ_DTYPE_NONE;
@@ -349,8 +350,8 @@ static lz_status read_rounds(const run *r, const lz_trip_count *of, void *const 
     return LZ_OK;
 }
 
-/* Whether there is one more round, by the condition. test: its arguments that no round changes are
- * there. */
+/* Whether there is one more round, by the condition. test: its arguments that no iteration changes
+ * are there. */
 static lz_status ask(const run *r, const control *c, void *const *cur, char *work, bool *more)
 {
     const lz_part *cond = &r->g->parts[c->part[0]];
@@ -362,21 +363,21 @@ static lz_status ask(const run *r, const control *c, void *const *cur, char *wor
     return r->g->ops->read_bool(r->user, work, more);
 }
 
-/* A carried value is in the step's result or, after an odd number of rounds, in work memory when it
- * cannot be made in place. rounds: -1 where the condition says them. */
-static lz_status run_rounds(const run *r, const control *c, int64_t rounds, void *const *bufs,
-                            void **cur)
+/* A carried value is in the step's result or, after an odd number of trips, in work memory when it
+ * cannot be made in place. trips: -1 where the condition says them. */
+static lz_status run_iterations(const run *r, const control *c, int64_t trips, void *const *bufs,
+                                void **cur)
 {
     const lz_part *cond = &r->g->parts[c->part[0]], *body = &r->g->parts[c->part[1]];
     uint32_t n = body->plan->nout, nin = body->plan->nin;
     void **io = io_of(body, r->state), **next = io + nin;
     char *work = bufs[n + nin];
-    if (rounds < 0)
+    if (trips < 0)
         memcpy(io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
     memcpy(io + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
     for (int64_t i = 0;; i++) {
-        bool more = i < rounds;
-        if (rounds < 0)
+        bool more = i < trips;
+        if (trips < 0)
             LZ_TRY(ask(r, c, cur, work, &more));
         if (!more)
             return LZ_OK;
@@ -396,15 +397,15 @@ static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
     const control *c = l->control;
     const lz_plan *p = r->g->parts[c->part[1]].plan;
     void **cur = r->state + c->carried;
-    int64_t rounds = c->rounds;
-    if (rounds < 0)
-        LZ_TRY(read_rounds(r, &l->step->rounds, bufs + p->nout, &rounds));
+    int64_t trips = c->trips;
+    if (trips < 0)
+        LZ_TRY(read_trip_count(r, &l->step->trip_count, bufs + p->nout, &trips));
     for (uint32_t k = 0; k < p->nout; k++) {
         cur[k] = bufs[k];
         if (bufs[k] != bufs[p->nout + k])
             LZ_TRY(ops->copy(r->user, bufs[k], bufs[p->nout + k], p->out_type[k]->nbytes));
     }
-    LZ_TRY(run_rounds(r, c, rounds, bufs, cur));
+    LZ_TRY(run_iterations(r, c, trips, bufs, cur));
     for (uint32_t k = 0; k < p->nout; k++)
         if (cur[k] != bufs[k])
             LZ_TRY(ops->copy(r->user, bufs[k], cur[k], p->out_type[k]->nbytes));
@@ -485,7 +486,7 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
                         kept && kept->filled ? kept->what->skip : NULL);
 }
 
-/* ---- the slow executor ---- */
+/* ---- the loop-IR interpreter ---- */
 
 typedef struct loop_record {
     const lz_kernel *kernel;

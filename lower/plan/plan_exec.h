@@ -1,14 +1,15 @@
-/* plan_exec.h - a plan made ready to run, over and over: launch records, and where every pointer of
- * a run is, decided once. The plans of regions become parts of the same program, flat: parts,
- * kernels and launches are arrays. Who runs it says how by a table (lz_plan_exec_ops): launch a
- * kernel, copy bytes, read a boolean; the slow executor (lz_plan_run) and the devices of backends/
- * each have one. Steps of control flow are executed here, by setting the arguments of another part
- * and running it. A run has a state, nptr pointers: per part its arguments, results and the address
- * of every buffer of every launch. Addresses of constants are there from the start, those of
- * temporaries as long as their memory stays where it is, those in arguments and results are set by
- * each run. So a run allocates nothing, takes no lock, and adds up what has changed. Addresses are
- * `void *`; those of devices are handles that only their ops understand.
- * Units: bytes. Threads: a program is immutable once made; a state belongs to one run at a time. */
+/* plan_exec.h - the executable form of a plan: launch records, with the source of every pointer of
+ * a run decided once. Plans of regions become parts of the same plan_exec, flattened: parts,
+ * kernels and launches are arrays. The runner supplies a table (lz_plan_exec_ops): launch a
+ * kernel, copy bytes, read a boolean; the loop-IR interpreter (lz_plan_run) and the devices of
+ * backends/ each have one. Control flow is executed here, by setting the arguments of another part
+ * and running it. A run has a state of nptr pointers: per part its arguments, its results and the
+ * address of every buffer of every launch. Constants are set once, temporaries when their memory
+ * moves, arguments and results by each run. So a run allocates nothing, takes no lock, and only
+ * updates what changed. Addresses are `void *`; those of devices are handles that only their ops
+ * interpret.
+ * Units: bytes. Threads: a plan_exec is immutable once made; a state belongs to one run at a time.
+ */
 #ifndef LZ_LOWER_PLAN_PLAN_EXEC_H
 #define LZ_LOWER_PLAN_PLAN_EXEC_H
 #include "lower/plan/plan_invariant.h"
@@ -91,6 +92,6 @@ static inline void **lz_plan_exec_io(const lz_plan_exec *g, void **state)
 lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
                            const lz_plan_exec_kept *kept, void *run);
 
-/* The slow executor's; its makers and runs are NULL. */
+/* The loop-IR interpreter's; its makers and runs are NULL. */
 extern const lz_plan_exec_ops lz_loop_ops;
 #endif

@@ -1,8 +1,8 @@
-/* plan_invariant.c - see plan_invariant.h. The steps are gone through in order with a map of the
- * temporaries: which value lies where. A value is what one step writes to one of its buffers; it is
- * stable when all that its step reads is. Then, from the last step to the first, what has to run in
- * every run: steps that read what is not stable or write results, and those that make something for
- * these which cannot be kept. */
+/* plan_invariant.c - see plan_invariant.h. A forward scan over the steps, with a map of which
+ * value is where in the temporaries, finds the stable values: a value is what one step writes to
+ * one of its buffers, and is stable if everything that the step reads is. A backward scan then
+ * finds the steps that every run must do: those that read unstable values or write results, and
+ * those that make something for these that cannot be cached. */
 #include "lower/plan/plan_invariant.h"
 #include "base/vec.h"
 #include "lower/loops/loop_impl.h"

@@ -1,13 +1,12 @@
-/* plan_invariant.h - what of a program need not run again while some of its arguments stay the
- * same. Weights that a network is run with over and over are transposed for the products, scaled by
- * the statistics of norms and so on in every run, always to the same bytes. lz_invariants_find
- * finds the launches that read nothing but constants and arguments said to be stable, directly or
- * through each other. What others read of their results is moved out of the temporaries, where
- * later values are written over it, into memory of its own, the kept memory; then a run may leave
- * these launches out. Only the outermost part of a program is looked at. A result is kept whole or
- * not at all: it must be written at once by a kernel, and read within these bytes only.
- * Cost: of a search, proportional to the buffers of all steps and the values that are alive at a
- * time; programs of very many steps are left alone.
+/* plan_invariant.h - loop-invariant launches: what need not run again while some arguments stay
+ * the same. Inference repeats the transposes and scalings of its weights in every run, always with
+ * the same result. lz_invariants_find finds the launches that depend, directly or through each
+ * other, only on constants and arguments said to be stable. Their results that others read move
+ * from the temporaries, which later values overwrite, to memory of their own (the run-to-run
+ * constant cache); then a run may skip these launches. Only the outermost part is searched. A
+ * result is cached whole or not at all: one kernel writes it, and reads stay within its bytes.
+ * Cost: proportional to the buffers of all steps and the values alive at a time; plans of very
+ *   many steps are left alone.
  * Units: bytes. Threads: pure; what is found is immutable. */
 #ifndef LZ_LOWER_PLAN_PLAN_INVARIANT_H
 #define LZ_LOWER_PLAN_PLAN_INVARIANT_H

@@ -1,6 +1,7 @@
-/* plan_verify.c - the verifier of plans: references in range and aligned, kernels called with what
- * they ask for, every address that does not depend on data inside its buffer, nothing read after
- * its memory was given away. It is the gate for plans from untrusted bytes. Threads: pure. */
+/* plan_verify.c - the verifier of plans: references are in range and aligned, kernels get the
+ * buffers they expect, every address that does not depend on data is inside its buffer, nothing is
+ * read after its memory was reused. It is the gate for plans decoded from untrusted bytes.
+ * Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/plan/plan.h"
 #include "lower/effort.h"
@@ -231,14 +232,14 @@ static lz_status check_subs(const lz_plan *p, uint32_t i)
     const lz_step *s = &p->steps[i];
     int64_t n;
     bool loop = s->kind == LZ_STEP_WHILE;
-    bool known = loop && s->sub[0] == LZ_NO_PLAN && lz_trip_count_known(&s->rounds, &n);
+    bool known = loop && s->sub[0] == LZ_NO_PLAN && lz_trip_count_known(&s->trip_count, &n);
     if ((s->sub[0] >= p->nsub && !known) || s->sub[1] >= p->nsub)
         return BAD("step %u: plans %u and %u of %u", i, s->sub[0], s->sub[1], p->nsub);
     const lz_plan *b = p->subs[s->sub[1]];
     bool fits = known || first_fits(p->subs[s->sub[0]], b, loop);
     if (loop)
         fits = fits && b->nout <= b->nin &&
-               lz_trip_count_valid(&s->rounds, b->in_type, b->nin, b->nout);
+               lz_trip_count_valid(&s->trip_count, b->in_type, b->nin, b->nout);
     for (uint32_t k = 0; fits && k < b->nout; k++)
         fits = loop ? b->out_type[k] == b->in_type[k] &&
                           (b->out_alias[k] < 0 || b->out_alias[k] == (int32_t)k)

@@ -1,9 +1,8 @@
-/* schedule.c - order the groups so that little memory lives at once.
- * Does:     list scheduling: of the groups whose operands are there, the one that frees most and
- *   allocates least; the earlier one in the program when equal. A group that would overwrite an
- *   argument in place waits while others still read it. Then what takes memory and gives none back
- *   (weights laid out anew, for one: they are smaller than what else could run, so they came first)
- *   moves to just before what reads it.
+/* schedule.c - orders the groups to keep peak memory low.
+ * Does:     list scheduling: of the ready groups, the one that frees most and allocates least runs
+ *   next; ties go to program order. A group that would overwrite an argument in place waits for
+ *   the argument's other readers. Then groups that allocate and free nothing (weights in another
+ *   layout: small, so they came first) move to just before their first reader.
  * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
@@ -25,7 +24,7 @@ typedef LZ_VEC(uint32_t) ids;
 
 typedef struct sched {
     const lz_fusion *fu;
-    const uint32_t *takes_over;
+    const uint32_t *donor;
     uint32_t ngroup, nbuf;
     uint32_t *nread; /* by buffer: reads of groups that have not run */
     ids *in, *out;   /* by group: buffers read and written, each once */
@@ -131,7 +130,7 @@ static int64_t cost(sched *s, uint32_t g)
             c -= (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
     }
     for (uint32_t i = 0; i < s->out[g].len; i++) {
-        uint32_t buf = s->out[g].data[i], p = s->takes_over ? s->takes_over[buf] : LZ_NONE;
+        uint32_t buf = s->out[g].data[i], p = s->donor ? s->donor[buf] : LZ_NONE;
         if (!s->fu->is_result[buf])
             c += (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
         if (p != LZ_NONE && s->nread[p] > (s->seen_in[p] == s->stamp))
@@ -315,8 +314,8 @@ static void note_places(const sched *s, late *l, uint32_t g)
         uint64_t *last = &l->last[s->in[g].data[i]];
         *last = l->label[g] > *last ? l->label[g] : *last;
     }
-    for (uint32_t i = 0; i < s->out[g].len && s->takes_over; i++) {
-        uint32_t p = s->takes_over[s->out[g].data[i]];
+    for (uint32_t i = 0; i < s->out[g].len && s->donor; i++) {
+        uint32_t p = s->donor[s->out[g].data[i]];
         if (p != LZ_NONE && (l->over[p] == LZ_NONE || l->label[g] < l->label[l->over[p]]))
             l->over[p] = g;
     }
@@ -411,11 +410,10 @@ static lz_status schedule(sched *s, lz_schedule *out)
     return delay(s, out);
 }
 
-lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz_schedule *out)
+lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, lz_schedule *out)
 {
     memset(out, 0, sizeof *out);
-    sched s = {
-        .fu = fu, .takes_over = takes_over, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
+    sched s = {.fu = fu, .donor = donor, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
     s.nread = lz_calloc(s.nbuf + 1, sizeof *s.nread);
     s.waits = lz_calloc(s.ngroup + 1, sizeof *s.waits);
     s.in = lz_calloc(s.ngroup + 1, sizeof *s.in);

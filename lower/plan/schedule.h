@@ -11,7 +11,7 @@ typedef struct lz_schedule {
 /* last_reader: by buffer, for the results that would like to take over an argument: that argument's
  * number, or LZ_NONE (may be NULL): such a group waits for the argument's other readers when it
  * can. Errors: LZ_EMEM; LZ_EINTERNAL when the groups depend on each other in a ring. */
-lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *takes_over, lz_schedule *out);
+lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, lz_schedule *out);
 void lz_schedule_free(lz_schedule *s);
 
 /* Calls fn(user, buf, write) for every buffer node n touches. Updates in place read and write. */

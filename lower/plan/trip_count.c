@@ -47,11 +47,11 @@ bool lz_trip_count_count(const lz_trip_count *r, int64_t start, int64_t end, int
         return true;
     if (step <= 0)
         return false;
-    __int128 rounds = (way + step - 1) / step;
-    if (rounds > INT64_MAX)
+    __int128 trips = (way + step - 1) / step;
+    if (trips > INT64_MAX)
         return false;
-    *n = (int64_t)rounds;
-    return fits(r->dtype, start + rounds * r->step);
+    *n = (int64_t)trips;
+    return fits(r->dtype, start + trips * r->step);
 }
 
 bool lz_trip_count_known(const lz_trip_count *r, int64_t *n)
@@ -98,8 +98,8 @@ static bool known_bits(const loop *l, uint64_t bits, int64_t *out)
     return lz_trip_count_number(l->dtype, &bits, out);
 }
 
-/* A number that no round changes: a constant, or the operand that is one (*opnd: LZ_NOVAL), or an
- * operand. */
+/* A number that no iteration changes: a constant, or the operand that is one (*opnd: LZ_NOVAL), or
+ * an operand. */
 static bool unchanging(const loop *l, const lz_func *region, lz_val v, uint32_t *opnd, int64_t *out)
 {
     uint64_t bits;
@@ -118,7 +118,7 @@ static bool unchanging(const loop *l, const lz_func *region, lz_val v, uint32_t 
     return true;
 }
 
-/* What each round adds to carried value k. */
+/* What each iteration adds to carried value k. */
 static bool find_step(const loop *l, uint32_t k, int64_t *step)
 {
     lz_val v = behind_views(l->body, l->body->results[k]);

@@ -1,9 +1,9 @@
-/* trip_count.h - how often a while runs, where a counter says so: nobody has to ask its condition
- * then, round by round, and who runs it on a device need not wait for answers. A counter is a
- * carried integer of one element to which each round adds the same number; the loop goes on while
- * it compares with an end that no round changes. Where it starts and ends is known, or an operand
- * says it when the loop is reached. A counter that would pass the end of its type is left to the
- * condition. Threads: pure functions. */
+/* trip_count.h - trip counts of while loops that a counter controls, so that the condition need
+ * not be evaluated per iteration and a device need not wait for it. A counter is a carried integer
+ * scalar to which each iteration adds the same number; the loop runs while it compares with a
+ * loop-invariant bound. Start and bound are constants, or operands that are read when the loop is
+ * reached. A counter that would overflow its type is left to the condition.
+ * Threads: pure functions. */
 #ifndef LZ_LOWER_PLAN_TRIP_COUNT_H
 #define LZ_LOWER_PLAN_TRIP_COUNT_H
 #include "ir/module.h"
@@ -18,7 +18,7 @@ typedef struct lz_trip_count {
 } lz_trip_count;
 
 /* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number
- * to another the rounds are known, too, or it does not count. */
+ * to another the trip count is static, too, or it does not count. */
 lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
 /* The body without carried value k, interned. NULL: something is made of it besides its next value.
  * Errors: LZ_EMEM. */
@@ -28,7 +28,8 @@ lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarri
 bool lz_trip_count_count(const lz_trip_count *r, int64_t start, int64_t end, int64_t *n);
 /* The rounds, where nothing has to be read to know them. */
 bool lz_trip_count_known(const lz_trip_count *r, int64_t *n);
-/* An element of the counter's type, as it lies in memory. False: it is too large to be counted. */
+/* An element of the counter's type, as it is laid out in memory. False: it is too large to be
+ * counted. */
 bool lz_trip_count_number(lz_dtype d, const void *at, int64_t *out);
 /* Whether these could be of a loop of nopnd operands, of which ncarried are carried. */
 bool lz_trip_count_valid(const lz_trip_count *r, const lz_type *const *opnd, uint32_t nopnd,

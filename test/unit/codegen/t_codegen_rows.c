@@ -244,8 +244,8 @@ END_TEST
 START_TEST(other_sizes)
 {
     lz_kernel *a = k_make(k_attend, 100, 90), *b = k_make(k_attend, 30, 40);
-    ck_assert_uint_eq(a->ncanon, b->ncanon);
-    ck_assert(memcmp(a->canon, b->canon, a->ncanon) == 0);
+    ck_assert_uint_eq(a->nencoding, b->nencoding);
+    ck_assert(memcmp(a->encoding, b->encoding, a->nencoding) == 0);
     lz_kernel_free(a);
     lz_kernel_free(b);
 }

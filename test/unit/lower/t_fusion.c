@@ -231,8 +231,8 @@ END_TEST
 static bool has_kernel(const lz_plan *p, const lz_kernel *k)
 {
     for (uint32_t i = 0; i < p->nkernel; i++)
-        if (p->kernels[i]->ncanon == k->ncanon &&
-            memcmp(p->kernels[i]->canon, k->canon, k->ncanon) == 0)
+        if (p->kernels[i]->nencoding == k->nencoding &&
+            memcmp(p->kernels[i]->encoding, k->encoding, k->nencoding) == 0)
             return true;
     return false;
 }

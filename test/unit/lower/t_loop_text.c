@@ -14,8 +14,8 @@ static char *print(const lz_kernel *k)
 
 static bool same(const lz_kernel *a, const lz_kernel *b)
 {
-    return lz_hash_eq(a->hash, b->hash) && a->ncanon == b->ncanon &&
-           memcmp(a->canon, b->canon, a->ncanon) == 0;
+    return lz_hash_eq(a->hash, b->hash) && a->nencoding == b->nencoding &&
+           memcmp(a->encoding, b->encoding, a->nencoding) == 0;
 }
 
 START_TEST(text_round_trip)
@@ -203,23 +203,23 @@ END_TEST
 START_TEST(canon_round_trip)
 {
     lz_kernel *a = k_make(k_all[_i], 100, 40), *b;
-    ck_assert_int_eq(lz_kernel_from_canon(a->canon, a->ncanon, a->args, a->narg, &b), LZ_OK);
+    ck_assert_int_eq(lz_kernel_decode(a->encoding, a->nencoding, a->args, a->narg, &b), LZ_OK);
     ck_assert(same(a, b));
     char *ta = print(a), *tb = print(b);
     ck_assert_str_eq(strchr(ta, '{'), strchr(tb, '{'));
     lz_free(ta);
     lz_free(tb);
     lz_kernel_free(b);
-    ck_assert_int_eq(lz_kernel_from_canon(a->canon, a->ncanon, a->args, a->narg + 1, &b),
+    ck_assert_int_eq(lz_kernel_decode(a->encoding, a->nencoding, a->args, a->narg + 1, &b),
                      LZ_ECORRUPT);
     if (a->narg)
-        ck_assert_int_eq(lz_kernel_from_canon(a->canon, a->ncanon, a->args, a->narg - 1, &b),
+        ck_assert_int_eq(lz_kernel_decode(a->encoding, a->nencoding, a->args, a->narg - 1, &b),
                          LZ_ECORRUPT);
     /* arguments 0 and 1 where the pattern has a slot keep the pattern */
     int64_t ones[64];
     for (int i = 0; i < 64; i++)
         ones[i] = 1;
-    ck_assert_int_eq(lz_kernel_from_canon(a->canon, a->ncanon, ones, a->narg, &b), LZ_OK);
+    ck_assert_int_eq(lz_kernel_decode(a->encoding, a->nencoding, ones, a->narg, &b), LZ_OK);
     ck_assert(same(a, b));
     ta = print(b);
     lz_kernel *c;
@@ -239,20 +239,20 @@ END_TEST
 START_TEST(damaged_canon)
 {
     lz_kernel *a = k_make(k_all[_i], 100, 40), *b;
-    uint8_t *p = malloc(a->ncanon);
-    for (size_t i = 0; i < a->ncanon; i++) {
+    uint8_t *p = malloc(a->nencoding);
+    for (size_t i = 0; i < a->nencoding; i++) {
         uint8_t *cut = malloc(i + 1); /* exact size: overruns are seen */
-        memcpy(cut, a->canon, i);
-        ck_assert_int_eq(lz_kernel_from_canon(cut, i, a->args, a->narg, &b), LZ_ECORRUPT);
+        memcpy(cut, a->encoding, i);
+        ck_assert_int_eq(lz_kernel_decode(cut, i, a->args, a->narg, &b), LZ_ECORRUPT);
         free(cut);
         for (int x = 1; x < 256; x += x < 8 ? 1 : 31) {
-            memcpy(p, a->canon, a->ncanon);
+            memcpy(p, a->encoding, a->nencoding);
             p[i] ^= (uint8_t)x;
-            lz_status s = lz_kernel_from_canon(p, a->ncanon, a->args, a->narg, &b);
+            lz_status s = lz_kernel_decode(p, a->nencoding, a->args, a->narg, &b);
             ck_assert(s == LZ_OK || s == LZ_ECORRUPT);
             if (s == LZ_OK) {
-                ck_assert_uint_eq(b->ncanon, a->ncanon);
-                ck_assert(memcmp(b->canon, p, b->ncanon) == 0);
+                ck_assert_uint_eq(b->nencoding, a->nencoding);
+                ck_assert(memcmp(b->encoding, p, b->nencoding) == 0);
                 lz_kernel_free(b);
             }
         }

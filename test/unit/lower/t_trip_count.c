@@ -288,10 +288,10 @@ START_TEST(forms_are_told_apart)
     const lz_step *s = the_loop(p);
     int64_t n = ASKED;
     ck_assert_ptr_nonnull(s);
-    bool known = lz_trip_count_known(&s->rounds, &n);
+    bool known = lz_trip_count_known(&s->trip_count, &n);
     ck_assert(known == (s->sub[0] == LZ_NO_PLAN));
     if (!known)
-        n = s->rounds.dtype == LZ_DTYPE_NONE ? ASKED : READ;
+        n = s->trip_count.dtype == LZ_DTYPE_NONE ? ASKED : READ;
     ck_assert_int_eq(n, forms[_i].rounds);
     ck_assert_uint_eq(p->nsub, known ? 1 : 2);
     same_as_reference(f, p, 3, 14);
@@ -334,8 +334,8 @@ START_TEST(as_the_reference)
         const lz_step *s = the_loop(p);
         if (s) {
             known += s->sub[0] == LZ_NO_PLAN;
-            read += s->sub[0] != LZ_NO_PLAN && s->rounds.dtype != LZ_DTYPE_NONE;
-            asked += s->rounds.dtype == LZ_DTYPE_NONE;
+            read += s->sub[0] != LZ_NO_PLAN && s->trip_count.dtype != LZ_DTYPE_NONE;
+            asked += s->trip_count.dtype == LZ_DTYPE_NONE;
         }
         wrapping += passed;
         same_as_reference(f, p, m.start, m.end);
@@ -430,7 +430,7 @@ START_TEST(bytes_are_checked)
         form m = {LOOP("i32", 0, 5, 1, "LT"), .arg_end = arg};
         lz_plan *p = lower(&m, &f), *q = NULL;
         lz_step *s = (lz_step *)the_loop(p);
-        lz_trip_count good = s->rounds;
+        lz_trip_count good = s->trip_count;
         const lz_trip_count bad[] = {
             {LZ_F32, LZ_CMP_LT, 1, good.start_opnd, good.end_opnd, 0, good.end},
             {(lz_dtype)200, LZ_CMP_LT, 1, good.start_opnd, good.end_opnd, 0, good.end},
@@ -444,9 +444,9 @@ START_TEST(bytes_are_checked)
         for (size_t k = 0; k <= sizeof bad / sizeof *bad; k++) {
             bool is_bad = k < sizeof bad / sizeof *bad;
             lz_buf b = {0};
-            s->rounds = is_bad ? bad[k] : good;
+            s->trip_count = is_bad ? bad[k] : good;
             lz_plan_serialize(p, &b);
-            s->rounds = good;
+            s->trip_count = good;
             lz_status st = lz_plan_deserialize(b.data, b.len, &q);
             ck_assert_msg(st == (is_bad ? LZ_ECORRUPT : LZ_OK), "%d, %zu: %d", arg, k, (int)st);
             lz_buf_free(&b);
