@@ -65,6 +65,12 @@ static inline bool lz_test_in_turn(unsigned i, unsigned of)
     return lz_test_whole() || of < 2 || (i + lz_test_seed()) % of == 0;
 }
 
+/* The t-th of the n trials of a run, of so many; neighbours, so that remainders are all there. */
+static inline unsigned lz_test_trial(unsigned t, unsigned n, unsigned whole)
+{
+    return (lz_test_seed() * n + t) % whole;
+}
+
 static inline int lz_run_suite(Suite *s)
 {
     SRunner *r = srunner_create(s);

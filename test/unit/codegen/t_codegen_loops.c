@@ -913,9 +913,11 @@ static void random_kernel(void)
 
 START_TEST(randoms)
 {
-    util_seed += (uint64_t)_i * 1234567;
-    for (int i = 0; i < (lz_test_small() ? 8 : 40); i++)
+    unsigned n = lz_test_whole() ? 40 : lz_test_small() ? 8 : 16;
+    for (unsigned i = 0; i < n; i++) {
+        rnd_series((unsigned)_i * 40 + lz_test_trial(i, n, 40));
         random_kernel();
+    }
 }
 END_TEST
 

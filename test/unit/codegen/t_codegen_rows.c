@@ -156,7 +156,10 @@ START_TEST(layouts)
         {"f32", "f32"}, {"f64", "f64"}, {"bf16", "f32"}, {"f16", "f32"}};
     const char *one = "1", *row = "100";
     bool a = _i & 1, b = _i & 2, c = _i & 4;
-    for (int trial = 0; trial < 4 * (lz_test_small() ? 1 : 4); trial++) {
+    unsigned few = lz_test_whole() ? 16 : lz_test_small() ? 4 : 8;
+    for (unsigned j = 0; j < few; j++) {
+        unsigned trial = lz_test_trial(j, few, 16);
+        rnd_series(trial);
         char n[3][8];
         for (int i = 0; i < 3; i++)
             snprintf(n[i], sizeof n[i], "%d", (int)sizes[rnd64() % NS]);
@@ -305,7 +308,10 @@ START_TEST(heads_of_one_panel)
 {
     static const int64_t total[] = {4800, 4800, 19200, 19200},
                          size[] = {8, 16, 24, 32, 48, 64, 63, 96};
-    for (int i = 0; i < 8 * (lz_test_small() ? 1 : 4); i++) {
+    unsigned few = lz_test_whole() ? 32 : lz_test_small() ? 8 : 16;
+    for (unsigned j = 0; j < few; j++) {
+        unsigned i = lz_test_trial(j, few, 32);
+        rnd_series(i);
         int64_t h = size[i & 7], m = sizes[rnd64() % NS], n = sizes[rnd64() % NS];
         check(heads_new(_i & 1 ? 48 : m, n, h, _i & 2 ? 96 : h), total, i & 8, 2e-4);
     }

@@ -56,10 +56,15 @@ static void check_windows(const image *v)
     check_windows_on(v, &t);
 }
 
+enum { TRIALS = 40 };
+
 START_TEST(windows_of_images)
 {
     static const int64_t features[] = {1, 3, 10, 16, 20, 33, 48, 49, 64, 80, 130};
-    for (int trial = 0; trial < (lz_test_whole() ? 40 : lz_test_small() ? 8 : 20); trial++) {
+    unsigned n = lz_test_whole() ? TRIALS : lz_test_small() ? 8 : 12;
+    for (unsigned t = 0; t < n; t++) {
+        unsigned trial = lz_test_trial(t, n, TRIALS);
+        rnd_series((unsigned)_i * TRIALS + trial);
         image v = {.n = 1 + (int64_t)(rnd64() % 4),
                    .h = 3 + (int64_t)(rnd64() % 7),
                    .w = 3 + (int64_t)(rnd64() % 9),
@@ -153,7 +158,10 @@ START_TEST(images_in_lanes)
 {
     static const int64_t images[] = {1, 5, 16, 17, 32, 40, 48, 64, 80, 128, 200},
                          features[] = {1, 2, 3, 5, 10, 17, 20, 23, 40};
-    for (int trial = 0; trial < (lz_test_whole() ? 40 : lz_test_small() ? 8 : 20); trial++) {
+    unsigned n = lz_test_whole() ? TRIALS : lz_test_small() ? 8 : 12;
+    for (unsigned t = 0; t < n; t++) {
+        unsigned trial = lz_test_trial(t, n, TRIALS);
+        rnd_series((unsigned)_i * TRIALS + trial);
         image v = {.n = images[rnd64() % 11],
                    .h = 3 + (int64_t)(rnd64() % 6),
                    .w = 3 + (int64_t)(rnd64() % 6),
