@@ -452,7 +452,7 @@ START_TEST(dumps_ptx)
     lz_func *f = triple(1000);
     lz_exec *x;
     OK(be->compile(0, f, NULL, &x));
-    snprintf(command, sizeof command, "grep -q 'schedule points' %s/*.ptx", dir);
+    snprintf(command, sizeof command, "grep -q 'schedule elementwise' %s/*.ptx", dir);
     ck_assert_int_eq(system(command), 0);
     snprintf(command, sizeof command, "grep -q 'visible .entry lz_kernel' %s/*.ptx && rm -r %s",
              dir, dir);
