@@ -33,8 +33,8 @@ typedef struct lz_target {
     uint32_t without, always; /* forms of code: bit per row of variants.def */
     bool simt;                /* code is one thread of many: codegen/gpu/simt.h */
     int processors; /* simt: multiprocessors that products are laid out for (target_gpu.def) */
-    bool groups;    /* simt: four warps multiply together (simt_wgmma.c) */
-    bool bulk;      /* simt: boxes of matrices are copied by the device itself (simt_dot_tma.c) */
+    bool wgmma;     /* simt: warpgroup MMA from shared memory (gpu/simt_wgmma.c) */
+    bool tma;       /* simt: TMA loads (gpu/simt_dot_tma.c) */
     bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
 static inline bool lz_target_ptx(const lz_target *t) /* its object format is text: PTX */

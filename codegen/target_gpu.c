@@ -9,10 +9,10 @@ typedef struct arch {
     int capability;
     const char *cpu;
     int processors;
-    bool groups;
+    bool wgmma;
 } arch;
 static const arch archs[] = {
-#define SIMT_ARCH(capability, cpu, processors, groups) {capability, cpu, processors, groups},
+#define SIMT_ARCH(capability, cpu, processors, wgmma) {capability, cpu, processors, wgmma},
 #include "codegen/target_gpu.def"
 #undef SIMT_ARCH
 };
@@ -37,8 +37,8 @@ static lz_status configure(const arch *a, lz_target *t)
     int64_t processors = lz_cfg_int(LZ_OPT_CUDA_PROCESSORS);
     t->simt = true;
     t->machine.vector_bytes = 16;
-    t->groups = a->groups;
-    t->bulk = a->groups && lz_cfg_bool(LZ_OPT_CUDA_BULK);
+    t->wgmma = a->wgmma;
+    t->tma = a->wgmma && lz_cfg_bool(LZ_OPT_CUDA_BULK);
     t->processors = processors ? (int)processors : a->processors;
     t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
     return lz_variants_configured(t);

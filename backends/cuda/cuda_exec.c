@@ -309,7 +309,7 @@ static lz_status launch_kernel(const cuda_run *c, const record *r, void *const *
         d->param[n + i] = d->map[i].bytes;
     for (uint32_t i = 0; i < r->dims.nlaunch; i++) {
         const lz_simt_launch *l = &r->dims.launch[i];
-        if (l->entry == SIMT_BULK && !make_maps(d, r, bufs))
+        if (l->entry == SIMT_TMA && !make_maps(d, r, bufs))
             l = &r->dims.plain;
         LZ_TRY(cuda_check(d, launch_one(d, r->code->function[l->entry], l), "launching a kernel"));
     }

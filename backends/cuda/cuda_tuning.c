@@ -14,7 +14,7 @@ static void key(void *user, const lz_kernel *k, lz_buf *out)
     lz_buf_u32(out, (uint32_t)d->processors);
     lz_buf_u32(out, (uint32_t)d->clock_khz);
     lz_buf_u32(out, (uint32_t)d->target.processors);
-    lz_buf_u32(out, d->target.bulk);
+    lz_buf_u32(out, d->target.tma);
 }
 
 /* Throughput of the CUDA cores; tensor cores are faster still, and products are rarely

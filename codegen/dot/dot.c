@@ -1,5 +1,5 @@
-/* dot.c - a matrix product: which form, tile and blocks. See dot.h.
- * Threads: belongs to one thread. */
+/* dot.c - GEMM on a CPU: operand layouts, tile and block sizes, and the order of emission. See
+ * dot.h. Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include "lower/loops/loop_impl.h"
 #include <string.h>

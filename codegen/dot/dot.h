@@ -198,9 +198,9 @@ typedef struct dot_panel {
 /* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
  * sums from v on begin at `row`. n, N: the loop of columns and how many there are. w: vectors
  * v..past-1 are mostly those of such a panel; NULL: any. */
-void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w);
-/* Whether the later stages read or write anything that dot_fetch_row fetches: rows of nv vectors
+void dot_epilogue_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w);
+/* Whether the later stages read or write anything that dot_prefetch_row fetches: rows of nv vectors
  * from vector v on, where the other outer indices are set. */
-bool dot_fetches_rows(const kern *f, uint32_t n);
-void dot_fetch_row(kern *f, uint32_t n, Val v, unsigned nv);
+bool dot_prefetches_rows(const kern *f, uint32_t n);
+void dot_prefetch_row(kern *f, uint32_t n, Val v, unsigned nv);
 #endif

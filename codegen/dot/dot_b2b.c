@@ -1,15 +1,13 @@
-/* dot_b2b.c - kernels that keep rows (lower/loops/loop.h): products and what is done with the rows
- * between them, attention for one.
+/* dot_b2b.c - back-to-back GEMMs on a CPU: products with row-wise ops between them (attention).
  *
- * A block is a few points of the last outer loop. For a block, stage by stage: the sums of a
- * product are made in register tiles (dot_micro.c) from the block's left factor and a right factor
- * that was packed once for all points that share it, unless it lies so; the stages between the
- * products run over rows that are still in the cache, a few points at a time and of these each up
- * to its next reduction, so that the points hide each other's latencies. A unit is some blocks of
- * one point of the other outer loops. A row takes the memory of one it is made from when nothing
- * reads that one afterwards. Sums run over k in order, and a point's rows do not depend on its
- * block, so results do not depend
- * on the division into units.   Threads: belongs to one thread. */
+ * A block is a few points of the last outer loop. It goes through all stages: the sums of a product
+ * are made by the micro-kernel (dot_micro.c) from the block's left operand and a right operand that
+ * was packed once for all points that share it, or is read in place; the stages between the
+ * products run over rows that are still in the cache, several points side by side, each up to its
+ * next reduction, so that the points hide each other's latencies. A unit is some blocks of one
+ * point of the other outer loops. A row reuses the memory of one it is made from when nothing reads
+ * that one afterwards. Sums run over k in order, and a point's rows do not depend on its block, so
+ * results do not depend on the division into units. Threads: belongs to one thread. */
 #include "codegen/dot/dot_b2b.h"
 #include "lower/loops/loop_impl.h"
 #include <string.h>

@@ -1,9 +1,8 @@
-/* dot_b2b_prefetch.c - the factors of the products of a kernel that keeps rows, fetched into the
- * cache of the second level before they are wanted. Beside the points, whose rows are in the first
- * level: the tiles of a product would wait for so many lines at once, and so would the packing of a
- * whole factor. Each point fetches its part of the right factors of the next point of the other
- * loops, and a row of the left
- * ones of the next block.   Threads: belongs to one thread. */
+/* dot_b2b_prefetch.c - back-to-back GEMMs: prefetches the operands of the next point into the L2
+ * cache. It does so while points are worked on, whose rows are in L1: the micro-kernel and the
+ * packing would wait for so many cache lines at once. Each point prefetches its part of the next
+ * right operands, and a row of the next block's left ones.
+ * Threads: belongs to one thread. */
 #include "codegen/dot/dot_b2b.h"
 #include <string.h>
 

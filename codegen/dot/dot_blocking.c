@@ -1,5 +1,6 @@
-/* dot_blocking.c - a matrix product around the register tile: division into units, their sizes, the
- * loops of one. See dot.h. Threads: belongs to one thread. */
+/* dot_blocking.c - GEMM on a CPU: the macro-kernel. Work partition into units, their sizes, and the
+ * loops of a unit around the micro-kernel. See dot.h.
+ * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
 
@@ -233,8 +234,8 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     g->c.oidx[g->m] = ADD(r, li.i);
-    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
-                   &(dot_panel){g->nv, g->nv_small});
+    dot_epilogue_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
+                     &(dot_panel){g->nv, g->nv_small});
     em_loop_end(e, &li, NULL);
 }
 
@@ -244,12 +245,12 @@ static void fetch_tile(dot *g, Val here, Val r, Val nrows, Val v)
     em *e = g->e;
     em_if s;
     em_loop li;
-    if (g->plain || !dot_fetches_rows(&g->c, g->n))
+    if (g->plain || !dot_prefetches_rows(&g->c, g->n))
         return;
     em_if_begin(e, &s, here);
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     g->c.oidx[g->m] = ADD(r, li.i);
-    dot_fetch_row(&g->c, g->n, v, g->nv);
+    dot_prefetch_row(&g->c, g->n, v, g->nv);
     em_loop_end(e, &li, NULL);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* dot_epilogue.c - what is done with the sums of a tile: the later stages on its rows, and what
- * these read and write, fetched while the tile is multiplied. Threads: belongs to one thread. */
+/* dot_epilogue.c - GEMM on a CPU: the epilogue. Runs the kernel's later stages on the rows of a
+ * finished tile, and prefetches what they read and write while the tile is multiplied.
+ * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void finish_panel(kern *f, uint32_t n, Val row, Val v, Val past, const do
     em_if_end(e, &more, 0, NULL, NULL, NULL);
 }
 
-void dot_finish_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w)
+void dot_epilogue_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w)
 {
     em *e = f->e;
     kctx one = {.u = 1};
@@ -114,7 +115,7 @@ static uint64_t to_fetch(const kern *f, uint32_t n, uint32_t s, uint64_t *seen)
     return which;
 }
 
-bool dot_fetches_rows(const kern *f, uint32_t n)
+bool dot_prefetches_rows(const kern *f, uint32_t n)
 {
     uint64_t seen = 0;
     for (uint32_t s = 1; s < f->k->nstage; s++)
@@ -123,7 +124,7 @@ bool dot_fetches_rows(const kern *f, uint32_t n)
     return false;
 }
 
-void dot_fetch_row(kern *f, uint32_t n, Val v, unsigned nv)
+void dot_prefetch_row(kern *f, uint32_t n, Val v, unsigned nv)
 {
     em *e = f->e;
     enum { LINE = 64 };

@@ -220,7 +220,7 @@ static void scratch_parts(implicit *g)
     Val rows = SEL(ICMP(SGT, g->KB, em_c64(e, 1)), em_c64(e, (row_tiles(g) + 1) * g->mr),
                    em_c64(e, g->mr));
     g->nblock = MUL(MUL(g->wide, rows), em_c64(e, vb));
-    Val tables = MUL(g->ntable, em_c64(e, g->bordered ? 3 : 2));
+    Val tables = MUL(g->ntable, em_c64(e, g->padded ? 3 : 2));
     g->scratch = ADD(ADD(tables, em_c64(e, 256)), ADD(g->npack, g->nblock));
 }
 
@@ -361,8 +361,8 @@ static void finish_tile(implicit *g, Val nrows, Val v, Val past, Val c, Val c_st
     em_loop li;
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     implicit_load_indices(g, li.i);
-    dot_finish_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
-                   &(dot_panel){g->nv, g->nv_small});
+    dot_epilogue_row(&g->c, g->n, g->N, em_at(e, c, MUL(li.i, c_stride), 1), v, past,
+                     &(dot_panel){g->nv, g->nv_small});
     em_loop_end(e, &li, NULL);
 }
 
@@ -372,12 +372,12 @@ static void fetch_tile(implicit *g, Val here, Val nrows, Val v)
     em *e = g->e;
     em_if s;
     em_loop li;
-    if (!dot_fetches_rows(&g->c, g->n))
+    if (!dot_prefetches_rows(&g->c, g->n))
         return;
     em_if_begin(e, &s, here);
     em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
     implicit_load_indices(g, li.i);
-    dot_fetch_row(&g->c, g->n, v, g->nv);
+    dot_prefetch_row(&g->c, g->n, v, g->nv);
     em_loop_end(e, &li, NULL);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
@@ -397,9 +397,9 @@ static Val tile_c(implicit *g, const unit *w, const panels *p, Val r, Val nrows,
     Val cols = SUB(g->N, MUL(p->v, em_c64(e, g->L))), whole = MUL(p->nv, em_c64(e, g->L));
     Val full = AND(ICMP(EQ, nrows, em_c64(e, g->mr)),
                    AND(ICMP(SGE, cols, whole), ICMP(SLE, ADD(p->v, p->nv), w->v1)));
-    Val to_c = AND(g->even, full);
+    Val to_c = AND(g->result_even, full);
     args[T_C] = SEL(to_c, c, args[T_C]);
-    args[T_C_STRIDE] = SEL(to_c, g->apart, args[T_C_STRIDE]);
+    args[T_C_STRIDE] = SEL(to_c, g->result_stride, args[T_C_STRIDE]);
     return to_c;
 }
 
@@ -413,19 +413,19 @@ static void tile_row(implicit *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     args[T_OFF_A] = g->off_a;
     args[T_KC] = kc;
     Val nruns = NULL;
-    if (g->bordered == g->a)
-        nruns = implicit_list_runs(g, w->v0, 1, k0, kc);
+    if (g->padded == g->a)
+        nruns = implicit_list_k_ranges(g, w->v0, 1, k0, kc);
     panels p;
     panels_begin(g, w, &p, NULL);
-    if (g->bordered == g->b)
-        nruns = implicit_list_runs(g, p.v, g->nv, k0, kc);
+    if (g->padded == g->b)
+        nruns = implicit_list_k_ranges(g, p.v, g->nv, k0, kc);
     Val wide = em_alloca(e, e->i64, 1, 8);
     em_store(e, MUL(p.nv, em_c64(e, (int64_t)g->L * g->es)), wide, 8);
     args[T_B] = SEL(g->direct, implicit_b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
     args[T_STEP_B] = SEL(g->direct, g->step_b, wide);
     args[T_NEXT_B] = SEL(g->direct, em_c64(e, 8), em_c64(e, 0));
-    if (g->bordered)
-        implicit_start_run(g, nruns, args);
+    if (g->padded)
+        implicit_start_k_range(g, nruns, args);
     args[T_COLS] = SEL(g->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);
@@ -451,10 +451,10 @@ static void run_unit(implicit *g, const unit *w, Val first)
     em_if other;
     em_if_begin(e, &other, OR(first, ICMP(SGT, g->KB, em_c64(e, 1))));
     implicit_fill_tables(g, k0, kc);
-    implicit_look_through_a(g);
+    implicit_check_finite_a(g);
     em_if_end(e, &other, 0, NULL, NULL, NULL);
     pack_block(g, w, k0, kc);
-    implicit_look_through_b(g, first, k0, kc, lk.i);
+    implicit_check_finite_b(g, first, k0, kc, lk.i);
     implicit_start_rows(g, w->r0);
     em_loop_begin(e, &lr, w->r0, w->r1, em_c64(e, g->mr), 0, NULL);
     tile_row(g, w, lr.i, lk.i, k0, kc);
@@ -488,10 +488,10 @@ static void place_scratch(implicit *g, Val scratch)
     g->off_a = scratch;
     g->step_b = em_at(e, scratch, g->ntable, 1);
     g->at_b = em_at(e, g->step_b, g->ntable, 1);
-    g->pack = g->bordered ? em_at(e, g->at_b, g->ntable, 1) : g->at_b;
+    g->pack = g->padded ? em_at(e, g->at_b, g->ntable, 1) : g->at_b;
     g->block = em_at(e, g->pack, g->npack, 1);
     g->zero = em_alloca(e, g->vec, g->nv, 64);
-    implicit_place_runs(g);
+    implicit_place_k_ranges(g);
     implicit_place_rows(g);
     for (unsigned v = 0; v < g->nv; v++)
         em_store(e, LLVMConstNull(g->vec), em_at(e, g->zero, em_c64(e, v), (int64_t)g->L * g->es),
@@ -545,10 +545,10 @@ lz_status dot_emit_implicit(em *e, const lz_kernel *k)
     g.shared = shares_rows(k, g.a, g.b);
     g.rows_touch = lz_sz_is(g.a->stride[lz_kernel_dot(k)->m], 1);
     choose_tile(&g);
-    implicit_choose_borders(&g);
+    implicit_choose_padding(&g);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {
-        implicit_emit_tiles(&g);
+        implicit_emit_micro(&g);
         emit_numbers(&g);
         emit_sizes(&g);
         emit_run(&g);

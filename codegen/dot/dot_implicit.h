@@ -12,53 +12,78 @@ enum {
         16 /* k whose elements of A are fetched, where the rows of a tile lie in one line */
 };
 
-/* A loop of rows whose windows may reach padding: those of first..past - 1 do not. */
-typedef struct implicit_cell {
+/* A loop of rows whose windows may reach padding. The indices whose windows do not are one class,
+ * each of the others is one; a region is a class of each such loop. */
+typedef struct implicit_region {
     uint32_t loop;
-    Val first, past, n; /* n: classes of indices, these and each of the others */
-} implicit_cell;
+    Val first, past; /* indices without padding: first..past - 1 */
+    Val n;           /* classes */
+} implicit_region;
 
 typedef struct implicit {
     em *e;
     const lz_kernel *k;
-    kern c; /* evaluation of the later stages */
-    lz_dtype d;
-    unsigned L, es, mr, nv, nv_small; /* of a tile: rows, vectors, those of a narrow one */
-    uint32_t n;                       /* the loop of columns */
-    uint32_t row_loop;                /* a bit per outer loop that is part of the rows */
-    const lz_access *a, *b;
-    bool shared;     /* shares_rows */
+    kern c;             /* evaluation of the epilogue */
+    lz_dtype d;         /* of the accumulators and both factors */
+    unsigned L;         /* lanes of a vector */
+    unsigned es;        /* bytes of an element */
+    unsigned mr;        /* rows of a register tile */
+    unsigned nv;        /* vectors of a panel */
+    unsigned nv_small;  /* of a narrow one */
+    uint32_t n;         /* the loop of columns */
+    uint32_t row_loop;  /* bit per outer loop that is part of the rows */
+    const lz_access *a; /* loads of the factors */
+    const lz_access *b;
+    bool shared;     /* rows do not know of the matrix they are in (shares_rows) */
     bool rows_touch; /* rows of A lie side by side, and their k apart */
-    /* N is a multiple of the lanes; or is one where B is in place, since masked loads are none of
-     * the machine's; the sums are stored as they are */
-    bool whole, full, plain;
+    bool whole;      /* N is a multiple of the lanes */
+    bool full;       /* it is one where B is in place: there are no masked loads */
+    bool plain;      /* the epilogue stores the sums as they are */
     const lz_access
-        *bordered; /* a or b, whose padding is left out (dot_implicit_padding.c); NULL */
+        *padded; /* a or b, whose padding is skipped (dot_implicit_padding.c), or NULL */
     uint8_t order[LZ_LOOP_MAX]; /* of the inner loops in the tables */
     Ty elem, vec;
-    int64_t kc;
-    Val micro[2][2]; /* functions by [runs, [narrow panel]] */
+    int64_t kc;      /* bound of a block of K */
+    Val micro[2][2]; /* micro-kernels by [k-ranges, [narrow panel]] */
     /* emitted sizes */
-    Val M, N, K, batch, row_b; /* row_b: bytes from one row of B to the next */
-    Val T, V, P, KB, RB, CB;   /* T, V, P: tiles, vectors, wide panels */
-    Val direct;                /* B in place */
-    Val wide;                  /* vectors of a unit's columns, at most */
-    Val ntable, npack, nblock; /* bytes of a table, of packed B, of a unit's sums */
-    Val grid, scratch;         /* what lz_grid and lz_scratch give */
-    em_numbers numbers;        /* all but the first five, computed from these */
-    Val off_a, step_b;     /* tables by k: bytes from the row's start; bytes to the next row of B */
-    Val at_b;              /* with borders: bytes to a row of B from the block's first */
-    Val worth;             /* with borders: there is enough padding; */
-    Val several;           /* a tile has several runs of k; */
-    Val runs, finite, all; /* these; whether the other factor is finite, what is used of it now, and
-                              what was looked through */
-    Val pack, block, zero; /* parts of the scratch memory; a row of zeros */
-    Val rows, index, cur;  /* of a tile: pointers, outer indices; the indices of the next row */
-    Val result, apart, even; /* of a tile where `plain`: bytes to its first row's results, to the
-                                next row's; all are so far apart */
-    uint32_t ncell;
-    Val alike; /* rows whose indices in the loops of cells are the same */
-    implicit_cell cell[LZ_BORDER_MAX];
+    Val M, N, K;
+    Val batch;          /* points of the other outer loops */
+    Val row_b;          /* bytes from one row of B to the next */
+    Val T;              /* tiles of rows */
+    Val V;              /* vectors of columns */
+    Val P;              /* wide panels */
+    Val KB, RB, CB;     /* blocks of K, of rows, of columns */
+    Val direct;         /* i1: B is read in place */
+    Val wide;           /* vectors of a unit's columns, at most */
+    Val ntable;         /* bytes of a table, */
+    Val npack;          /* of packed B, */
+    Val nblock;         /* of a unit's sums */
+    Val grid, scratch;  /* what lz_grid and lz_scratch give */
+    em_numbers numbers; /* all but the first five, computed from these */
+    /* indirection tables, by k */
+    Val off_a;  /* bytes from a row's start to A[m, k] */
+    Val step_b; /* bytes to the next row of B */
+    Val at_b;   /* with padding: bytes to a row of B from the block's first */
+    /* skipping padding */
+    Val worth;       /* i1: there is enough padding */
+    Val many_ranges; /* i1: a tile has several k-ranges */
+    Val k_ranges;    /* of this tile: firsts and ends */
+    Val is_finite;   /* i1 in memory: the other factor, as far as it is used now, is finite */
+    Val was_checked; /* i1 in memory: all that was checked so far is */
+    /* parts of the workspace */
+    Val pack;  /* packed B */
+    Val block; /* the unit's sums */
+    Val zero;  /* a row of zeros */
+    /* of a tile */
+    Val rows;          /* pointers to its rows of A */
+    Val index;         /* outer indices of its rows */
+    Val cur;           /* the indices of the next row */
+    Val result;        /* where `plain`: bytes to its first row's results, */
+    Val result_stride; /* to the next row's; */
+    Val result_even;   /* i1: all rows' are so far apart */
+    uint32_t nregion;
+    Val alike; /* rows whose indices in the loops of regions are the same */
+    implicit_region region[LZ_BORDER_MAX];
 } implicit;
 
 static inline bool implicit_is_row(const implicit *g, uint32_t l)
@@ -89,11 +114,11 @@ enum tile_arg {
     T_OLD,
     T_OLD_STRIDE,
     T_COLS,
-    T_RUNS,
+    T_K_RANGES,
     T_AT_B,
     T_ARGS
 };
-void implicit_emit_tiles(implicit *g);
+void implicit_emit_micro(implicit *g);
 void implicit_call_tile(implicit *g, Val narrow, const Val *args);
 
 /* dot_implicit_tables.c: the tables of k0.. (kc of them); what an access has at its first element;
@@ -112,8 +137,8 @@ void implicit_load_indices(implicit *g, Val row);
 Val implicit_index_at(implicit *g, Val i, uint32_t l);
 
 /* dot_implicit_padding.c; what is said of borders does nothing without them */
-void implicit_choose_borders(implicit *g); /* and the order of the inner loops */
-void implicit_place_runs(implicit *g);
+void implicit_choose_padding(implicit *g); /* and the order of the inner loops */
+void implicit_place_k_ranges(implicit *g);
 /* The largest magnitudes of what is packed, where that has to be known: of nothing, or NULL; with
  * x; at last. */
 Val implicit_least(implicit *g);
@@ -121,10 +146,10 @@ Val implicit_larger(implicit *g, Val so_far, Val x);
 void implicit_finite_where(implicit *g, Val largest);
 /* B in place, k0.. (kc of them, block kn), and A. first: for the first of the units that are run
  * one after the other. */
-void implicit_look_through_b(implicit *g, Val first, Val k0, Val kc, Val kn);
-void implicit_look_through_a(implicit *g);
+void implicit_check_finite_b(implicit *g, Val first, Val k0, Val kc, Val kn);
+void implicit_check_finite_a(implicit *g);
 /* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how
  * many, at least one. Then the arguments but T_ROWS and those of C. */
-Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc);
-void implicit_start_run(implicit *g, Val nruns, Val *args);
+Val implicit_list_k_ranges(implicit *g, Val v, unsigned nv, Val k0, Val kc);
+void implicit_start_k_range(implicit *g, Val nruns, Val *args);
 #endif

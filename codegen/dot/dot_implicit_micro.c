@@ -1,5 +1,5 @@
-/* dot_implicit_micro.c - the register tile of products by tables: rows wherever their pointers say,
- * and k wherever the table says. See dot_implicit.h.
+/* dot_implicit_micro.c - implicit GEMM: the micro-kernel. Rows of A through pointers, k through the
+ * indirection tables. See dot_implicit.h.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 #include <string.h>
@@ -103,7 +103,7 @@ static void run_by_run(implicit *g, const tile *t, Val *state)
     Val inner[EM_PHI], zero = em_c64(e, 0), places = ICMP(NE, t->p[T_NEXT_B], zero),
                        each = em_load(e, e->i64, t->p[T_STEP_B], 8);
     em_loop_begin(e, &l, zero, t->p[T_KC], em_c64(e, 1), (int)n, state + AT_SUMS);
-    Val at = em_at(e, t->p[T_RUNS], l.i, 16), first = em_load(e, e->i64, at, 8),
+    Val at = em_at(e, t->p[T_K_RANGES], l.i, 16), first = em_load(e, e->i64, at, 8),
         past = em_load(e, e->i64, em_at(e, at, em_c64(e, 1), 8), 8),
         place = em_load(e, e->i64, em_at(e, t->p[T_AT_B], SEL(places, first, zero), 8), 8);
     inner[AT_B] = em_at(e, t->p[T_B], SEL(places, place, MUL(first, each)), 1);
@@ -116,7 +116,7 @@ static void run_by_run(implicit *g, const tile *t, Val *state)
 
 static unsigned nargs(bool runs)
 {
-    return runs ? T_ARGS : T_RUNS;
+    return runs ? T_ARGS : T_K_RANGES;
 }
 
 static void emit_one(implicit *g, unsigned nv, bool runs, const char *name, Val *fn)
@@ -155,10 +155,10 @@ static void emit_both(implicit *g, bool runs, const char *wide, const char *narr
         emit_one(g, g->nv_small, runs, narrow, &fn[1]);
 }
 
-void implicit_emit_tiles(implicit *g)
+void implicit_emit_micro(implicit *g)
 {
     emit_both(g, false, "tile", "tile_narrow");
-    if (g->bordered)
+    if (g->padded)
         emit_both(g, true, "tile_runs", "tile_runs_narrow");
 }
 
@@ -185,11 +185,11 @@ static void call(implicit *g, bool runs, Val narrow, const Val *args)
 void implicit_call_tile(implicit *g, Val narrow, const Val *args)
 {
     em_ifelse s;
-    if (!g->bordered) {
+    if (!g->padded) {
         call(g, false, narrow, args);
         return;
     }
-    em_ifelse_begin(g->e, &s, g->several);
+    em_ifelse_begin(g->e, &s, g->many_ranges);
     call(g, true, narrow, args);
     em_ifelse_else(g->e, &s);
     call(g, false, narrow, args);

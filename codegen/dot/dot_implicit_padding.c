@@ -1,15 +1,13 @@
-/* dot_implicit_padding.c - products by tables that leave out what padding put into a factor. See
- * dot_implicit.h and lz_border in lower/loops/loop.h.
+/* dot_implicit_padding.c - implicit GEMM: skips the products with padding. See dot_implicit.h and
+ * lz_border in lower/loops/loop.h.
  *
- * The loops of k that borders speak of are the outermost ones of the tables, so that what a tile
- * may not leave out are runs of k: one, or one for each index of the first of two such loops. The
- * tile's function takes a list of them and keeps its sums in registers from run to run: what it
- * adds, and in which order, is what it would add otherwise, less the products with padding. These
- * are zeros of either sign unless the other factor is infinite or no number there, so that factor
- * is looked through before: the block of B that a unit packs or reads in place, or all rows of A,
- * which then are the same for all units. Where a border depends on the row, a tile leaves out what
- * all its rows do.
- * Threads: belongs to one thread. */
+ * The inner loops that reach padding are the outermost ones of the tables, so what a tile keeps is
+ * a list of k-ranges: one, or one for each index of the first of two such loops. The micro-kernel
+ * takes the list and keeps its sums in registers from range to range: it adds what it would add
+ * otherwise, in the same order, less the products with padding. These are zeros unless the other
+ * factor is infinite or NaN there, so that factor is checked before: the block of B that a unit
+ * packs or reads in place, or all rows of A, once for all units. Where padding depends on the row,
+ * a tile skips what all its rows do. Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 
 enum {
@@ -36,7 +34,7 @@ static bool apart(const lz_access *x)
 }
 
 /* Also where nothing is left out, sums are added up in the order in which it would be. */
-void implicit_choose_borders(implicit *g)
+void implicit_choose_padding(implicit *g)
 {
     uint32_t n = g->k->stages[0].ninner, no = g->k->nouter, at = 0, first = 0;
     bool of_a = g->a->nborder > 0 && apart(g->a) && along(g->a, 1u << g->n, false),
@@ -49,7 +47,7 @@ void implicit_choose_borders(implicit *g)
     for (uint32_t l = 0; l < n; l++)
         if (!(first >> l & 1))
             g->order[at++] = (uint8_t)l;
-    g->bordered = em_may(g->e, LZ_VARIANT_borders) ? x : NULL;
+    g->padded = em_may(g->e, LZ_VARIANT_borders) ? x : NULL;
 }
 
 /* ---- the other factor is finite ---- */
@@ -74,7 +72,7 @@ static Ty bits_of(implicit *g, unsigned lanes)
 
 Val implicit_least(implicit *g)
 {
-    return g->bordered == g->a ? LLVMConstNull(bits_of(g, g->L)) : NULL;
+    return g->padded == g->a ? LLVMConstNull(bits_of(g, g->L)) : NULL;
 }
 
 Val implicit_larger(implicit *g, Val so_far, Val x)
@@ -90,7 +88,7 @@ static Val all_finite(implicit *g, Val largest)
 
 void implicit_finite_where(implicit *g, Val largest)
 {
-    em_store(g->e, all_finite(g, largest), g->finite, 1);
+    em_store(g->e, all_finite(g, largest), g->is_finite, 1);
 }
 
 /* The columns of all units, in k0.. */
@@ -114,38 +112,38 @@ static Val b_is_finite(implicit *g, Val k0, Val kc)
 
 /* What lies in place is small, and the same for all units but those of another matrix; or is for
  * few tiles, which do not repay it. */
-void implicit_look_through_b(implicit *g, Val first, Val k0, Val kc, Val kn)
+void implicit_check_finite_b(implicit *g, Val first, Val k0, Val kc, Val kn)
 {
     em *e = g->e;
     em_if direct;
     em_ifelse s;
-    if (g->bordered != g->a)
+    if (g->padded != g->a)
         return;
     Val one = em_c64(e, 1), zero = em_c64(e, 0), yes = em_ci(e->i1, 1), now, seen;
     Val anew = OR(first, ICMP(SGT, g->batch, one));
     em_if_begin(e, &direct, g->direct);
     em_ifelse_begin(e, &s, AND(AND(anew, g->worth), ICMP(SGT, g->T, em_c64(e, FEW_TILES))));
     now = b_is_finite(g, k0, kc);
-    seen = SEL(ICMP(EQ, kn, zero), yes, em_load(e, e->i1, g->all, 1));
-    em_store(e, now, g->finite, 1);
-    em_store(e, AND(seen, now), g->all, 1);
+    seen = SEL(ICMP(EQ, kn, zero), yes, em_load(e, e->i1, g->was_checked, 1));
+    em_store(e, now, g->is_finite, 1);
+    em_store(e, AND(seen, now), g->was_checked, 1);
     em_ifelse_else(e, &s);
-    now = AND(NOT(anew), em_load(e, e->i1, g->all, 1));
-    em_store(e, now, g->finite, 1);
+    now = AND(NOT(anew), em_load(e, e->i1, g->was_checked, 1));
+    em_store(e, now, g->is_finite, 1);
     em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
     em_if_end(e, &direct, 0, NULL, NULL, NULL);
 }
 
 /* Of all rows of A, which the tables reach in one block. */
-void implicit_look_through_a(implicit *g)
+void implicit_check_finite_a(implicit *g)
 {
     em *e = g->e;
     em_loop lr, lk;
     em_if s;
-    if (g->bordered != g->b)
+    if (g->padded != g->b)
         return;
     Ty t = bits_of(g, 1);
-    em_store(e, em_ci(e->i1, 0), g->finite, 1);
+    em_store(e, em_ci(e->i1, 0), g->is_finite, 1);
     Val few = ICMP(SLE, g->M, em_c64(e, MOST_ROWS));
     em_if_begin(e, &s, AND(AND(g->worth, few), ICMP(EQ, g->KB, em_c64(e, 1))));
     Val most = em_ci(t, 0), stride = dot_bytes(&g->c, g->es, g->a->stride[implicit_first_row(g)]),
@@ -158,7 +156,7 @@ void implicit_look_through_a(implicit *g)
     Val next = em_intr2(e, "llvm.umax", lk.phi[0], magnitude(g, x, t));
     em_loop_end(e, &lk, &next);
     em_loop_end(e, &lr, lk.phi);
-    em_store(e, ICMP(ULT, lr.phi[0], infinite(g, t)), g->finite, 1);
+    em_store(e, ICMP(ULT, lr.phi[0], infinite(g, t)), g->is_finite, 1);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
@@ -211,7 +209,7 @@ static Val append(implicit *g, Val n, Val first, Val past, Val k0, Val kc)
     em *e = g->e;
     first = em_smax(e, SUB(first, k0), em_c64(e, 0));
     past = em_smin(e, SUB(past, k0), kc);
-    Val at = em_at(e, g->runs, n, 16);
+    Val at = em_at(e, g->k_ranges, n, 16);
     em_store(e, first, at, 8);
     em_store(e, past, em_at(e, at, em_c64(e, 8), 1), 8);
     return ADD(n, LLVMBuildZExt(e->b, ICMP(SLT, first, past), e->i64, ""));
@@ -220,13 +218,13 @@ static Val append(implicit *g, Val n, Val first, Val past, Val k0, Val kc)
 static Val list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc)
 {
     em *e = g->e;
-    const lz_border *x = g->bordered->border;
+    const lz_border *x = g->padded->border;
     Val one = em_c64(e, 1), zero = em_c64(e, 0), rest = one, n0 = kern_inner(&g->c, 0, g->order[0]),
         n1 = one;
-    for (uint32_t q = g->bordered->nborder; q < g->k->stages[0].ninner; q++)
+    for (uint32_t q = g->padded->nborder; q < g->k->stages[0].ninner; q++)
         rest = MUL(rest, kern_inner(&g->c, 0, g->order[q]));
     range r0 = there(g, &x[0], n0, v, nv), r1 = {zero, one};
-    if (g->bordered->nborder > 1) {
+    if (g->padded->nborder > 1) {
         n1 = kern_inner(&g->c, 0, g->order[1]);
         r1 = there(g, &x[1], n1, v, nv);
     }
@@ -244,13 +242,13 @@ static Val list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc)
     return l.phi[0];
 }
 
-Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc)
+Val implicit_list_k_ranges(implicit *g, Val v, unsigned nv, Val k0, Val kc)
 {
     em *e = g->e;
     em_ifelse s;
     em_if none;
     Val one = em_c64(e, 1), zero = em_c64(e, 0), all = one, n;
-    em_ifelse_begin(e, &s, AND(g->worth, em_load(e, e->i1, g->finite, 1)));
+    em_ifelse_begin(e, &s, AND(g->worth, em_load(e, e->i1, g->is_finite, 1)));
     Val some = list_runs(g, v, nv, k0, kc);
     em_ifelse_else(e, &s);
     append(g, zero, k0, ADD(k0, kc), k0, kc);
@@ -262,19 +260,19 @@ Val implicit_list_runs(implicit *g, Val v, unsigned nv, Val k0, Val kc)
 }
 
 /* One run is a tile by itself, which begins there. */
-void implicit_start_run(implicit *g, Val nruns, Val *args)
+void implicit_start_k_range(implicit *g, Val nruns, Val *args)
 {
     em *e = g->e;
-    g->several = ICMP(SGT, nruns, em_c64(e, 1));
-    Val first = SEL(g->several, em_c64(e, 0), em_load(e, e->i64, g->runs, 8)),
-        past = em_load(e, e->i64, em_at(e, g->runs, em_c64(e, 1), 8), 8);
+    g->many_ranges = ICMP(SGT, nruns, em_c64(e, 1));
+    Val first = SEL(g->many_ranges, em_c64(e, 0), em_load(e, e->i64, g->k_ranges, 8)),
+        past = em_load(e, e->i64, em_at(e, g->k_ranges, em_c64(e, 1), 8), 8);
     Val each = em_load(e, e->i64, args[T_STEP_B], 8),
         place = em_load(e, e->i64, em_at(e, g->at_b, first, 8), 8);
     args[T_B] = em_at(e, args[T_B], SEL(g->direct, place, MUL(first, each)), 1);
     args[T_STEP_B] = em_at(e, args[T_STEP_B], MUL(first, args[T_NEXT_B]), 1);
     args[T_OFF_A] = em_at(e, g->off_a, first, 8);
-    args[T_KC] = SEL(g->several, nruns, SUB(past, first));
-    args[T_RUNS] = g->runs;
+    args[T_KC] = SEL(g->many_ranges, nruns, SUB(past, first));
+    args[T_K_RANGES] = g->k_ranges;
     args[T_AT_B] = g->at_b;
 }
 
@@ -283,8 +281,8 @@ static Val much_padding(implicit *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), much = em_ci(e->i1, em_always(e, LZ_VARIANT_borders));
-    for (uint32_t i = 0; i < g->bordered->nborder; i++) {
-        const lz_border *x = &g->bordered->border[i];
+    for (uint32_t i = 0; i < g->padded->nborder; i++) {
+        const lz_border *x = &g->padded->border[i];
         Val o = SUB(kern_outer(&g->c, x->outer), one),
             k = SUB(kern_inner(&g->c, 0, x->inner - g->k->nouter), one);
         Val all = ADD(MUL(kern_size(&g->c, x->by), o), MUL(kern_size(&g->c, x->step), k));
@@ -295,14 +293,14 @@ static Val much_padding(implicit *g)
     return much;
 }
 
-void implicit_place_runs(implicit *g)
+void implicit_place_k_ranges(implicit *g)
 {
     em *e = g->e;
-    if (!g->bordered)
+    if (!g->padded)
         return;
     g->worth = much_padding(g);
-    g->runs = em_alloca(e, e->i64, 2 * (MOST_RUNS + 1), 8);
-    g->finite = em_alloca(e, e->i1, 1, 1);
-    g->all = em_alloca(e, e->i1, 1, 1);
-    em_store(e, em_ci(e->i1, 0), g->all, 1);
+    g->k_ranges = em_alloca(e, e->i64, 2 * (MOST_RUNS + 1), 8);
+    g->is_finite = em_alloca(e, e->i1, 1, 1);
+    g->was_checked = em_alloca(e, e->i1, 1, 1);
+    em_store(e, em_ci(e->i1, 0), g->was_checked, 1);
 }

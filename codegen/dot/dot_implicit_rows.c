@@ -1,12 +1,11 @@
-/* dot_implicit_rows.c - which rows of a product by tables a tile has: their pointers, their
- * indices, where their results lie. See dot_implicit.h.
+/* dot_implicit_rows.c - implicit GEMM: which rows a tile has, their pointers, indices and results.
+ * See dot_implicit.h.
  *
- * Rows come in the order of their loops, or in that of cells, where padding is left out of A
- * (dot_implicit_padding.c) and a cell's rows fill tiles: of each loop that a border speaks of, the
- * indices whose windows meet no padding are one class, and each of the others is one. A cell is a
- * class of each such loop. A tile leaves out what all its rows may leave out, so its rows should be
- * of one cell: in an image of 4 x 4 pixels, of 3 rows in a tile one has
- * no neighbour above.   Threads: belongs to one thread. */
+ * Rows come in the order of their loops, or, where padding of A is skipped and rows of a region
+ * fill tiles, region by region: of each loop that reaches padding, the indices whose windows do not
+ * are one class, and each of the others is one; a region is a class of each such loop. A tile skips
+ * what all its rows may skip, so its rows should be of one region: in an image of 4 x 4 pixels, of
+ * 3 rows in a tile one has no neighbour above. Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 
 /* ---- cells ---- */
@@ -16,9 +15,9 @@ static void choose_cells(implicit *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
-    g->ncell = 0;
+    g->nregion = 0;
     g->alike = g->M;
-    if (g->bordered != g->a)
+    if (g->padded != g->a)
         return;
     for (uint32_t i = 0; i < g->a->nborder; i++) {
         const lz_border *x = &g->a->border[i];
@@ -30,10 +29,10 @@ static void choose_cells(implicit *g)
         Val first = implicit_part(e, kern_size(&g->c, x->low), by, n),
             past = implicit_part(e, SUB(kern_size(&g->c, x->high), span), by, n);
         g->alike = LLVMBuildUDiv(e->b, g->alike, em_smax(e, n, one), "");
-        g->cell[g->ncell++] = (implicit_cell){.loop = x->outer, .first = first, .past = past};
+        g->region[g->nregion++] = (implicit_region){.loop = x->outer, .first = first, .past = past};
     }
-    for (uint32_t i = 0; i < g->ncell; i++) {
-        implicit_cell *c = &g->cell[i];
+    for (uint32_t i = 0; i < g->nregion; i++) {
+        implicit_region *c = &g->region[i];
         Val n = kern_outer(&g->c, c->loop), use = AND(g->worth, ICMP(SLT, c->first, c->past));
         use = AND(use, ICMP(SGE, g->alike, em_c64(e, g->mr)));
         c->first = SEL(use, c->first, zero);
@@ -43,7 +42,7 @@ static void choose_cells(implicit *g)
 }
 
 /* The indices of the cell's loop that are class k: how many, from which on. */
-static Val class_of(implicit *g, const implicit_cell *c, Val k, Val *from)
+static Val class_of(implicit *g, const implicit_region *c, Val k, Val *from)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), inside = ICMP(EQ, k, em_c64(e, 0)), other = SUB(k, one);
@@ -77,37 +76,37 @@ static Val class_at(implicit *g, uint32_t i)
 static void enter_cell(implicit *g, const Val *k)
 {
     em *e = g->e;
-    for (uint32_t i = 0; i < g->ncell; i++) {
-        Val from, n = class_of(g, &g->cell[i], k[i], &from);
+    for (uint32_t i = 0; i < g->nregion; i++) {
+        Val from, n = class_of(g, &g->region[i], k[i], &from);
         em_store(e, k[i], class_at(g, i), 8);
-        em_store(e, from, from_at(g, g->cell[i].loop), 8);
-        em_store(e, n, size_at(g, g->cell[i].loop), 8);
+        em_store(e, from, from_at(g, g->region[i].loop), 8);
+        em_store(e, n, size_at(g, g->region[i].loop), 8);
     }
 }
 
 static void following(implicit *g, Val *k)
 {
     Val n[LZ_BORDER_MAX] = {NULL};
-    for (uint32_t i = 0; i < g->ncell; i++)
-        n[i] = g->cell[i].n;
-    dot_count_on(g->e, g->ncell, n, k);
+    for (uint32_t i = 0; i < g->nregion; i++)
+        n[i] = g->region[i].n;
+    dot_count_on(g->e, g->nregion, n, k);
 }
 
 /* Row r lies in the cell that is entered; gives which row it is there. */
 static Val find_cell(implicit *g, Val r)
 {
     em *e = g->e;
-    if (!g->ncell)
+    if (!g->nregion)
         return r;
     Val all = em_c64(e, 1), zero = em_c64(e, 0), state[1 + LZ_BORDER_MAX] = {r, zero, zero};
-    for (uint32_t i = 0; i < g->ncell; i++)
-        all = MUL(all, g->cell[i].n);
+    for (uint32_t i = 0; i < g->nregion; i++)
+        all = MUL(all, g->region[i].n);
     em_loop l;
-    int n = (int)g->ncell;
+    int n = (int)g->nregion;
     em_loop_begin(e, &l, zero, all, em_c64(e, 1), 1 + n, state);
     Val size = g->alike, from, next[1 + LZ_BORDER_MAX];
     for (int i = 0; i < n; i++) {
-        size = MUL(size, class_of(g, &g->cell[i], l.phi[1 + i], &from));
+        size = MUL(size, class_of(g, &g->region[i], l.phi[1 + i], &from));
         next[1 + i] = l.phi[1 + i];
     }
     following(g, next + 1);
@@ -161,14 +160,14 @@ static void count_on(implicit *g)
         }
     dot_count_on(e, loops, n, i);
     Val past = ICMP(SGE, i[0], n[0]);
-    i[0] = g->ncell ? SEL(past, em_c64(e, 0), i[0]) : i[0];
+    i[0] = g->nregion ? SEL(past, em_c64(e, 0), i[0]) : i[0];
     for (uint32_t q = 0; q < loops; q++)
         em_store(e, i[q], cur_at(g, which[q]), 8);
-    if (!g->ncell)
+    if (!g->nregion)
         return;
     em_if s;
     em_if_begin(e, &s, past);
-    for (uint32_t q = 0; q < g->ncell; q++)
+    for (uint32_t q = 0; q < g->nregion; q++)
         k[q] = em_load(e, e->i64, class_at(g, q), 8);
     following(g, k);
     enter_cell(g, k);
@@ -223,8 +222,8 @@ void implicit_next_rows(implicit *g, Val nrows)
     em_if_end(e, &more, 0, NULL, NULL, NULL);
     em_loop_end(e, &li, next);
     g->result = g->plain ? li.phi[0] : NULL;
-    g->apart = g->plain ? li.phi[2] : NULL;
-    g->even = g->plain ? li.phi[3] : NULL;
+    g->result_stride = g->plain ? li.phi[2] : NULL;
+    g->result_even = g->plain ? li.phi[3] : NULL;
 }
 
 void implicit_load_indices(implicit *g, Val row)

@@ -52,7 +52,7 @@ void implicit_fill_tables(implicit *g, Val k0, Val kc)
         to = ADD(to, MUL(next[q], dot_bytes(&g->c, g->es, g->b->stride[no + g->order[q]])));
     em_store(e, a, em_at(e, g->off_a, lk.i, 8), 8);
     em_store(e, SUB(to, lk.phi[n]), em_at(e, g->step_b, lk.i, 8), 8);
-    if (g->bordered)
+    if (g->padded)
         em_store(e, SUB(lk.phi[n], b), em_at(e, g->at_b, lk.i, 8), 8);
     next[n] = to;
     em_loop_end(e, &lk, next);

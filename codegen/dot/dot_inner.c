@@ -1,16 +1,14 @@
-/* dot_inner.c - a matrix product whose sums run along what lies contiguous in both factors, over
- * several loops: the gradient by the kernel of a convolution whose images lie in the vectors.
+/* dot_inner.c - GEMM on a CPU as inner products (lane reductions), where both factors are
+ * contiguous along k: the weight gradient of a convolution whose images lie in the vectors.
  *
  * C[m, n] = sum over k of A[m, k] B[n, k]. Rows m are all the loops that only A walks, columns n
- * all that only B walks; k are all inner loops, the last one contiguous in both. A tile is a vector
- * of sums for each of its rows and columns, which are added up across their lanes at the very end:
- * nothing is packed or transposed. Rows and columns have a pointer each, so that tiles are full
- * whatever the extents are.
- * Loops:  unit (block of rows, block of columns) > block of k > tile of rows > tile of columns. The
- *   vectors of a unit's sums take half of the second-level cache, at most. A block of k is short
- *   enough for a tile's rows to stay in the first-level cache; between blocks sums lie in the
- *   scratch memory. Sums run over k in order in every tile, so results do not depend on the
- *   division into units.
+ * all that only B walks; k are all inner loops, the last one contiguous in both. A tile has a
+ * vector of partial sums for each of its rows and columns, which is reduced across its lanes at the
+ * very end: nothing is packed or transposed. Rows and columns have a pointer each, so that tiles
+ * are full whatever the extents are. Loops:  unit (block of rows, block of columns) > block of k >
+ * tile of rows > tile of columns. A unit's partial sums take half of the L2 cache, at most. A block
+ * of k is short enough for a tile's rows to stay in L1; between blocks sums lie in the workspace.
+ * Sums run over k in order in every tile, so results do not depend on the division into units.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
@@ -21,7 +19,7 @@ enum {
     UNITS = 8 /* for threads to share */
 };
 
-typedef struct lanes {
+typedef struct dot_inner {
     em *e;
     const lz_kernel *k;
     kern c; /* evaluation of the later stages */
@@ -41,7 +39,7 @@ typedef struct lanes {
     Val RB, CB, NB, most_rows, most_cols, col_tiles;
     /* parts of the scratch memory: tables by k, pointers, vectors of sums, sums */
     Val off_a, off_b, row_at, col_at, block, sums;
-} lanes;
+} dot_inner;
 
 /* ---- which products ---- */
 
@@ -83,7 +81,7 @@ bool dot_inner_suits(const lz_kernel *k, const lz_target *t)
 }
 
 /* Equal parts of at most `most`. */
-static unsigned side(const lanes *g, uint32_t loops, unsigned most)
+static unsigned side(const dot_inner *g, uint32_t loops, unsigned most)
 {
     int64_t n = 1;
     for (uint32_t l = 0; l < g->k->nouter; l++)
@@ -116,14 +114,14 @@ typedef struct tile {
     Val sum[SIDE * SIDE];
 } tile;
 
-static Val load(lanes *g, Val p, Val mask)
+static Val load(dot_inner *g, Val p, Val mask)
 {
     em *e = g->e;
     return mask ? em_mload(e, g->vec, p, mask, NULL, g->es) : em_load(e, g->vec, p, g->es);
 }
 
 /* The products of one vector of k, at byte `at` of the last loop. */
-static void add_products(lanes *g, const tile *t, Val at, Val mask, const Val *sum, Val *out)
+static void add_products(dot_inner *g, const tile *t, Val at, Val mask, const Val *sum, Val *out)
 {
     em *e = g->e;
     Val x[SIDE];
@@ -136,14 +134,14 @@ static void add_products(lanes *g, const tile *t, Val at, Val mask, const Val *s
     }
 }
 
-static void load_pointers(lanes *g, Val from, Val off, unsigned n, Val *to)
+static void load_pointers(dot_inner *g, Val from, Val off, unsigned n, Val *to)
 {
     em *e = g->e;
     for (unsigned i = 0; i < n; i++)
         to[i] = em_at(e, em_load(e, e->ptr, em_at(e, from, em_c64(e, i), 8), 8), off, 1);
 }
 
-static void emit_tile(lanes *g)
+static void emit_tile(dot_inner *g)
 {
     em *e = g->e;
     Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i, i, i, i, e->ptr};
@@ -179,7 +177,7 @@ static void emit_tile(lanes *g)
 
 /* ---- sizes ---- */
 
-static void count(lanes *g)
+static void count(dot_inner *g)
 {
     em *e = g->e;
     g->M = g->Q = g->KO = em_c64(e, 1);
@@ -199,7 +197,7 @@ static void count(lanes *g)
 
 /* Units for threads to share; more where their sums would not stay in the cache, about as many rows
  * as columns each. */
-static void divide(lanes *g)
+static void divide(dot_inner *g)
 {
     em *e = g->e;
     int64_t most = g->e->t->machine.l2_bytes / 2 / ((int64_t)g->mr * g->nr * g->L * g->es),
@@ -227,14 +225,14 @@ static void divide(lanes *g)
     g->col_tiles = em_ceil_div(e, g->most_cols, g->nr);
 }
 
-static void emit_dims(lanes *g)
+static void emit_dims(dot_inner *g)
 {
     count(g);
     divide(g);
 }
 
 /* Bytes between rows of the sums: a vector past the last one may be read. */
-static Val sums_stride(lanes *g)
+static Val sums_stride(dot_inner *g)
 {
     em *e = g->e;
     return MUL(ADD(MUL(g->col_tiles, em_c64(e, g->nr)), em_c64(e, g->L)), em_c64(e, g->es));
@@ -249,7 +247,7 @@ static Val padded(em *e, Val n)
     return AND(ADD(n, em_c64(e, 63)), em_c64(e, -64));
 }
 
-static void scratch_parts(lanes *g, parts *p)
+static void scratch_parts(dot_inner *g, parts *p)
 {
     em *e = g->e;
     Val eight = em_c64(e, 8), row_tiles = em_ceil(e, g->T, g->RB);
@@ -261,7 +259,7 @@ static void scratch_parts(lanes *g, parts *p)
     p->all = ADD(p->all, MUL(g->most_rows, sums_stride(g)));
 }
 
-static void emit_sizes(lanes *g)
+static void emit_sizes(dot_inner *g)
 {
     em *e = g->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), zero = em_c64(e, 0);
@@ -277,7 +275,7 @@ static void emit_sizes(lanes *g)
     LLVMBuildRet(e->b, p.all);
 }
 
-static void place_scratch(lanes *g, Val scratch)
+static void place_scratch(dot_inner *g, Val scratch)
 {
     em *e = g->e;
     parts p;
@@ -293,7 +291,7 @@ static void place_scratch(lanes *g, Val scratch)
 /* ---- tables ---- */
 
 /* Where the last loop begins, for every step of the others. */
-static void fill_tables(lanes *g)
+static void fill_tables(dot_inner *g)
 {
     em *e = g->e;
     uint32_t no = g->k->nouter;
@@ -318,8 +316,8 @@ static void fill_tables(lanes *g)
 
 /* Pointers to rows first.. of an access, `n` of them; those from `past` on are the last one
  * again. */
-static void fill_pointers(lanes *g, const lz_access *x, uint32_t loops, Val first, Val n, Val past,
-                          Val to)
+static void fill_pointers(dot_inner *g, const lz_access *x, uint32_t loops, Val first, Val n,
+                          Val past, Val to)
 {
     em *e = g->e;
     em_loop li;
@@ -344,7 +342,7 @@ typedef struct unit {
     Val row_tiles, col_tiles;
 } unit;
 
-static void place_unit(lanes *g, Val u, unit *w)
+static void place_unit(dot_inner *g, Val u, unit *w)
 {
     em *e = g->e;
     Val i = u, one = em_c64(e, 1), lanes_of = em_c64(e, g->L), nb = em_split_index(e, &i, g->NB),
@@ -365,14 +363,14 @@ static void place_unit(lanes *g, Val u, unit *w)
     fill_pointers(g, g->b, g->cols, c0, MUL(w->col_tiles, em_c64(e, g->nr)), c1, g->col_at);
 }
 
-static Val block_at(lanes *g, const unit *w, Val r, Val c)
+static Val block_at(dot_inner *g, const unit *w, Val r, Val c)
 {
     em *e = g->e;
     return em_at(e, g->block, ADD(MUL(r, w->col_tiles), c), (int64_t)g->mr * g->nr * g->L * g->es);
 }
 
 /* All tiles, for some of k. */
-static void run_tiles(lanes *g, const unit *w, Val *args)
+static void run_tiles(dot_inner *g, const unit *w, Val *args)
 {
     em *e = g->e;
     em_loop lr, lc;
@@ -387,7 +385,7 @@ static void run_tiles(lanes *g, const unit *w, Val *args)
 }
 
 /* Blocks of k: parts of the last loop; or, where that is short, several steps of the others. */
-static void run_blocks(lanes *g, const unit *w)
+static void run_blocks(dot_inner *g, const unit *w)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), lanes_of = em_c64(e, g->L), args[T_ARGS];
@@ -412,7 +410,7 @@ static void run_blocks(lanes *g, const unit *w)
 
 /* ---- the end ---- */
 
-static Val across(lanes *g, Val v)
+static Val across(dot_inner *g, Val v)
 {
     em *e = g->e;
     int at[64];
@@ -429,7 +427,7 @@ static Val across(lanes *g, Val v)
 }
 
 /* Vectors of sums to sums, in rows. */
-static void add_up(lanes *g, const unit *w)
+static void add_up(dot_inner *g, const unit *w)
 {
     em *e = g->e;
     em_loop lr, lc;
@@ -451,7 +449,7 @@ static void add_up(lanes *g, const unit *w)
 }
 
 /* The later stages. */
-static void finish(lanes *g, const unit *w)
+static void finish(dot_inner *g, const unit *w)
 {
     em *e = g->e;
     em_loop lr, lq;
@@ -465,12 +463,12 @@ static void finish(lanes *g, const unit *w)
                                           em_smax(e, kern_outer(&g->c, l), one));
     Val row = em_at(e, g->sums, MUL(SUB(lr.i, w->r0), sums_stride(g)), 1);
     row = em_at(e, row, MUL(SUB(lq.i, w->q0), g->NE), g->es);
-    dot_finish_row(&g->c, g->n, g->NE, row, w->v0, w->v1, NULL);
+    dot_epilogue_row(&g->c, g->n, g->NE, row, w->v0, w->v1, NULL);
     em_loop_end(e, &lq, NULL);
     em_loop_end(e, &lr, NULL);
 }
 
-static void clear(lanes *g, const unit *w)
+static void clear(dot_inner *g, const unit *w)
 {
     em *e = g->e;
     int64_t vb = (int64_t)g->L * g->es;
@@ -481,7 +479,7 @@ static void clear(lanes *g, const unit *w)
     em_loop_end(e, &l, NULL);
 }
 
-static void emit_run(lanes *g)
+static void emit_run(dot_inner *g)
 {
     em *e = g->e;
     Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
@@ -509,7 +507,7 @@ static void emit_run(lanes *g)
 
 lz_status dot_emit_inner(em *e, const lz_kernel *k)
 {
-    lanes g;
+    dot_inner g;
     memset(&g, 0, sizeof g);
     g.e = e;
     g.k = k;

@@ -1,8 +1,7 @@
-/* dot_micro.c - the register tile: mr x nv vectors of accumulators over a run of k.
+/* dot_micro.c - GEMM on a CPU: the micro-kernel, mr x nv vectors of accumulators over a range of k.
  * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it
- *   (apart from them the register allocator spills). Steps of k come in rounds, which fetch ahead
- *   once: a processor that multiplies and adds two vectors a cycle has no time for more beside
- *   them.
+ *   (apart from them the register allocator spills). Steps of k come in rounds with one prefetch
+ *   each: a processor that does two FMAs a cycle has no time for more beside them.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>

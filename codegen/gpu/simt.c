@@ -109,11 +109,11 @@ static lz_status emit_function(simt *s, simt_body *body)
 static lz_status emit_reduction(simt *s, simt_body *body)
 {
     LZ_TRY(emit_function(s, body));
-    for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINISH; i++) {
+    for (lz_simt_entry i = SIMT_SECOND; i <= SIMT_FINAL; i++) {
         simt one = {.e = s->e, .k = s->k, .plan = s->plan, .entry = i};
-        one.plan.max_block = SIMT_POINTS_THREADS;
+        one.plan.max_block = SIMT_THREADS;
         if (lz_simt_entry_name(s->k, s->e->t, i))
-            LZ_TRY(emit_function(&one, i == SIMT_FINISH ? reduce_final : body));
+            LZ_TRY(emit_function(&one, i == SIMT_FINAL ? reduce_final : body));
     }
     return LZ_OK;
 }

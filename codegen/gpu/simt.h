@@ -3,7 +3,7 @@
  * parameters are 64 bits each: the addresses of the kernel's buffers, then its run-time sizes; when
  * these are more than SIMT_PARAMS in all, the address of a copy of the sizes in device memory
  * stands in their place. Kernels that take scratch memory have two more: its address, and a number
- * (lz_simt_dims). SIMT_BULK has two more behind them: tensor maps of its factors (lz_simt_map), by
+ * (lz_simt_dims). SIMT_TMA has two more behind them: tensor maps of its factors (lz_simt_map), by
  * value. The schedule, and with it the code, depends on the canonical kernel and the target only.
  * How many blocks and threads run it, and into how many parts the k of a product is divided, is
  * computed from the run-time sizes; results depend on the threads of a block and on the parts,
@@ -30,19 +30,19 @@ enum {
 /* The functions that a kernel's code may have. */
 typedef enum lz_simt_entry {
     SIMT_MAIN,
-    SIMT_GROUPS, /* of a product: by groups of warps, where the target has them */
-    SIMT_BULK,   /* of a product: the same, its factors copied as boxes by the device itself */
+    SIMT_WGMMA,  /* of a product: by groups of warps, where the target has them */
+    SIMT_TMA,    /* of a product: the same, its factors copied as boxes by the device itself */
     SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
     SIMT_SECOND, /* of a reduction that is divided: the next one of the kernel, by the results of
                     the first */
-    SIMT_FINISH, /* of a product or reduction that is divided: adds the parts and goes on from there
+    SIMT_FINAL,  /* of a product or reduction that is divided: adds the parts and goes on from there
                   */
     /* of products and what is done with the rows between them: a piece of a row after the other */
-    SIMT_PIECES,
-    SIMT_PIECES_WIDE, /* the same for longer heads */
+    SIMT_FLASH_NARROW,
+    SIMT_FLASH_WIDE, /* the same for longer heads */
     SIMT_ENTRIES
 } lz_simt_entry;
-#define SIMT_BULK_NAME "lz_kernel_bulk"
+#define SIMT_TMA_NAME "lz_kernel_bulk"
 /* Name of the function; NULL: this kernel's code has none. */
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Bytes of dynamic shared memory it takes at most; more than SIMT_SHARED must be asked for. */
@@ -52,7 +52,7 @@ typedef struct lz_simt_launch {
     lz_simt_entry entry;
     uint32_t grid, block; /* 0 blocks: nothing to do */
     uint32_t shared;      /* bytes of dynamic shared memory */
-    /* SIMT_BULK: 2: blocks 2 i and 2 i + 1 run together, as a cluster; 1: each by itself */
+    /* SIMT_TMA: 2: blocks 2 i and 2 i + 1 run together, as a cluster; 1: each by itself */
     uint32_t cluster;
 } lz_simt_launch;
 /* A factor of a product as a tensor map describes it (cuTensorMapEncodeTiled): elements of 2 bytes,
@@ -75,7 +75,7 @@ typedef struct lz_simt_dims {
      * together, has; of a product, into how many parts k is divided; of a reduction, that, and in
      * its upper half the power of two of threads that share a point (simt_reduce_col.c). */
     uint64_t share;
-    /* Where launch[0] is SIMT_BULK: its maps, and what gives the same bits instead where their
+    /* Where launch[0] is SIMT_TMA: its maps, and what gives the same bits instead where their
      * memory does not lie at multiples of SIMT_MAP_ALIGN. */
     lz_simt_map map[2];
     lz_simt_launch plain;
@@ -103,8 +103,8 @@ lz_status lz_simt_emulated(int major, int minor, lz_target *out);
  * device. */
 void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
                      lz_simt_dims *out);
-/* In which tiles a product is made, and into how many parts its k is divided. SIMT_BULK: as boxes,
- * where they are memory's; SIMT_GROUPS: never so. */
+/* In which tiles a product is made, and into how many parts its k is divided. SIMT_TMA: as boxes,
+ * where they are memory's; SIMT_WGMMA: never so. */
 typedef struct lz_simt_pick {
     lz_simt_entry entry;
     uint32_t parts;

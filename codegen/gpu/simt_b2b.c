@@ -1,6 +1,6 @@
-/* simt_b2b.c - the schedule of kernels that keep rows: a block of threads takes some points of the
- * last outer loop through all stages, and nothing of their rows leaves its shared memory. See
- * simt_b2b.h. Threads: belongs to one thread. */
+/* simt_b2b.c - the back-to-back GEMM kernel: a block takes some points of the last outer loop
+ * through all stages, and none of their rows leaves its shared memory. See simt_b2b.h. Threads:
+ * belongs to one thread. */
 #include "codegen/gpu/simt_b2b.h"
 #include "base/alloc.h"
 #include <string.h>

@@ -1,17 +1,15 @@
-/* simt_b2b.h - between the files of the schedule of kernels that keep rows (lower/loops/loop.h),
- * attention for one.
+/* simt_b2b.h - between the files of the back-to-back GEMM kernels: products with row-wise ops
+ * between them whose rows stay in shared memory (attention of any size; simt_flash.h has the usual
+ * ones).
  *
- * A block of 256 threads takes up to 16 points of the last outer loop, as many as its shared memory
- * has room for. There lie, for each of these points: the rows, left factors of products that are no
- * rows, and results of reductions that are read behind a product; before them a piece of a right
- * factor.
+ * A block of 256 threads takes up to 16 points of the last outer loop, as many as shared memory has
+ * room for. There lie, for each point: its rows, left operands that are not rows, and results of
+ * reductions that are read behind a product; before them a tile of a right operand.
  *
- * Products: 64 sums of each point at a time. The right factor comes in pieces of 64 columns and 32
- *   of k, evaluated in vectors where its loads allow it; what is past its end is 0. Factors that
- *   are 16-bit floats are multiplied by mma.sync: a warp has 8 columns of all 16 points. Others: a
- *   thread has one column of 4 points. Sums run over k in order. What is between products runs with
- *   a warp per point, whose lanes share the row: every element is
- * always the same lane's.   Threads: belongs to one thread. */
+ * GEMMs: 64 columns at a time. The right operand comes in tiles of 64 columns x 32 of k,
+ * zero-filled past its end. 16-bit operands by mma.sync: a warp has 8 columns of all 16 points;
+ * others by FMA: a thread has one column of 4 points. Sums run over k in order. Between GEMMs a
+ * warp has a point, and its lanes share the row. Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_GPU_SIMT_B2B_H
 #define LZ_CODEGEN_GPU_SIMT_B2B_H
 #include "codegen/gpu/simt_kern.h"

@@ -1,4 +1,5 @@
-/* simt_b2b_mma.c - products of a block of points whose factors, or sums, are rows. See simt_b2b.h.
+/* simt_b2b_mma.c - back-to-back GEMMs: a product whose left operand, or result, is rows in shared
+ * memory. See simt_b2b.h.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_b2b.h"
 #include <string.h>
@@ -285,7 +286,7 @@ static void multiply_pieces(b2b *b, uint32_t s, Val k0, Val *sum)
     Val low = AND(b->lane, em_c64(e, 7)), matrix = SHL(LSHR(b->lane, em_c64(e, 3)), em_c64(e, 3));
     Val n0 = SHL(b->warp, em_c64(e, 3)), right[4], point[2];
     Val at = p->by_k ? place(b, p, ADD(n0, low), matrix) : place(b, p, n0, ADD(matrix, low));
-    simt_load_matrices(b->s, b2b_shared(b, at), !p->by_k, right);
+    simt_ldmatrix(b->s, b2b_shared(b, at), !p->by_k, right);
     for (unsigned i = 0; i < 2; i++)
         point[i] = some_point(b, row, 8 * i);
     for (unsigned t = 0; t < B2B_STEP / 16; t++) {
@@ -295,7 +296,7 @@ static void multiply_pieces(b2b *b, uint32_t s, Val k0, Val *sum)
             Val pair = em_load(e, em_vec(e->f32, 2), point_at(b, area, point[i & 1], k, 4), 8);
             left[i] = word_of(b, p->mma->d, pair);
         }
-        simt_multiply(b->s, p->mma, left, right + 2 * t, sum);
+        simt_mma_sync(b->s, p->mma, left, right + 2 * t, sum);
     }
 }
 

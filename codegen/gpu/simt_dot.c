@@ -1,6 +1,6 @@
-/* simt_dot.c - a product of matrices: a block of threads per tile of the result, the factors
- * through a ring of pieces in shared memory. See simt_dot.h. Rows, columns and k past the end are
- * zeros. Threads: belongs to one thread. */
+/* simt_dot.c - GEMM kernels: the main loops for mma.sync and wgmma (mainloop, mainloop_wgmma), and
+ * the order of emission. See simt_dot.h. Rows, columns and k past the end are zero-filled. Threads:
+ * belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
@@ -21,9 +21,9 @@ static void place_of(gemm *t, Val j, Val *place)
 {
     if (!nplace(t))
         return;
-    place[0] = gemm_locate_piece(t, j);
-    place[1] = gemm_piece_offset(t, &t->a, place[0]);
-    place[2] = gemm_piece_offset(t, &t->b, place[0]);
+    place[0] = gemm_locate_k_tile(t, j);
+    place[1] = gemm_k_tile_offset(t, &t->a, place[0]);
+    place[2] = gemm_k_tile_offset(t, &t->b, place[0]);
 }
 
 /* That of piece j from the one before it: further along k, or where another inner loop goes on. */
@@ -46,30 +46,30 @@ static void next_place(gemm *t, Val j, const Val *place, Val *next)
 }
 
 /* Piece j into its stage, if there is one. */
-static void fill_ahead(gemm *t, Val j, Val n, Val slot, const Val *place)
+static void load_ahead(gemm *t, Val j, Val n, Val slot, const Val *place)
 {
     em *e = t->e;
     em_if more;
     em_if_begin(e, &more, ICMP(SLT, j, n));
     bool known = nplace(t) > 0;
-    Val k0 = known ? place[0] : gemm_locate_piece(t, j);
-    t->piece = known ? j : NULL;
-    t->a.piece = known ? place[1] : NULL;
-    t->b.piece = known ? place[2] : NULL;
-    gemm_fill(t, &t->a, k0, slot);
-    gemm_fill(t, &t->b, k0, slot);
+    Val k0 = known ? place[0] : gemm_locate_k_tile(t, j);
+    t->k_tile = known ? j : NULL;
+    t->a.k_tile = known ? place[1] : NULL;
+    t->b.k_tile = known ? place[2] : NULL;
+    gemm_load_tile(t, &t->a, k0, slot);
+    gemm_load_tile(t, &t->b, k0, slot);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
-    simt_copies_end_group(t->s);
+    simt_cp_async_commit(t->s);
 }
 
 /* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1,
  * which is the one that was multiplied just before, and multiplies piece i; the first ones only
  * fill. */
-static void add_pieces(gemm *t, Val first, Val end, Val *sum)
+static void mainloop(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t), ahead = t->p.stages - 1;
-    Val carried[GEMM_SUMS + 2 + PLACE], next[GEMM_SUMS + 2 + PLACE];
+    unsigned n = gemm_nacc(t), ahead = t->p.stages - 1;
+    Val carried[GEMM_ACC + 2 + PLACE], next[GEMM_ACC + 2 + PLACE];
     memcpy(carried, sum, n * sizeof *sum);
     carried[n] = em_c64(e, 0);                           /* to be filled */
     carried[n + 1] = em_c64(e, gemm_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
@@ -77,38 +77,38 @@ static void add_pieces(gemm *t, Val first, Val end, Val *sum)
     em_loop l;
     em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)(n + 2 + nplace(t)),
                   carried);
-    simt_copies_wait(t->s, ahead - 1);
+    simt_cp_async_wait(t->s, ahead - 1);
     simt_barrier(t->s);
     Val j = ADD(l.i, em_c64(e, ahead));
-    fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
+    load_ahead(t, j, end, l.phi[n], l.phi + n + 2);
     next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
     memcpy(next, l.phi, n * sizeof *next);
     em_if ready;
     em_if_begin(e, &ready, ICMP(SGE, l.i, first));
-    gemm_sums_add(t, l.phi[n + 1], next);
+    gemm_acc_add(t, l.phi[n + 1], next);
     em_if_end(e, &ready, (int)n, next, l.phi, next);
-    next[n] = gemm_next_slot(t, l.phi[n]);
-    next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
+    next[n] = gemm_next_stage(t, l.phi[n]);
+    next[n + 1] = gemm_next_stage(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
 
 /* ---- tiles ---- */
 
-/* What add_pieces does, by groups of warps: more is fetched while they multiply. */
-static void add_pieces_by_groups(gemm *t, Val first, Val end, Val *sum)
+/* What mainloop does, by groups of warps: more is fetched while they multiply. */
+static void mainloop_wgmma(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t), ahead = t->p.stages - 1;
-    Val carried[GEMM_SUMS + 2 + PLACE], next[GEMM_SUMS + 2 + PLACE], fill[1 + PLACE];
+    unsigned n = gemm_nacc(t), ahead = t->p.stages - 1;
+    Val carried[GEMM_ACC + 2 + PLACE], next[GEMM_ACC + 2 + PLACE], fill[1 + PLACE];
     em_loop l;
     simt_barrier(t->s); /* what this memory held has been read */
     fill[0] = em_c64(e, 0);
     place_of(t, first, fill + 1);
     em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), (int)(1 + nplace(t)),
                   fill);
-    fill_ahead(t, l.i, end, l.phi[0], l.phi + 1);
-    fill[0] = gemm_next_slot(t, l.phi[0]);
+    load_ahead(t, l.i, end, l.phi[0], l.phi + 1);
+    fill[0] = gemm_next_stage(t, l.phi[0]);
     next_place(t, ADD(l.i, em_c64(e, 1)), l.phi + 1, fill + 1);
     em_loop_end(e, &l, fill);
     memcpy(carried, sum, n * sizeof *sum);
@@ -116,62 +116,62 @@ static void add_pieces_by_groups(gemm *t, Val first, Val end, Val *sum)
     carried[n] = l.phi[0];
     carried[n + 1] = em_c64(e, 0);
     em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)(n + 2 + nplace(t)), carried);
-    simt_copies_wait(t->s, ahead - 1);
-    gemm_groups_fence(t);
+    simt_cp_async_wait(t->s, ahead - 1);
+    gemm_wgmma_fence(t);
     simt_barrier(t->s);
     memcpy(next, l.phi, n * sizeof *next);
-    gemm_groups_multiply(t, l.phi[n + 1], next);
+    gemm_wgmma_multiply(t, l.phi[n + 1], next);
     Val j = ADD(l.i, em_c64(e, ahead));
-    fill_ahead(t, j, end, l.phi[n], l.phi + n + 2);
+    load_ahead(t, j, end, l.phi[n], l.phi + n + 2);
     next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);
-    gemm_groups_wait(t, next, 0);
-    next[n] = gemm_next_slot(t, l.phi[n]);
-    next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
+    gemm_wgmma_wait(t, next, 0);
+    next[n] = gemm_next_stage(t, l.phi[n]);
+    next[n + 1] = gemm_next_stage(t, l.phi[n + 1]);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }
 
-static void add_pieces_of_any(gemm *t, Val first, Val end, Val *sum)
+static void mainloop_any(gemm *t, Val first, Val end, Val *sum)
 {
     gemm_factor_tile(t, &t->a);
     gemm_factor_tile(t, &t->b);
-    if (t->p.groups)
-        add_pieces_by_groups(t, first, end, sum);
+    if (t->p.wgmma)
+        mainloop_wgmma(t, first, end, sum);
     else
-        add_pieces(t, first, end, sum);
+        mainloop(t, first, end, sum);
 }
 
 /* Where the factors may be as single threads, or groups that multiply tf32, have them most
  * quickly. */
-static void add_pieces_steadily(gemm *t, Val first, Val end, Val *sum)
+static void mainloop_fast(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t);
-    Val steady[GEMM_SUMS], any[GEMM_SUMS];
+    unsigned n = gemm_nacc(t);
+    Val steady[GEMM_ACC], any[GEMM_ACC];
     memcpy(steady, sum, n * sizeof *sum);
     memcpy(any, sum, n * sizeof *sum);
     em_ifelse which;
-    em_ifelse_begin(e, &which, t->p.groups ? gemm_rounded_now(t) : gemm_steady_now(t));
-    if (t->p.groups)
-        gemm_rounded_add(t, first, end, steady);
+    em_ifelse_begin(e, &which, t->p.wgmma ? gemm_tf32_mainloop_here(t) : gemm_fma_mainloop_here(t));
+    if (t->p.wgmma)
+        gemm_tf32_mainloop(t, first, end, steady);
     else
-        gemm_steady_add(t, first, end, steady);
+        gemm_fma_mainloop(t, first, end, steady);
     em_ifelse_else(e, &which);
-    add_pieces_of_any(t, first, end, any);
+    mainloop_any(t, first, end, any);
     em_ifelse_end(e, &which, (int)n, steady, any, sum);
 }
 
 static Val make_tile(gemm *t, Val part, Val before)
 {
-    Val sum[GEMM_SUMS], first, end;
-    gemm_pieces_of_part(t, part, &first, &end);
-    for (unsigned i = 0; i < gemm_nsums(t); i++)
+    Val sum[GEMM_ACC], first, end;
+    gemm_k_tiles_of_slice(t, part, &first, &end);
+    for (unsigned i = 0; i < gemm_nacc(t); i++)
         sum[i] = LLVMConstNull(t->elem);
-    if (gemm_steady_suits(t) || gemm_rounded_suits(t))
-        add_pieces_steadily(t, first, end, sum);
+    if (gemm_fma_mainloop_suits(t) || gemm_tf32_mainloop_suits(t))
+        mainloop_fast(t, first, end, sum);
     else
-        add_pieces_of_any(t, first, end, sum);
-    gemm_finish(t, t->a.x0, t->b.x0, sum);
+        mainloop_any(t, first, end, sum);
+    gemm_epilogue(t, t->a.x0, t->b.x0, sum);
     return before;
 }
 
@@ -183,7 +183,7 @@ static void begin(gemm *t, kern *const *others, int n)
         kern_share(others[i], &t->c);
     t->M = t->a.X = gemm_all_rows(t);
     t->N = t->b.X = kern_size(&t->c, t->k->outer[t->n]);
-    t->nparts = t->divided ? t->s->share : NULL;
+    t->nslices = t->split_k ? t->s->share : NULL;
 }
 
 static void locate_warp(gemm *t)
@@ -194,8 +194,8 @@ static void locate_warp(gemm *t)
     t->lane = AND(t->s->tid, em_c64(e, SIMT_WARP - 1));
     t->down = AND(warp, em_c64(e, GEMM_DOWN - 1));
     t->across = LLVMBuildUDiv(e->b, warp, em_c64(e, GEMM_DOWN), "");
-    if (t->p.groups)
-        t->down = gemm_group(t);
+    if (t->p.wgmma)
+        t->down = gemm_warpgroup(t);
 }
 
 static void emit(gemm *t)
@@ -204,12 +204,12 @@ static void emit(gemm *t)
     kern *others[5] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->cv};
     begin(t, others, t->lanes ? 5 : 4);
     locate_warp(t);
-    if (t->p.bulk) {
-        gemm_emit_bulk(t);
+    if (t->p.tma) {
+        gemm_tma_body(t);
     } else {
         gemm_factor_top(t, &t->a);
         gemm_factor_top(t, &t->b);
-        gemm_sums_top(t);
+        gemm_acc_top(t);
         gemm_each(t, make_tile);
     }
     LLVMBuildRetVoid(e->b);
@@ -220,7 +220,7 @@ static void emit_finish(gemm *t)
 {
     kern *cv = &t->cv;
     begin(t, &cv, t->lanes ? 1 : 0);
-    gemm_parts_finish(t);
+    gemm_split_k_reduce(t);
     LLVMBuildRetVoid(t->e->b);
 }
 
@@ -228,13 +228,13 @@ static lz_status plan(gemm *t)
 {
     const lz_kernel *k = t->k;
     gemm_shape_of(k, t->e->t, t->s->entry, &t->p);
-    t->divided = simt_gemm_divide(k);
+    t->split_k = simt_gemm_splits_k(k);
     t->acc = k->stages[0].reds[0].acc_dtype[0];
     t->elem = em_type(t->e, t->acc, 1);
     t->esize = (unsigned)lz_dtype_size(t->acc);
     LZ_TRY(kern_init_scalar(&t->c, t->e, k));
-    gemm_finish_plan(t);
-    if (t->s->entry == SIMT_FINISH)
+    gemm_epilogue_plan(t);
+    if (t->s->entry == SIMT_FINAL)
         return LZ_OK;
     t->b.first = gemm_factor_bytes(&t->p, t->p.tm);
     LZ_TRY(gemm_factor_init(t, &t->a, t->m, lz_kernel_dot(k)->a_sop));
@@ -247,12 +247,12 @@ static lz_status emit_entry(simt *s)
     gemm *t = lz_calloc(1, sizeof *t);
     if (!t)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
-    bool whole = s->entry == SIMT_BULK || s->entry == SIMT_FINISH; /* these go by loops */
+    bool whole = s->entry == SIMT_TMA || s->entry == SIMT_FINAL; /* these go by loops */
     *t = (gemm){.s = s, .e = s->e, .k = k, .m = lz_kernel_dot(k)->m, .n = lz_kernel_dot(k)->n};
     t->rows = whole ? t->m : simt_gemm_rows(k);
     t->ki = k->stages[0].ninner - 1;
     lz_status r = plan(t);
-    if (r == LZ_OK && s->entry == SIMT_FINISH)
+    if (r == LZ_OK && s->entry == SIMT_FINAL)
         emit_finish(t);
     else if (r == LZ_OK)
         emit(t);
@@ -268,8 +268,7 @@ lz_status simt_emit_gemm(simt *s)
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
         simt one = *s;
         one.entry = i;
-        one.plan.max_block =
-            i == SIMT_FINISH ? SIMT_POINTS_THREADS : simt_gemm_threads(s->k, s->e->t, i);
+        one.plan.max_block = i == SIMT_FINAL ? SIMT_THREADS : simt_gemm_threads(s->k, s->e->t, i);
         one.plan.min_blocks = i == SIMT_MAIN ? s->plan.min_blocks : 1;
         if (lz_simt_entry_name(s->k, s->e->t, i))
             LZ_TRY(emit_entry(&one));

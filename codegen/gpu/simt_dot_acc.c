@@ -1,6 +1,6 @@
-/* simt_dot_acc.c - the sums of a product in the threads' registers: by instructions that multiply
- * small matrices, or one by one. See simt_dot.h. Sums run over k in order of the pieces. Threads:
- * belongs to one thread. */
+/* simt_dot_acc.c - GEMM: accumulator fragments in registers. Adds the products of a k-tile
+ * (mma.sync, or FMAs of single threads), and stores fragments to shared memory for the epilogue.
+ * See simt_dot.h. Sums run over k in order. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
 /* ---- form: by single threads ---- */
@@ -110,9 +110,9 @@ static void frags_single(gemm *t, gemm_factor *f, Val x0)
                   : ADD(in, gemm_place(t, f, row, ADD(LSHR(k, em_c64(e, 1)), em_c64(e, 2 * s))));
 }
 
-void gemm_sums_top(gemm *t)
+void gemm_acc_top(gemm *t)
 {
-    if (!t->p.mma || t->p.groups)
+    if (!t->p.mma || t->p.wgmma)
         return;
     gemm_factor *both[2] = {&t->a, &t->b};
     for (int i = 0; i < 2; i++) {
@@ -146,7 +146,7 @@ static void load_frags(gemm *t, const gemm_factor *f, Val slot, unsigned s, unsi
         if (t->p.es == 8)
             out[i][0] = em_load(e, e->f64, at, 8);
         else
-            simt_load_matrices(t->s, at, !f->rows_k, out[i]);
+            simt_ldmatrix(t->s, at, !f->rows_k, out[i]);
         for (unsigned j = 0; j < 4 && t->p.d == LZ_F32; j++)
             out[i][j] = simt_round_tf32(t->s, out[i][j]);
     }
@@ -162,7 +162,7 @@ static void add_matrices(gemm *t, Val slot, Val *sum)
         load_frags(t, &t->b, slot, s, nb / pair, b);
         for (unsigned i = 0; i < na; i++)
             for (unsigned j = 0; j < nb; j++)
-                simt_multiply(t->s, op, a[i], &b[j / pair][j % pair * op->nb],
+                simt_mma_sync(t->s, op, a[i], &b[j / pair][j % pair * op->nb],
                               &sum[(i * nb + j) * op->nc]);
     }
 }
@@ -188,7 +188,7 @@ static void load_chunks(gemm *t, const gemm_factor *f, Val slot, unsigned k, Val
     }
 }
 
-void gemm_single_load(gemm *t, Val slot, unsigned k, Val *a, Val *b)
+void gemm_fma_load(gemm *t, Val slot, unsigned k, Val *a, Val *b)
 {
     em *e = t->e;
     unsigned w = chunk(t);
@@ -198,7 +198,7 @@ void gemm_single_load(gemm *t, Val slot, unsigned k, Val *a, Val *b)
     load_chunks(t, &t->b, slot, k, n0, chunks_across(t), LANES_ACROSS, b);
 }
 
-void gemm_single_add(gemm *t, const Val *a, const Val *b, Val *sum)
+void gemm_fma_add(gemm *t, const Val *a, const Val *b, Val *sum)
 {
     unsigned na = chunks_down(t) * chunk(t), nb = chunks_across(t) * chunk(t);
     for (unsigned i = 0; i < na; i++)
@@ -210,12 +210,12 @@ static void add_singly(gemm *t, Val slot, Val *sum)
 {
     for (unsigned k = 0; k < t->p.kt; k++) {
         Val a[GEMM_FRAGS], b[GEMM_FRAGS];
-        gemm_single_load(t, slot, k, a, b);
-        gemm_single_add(t, a, b, sum);
+        gemm_fma_load(t, slot, k, a, b);
+        gemm_fma_add(t, a, b, sum);
     }
 }
 
-void gemm_sums_add(gemm *t, Val slot, Val *sum)
+void gemm_acc_add(gemm *t, Val slot, Val *sum)
 {
     if (t->p.mma)
         add_matrices(t, slot, sum);
@@ -230,8 +230,8 @@ static void put(gemm *t, Val row, Val column, const Val *sum, unsigned n)
 {
     em *e = t->e;
     Val at =
-        ADD(MUL(row, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
-    at = ADD(at, em_c64(e, gemm_sums_at(&t->p)));
+        ADD(MUL(row, em_c64(e, gemm_acc_pitch(&t->p, t->esize))), MUL(column, em_c64(e, t->esize)));
+    at = ADD(at, em_c64(e, gemm_acc_at(&t->p)));
     Val v = LLVMGetPoison(em_vec(t->elem, n));
     for (unsigned i = 0; i < n; i++)
         v = LLVMBuildInsertElement(e->b, v, sum[i], em_c32(e, i), "");
@@ -275,9 +275,9 @@ static void put_groups(gemm *t, const Val *sum, unsigned part)
             &sum[part * n + i], 2);
 }
 
-void gemm_sums_put(gemm *t, const Val *sum, unsigned part)
+void gemm_acc_to_shared(gemm *t, const Val *sum, unsigned part)
 {
-    if (t->p.groups)
+    if (t->p.wgmma)
         put_groups(t, sum, part);
     else if (t->p.mma)
         put_matrices(t, sum);

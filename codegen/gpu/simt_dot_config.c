@@ -1,6 +1,6 @@
-/* simt_dot_config.c - the shape of a matrix product for many threads: which instruction, tiles,
- * threads. See simt_dot.h. Decided by the canonical kernel and the target, without LLVM. Threads:
- * pure. */
+/* simt_dot_config.c - GEMM, without LLVM: which kernels it suits, and the configuration of each
+ * entry: instruction, tiles, stages, threads, shared memory; whether wgmma, TMA and split-K are
+ * possible. See simt_dot.h. A function of the canonical kernel and the target. Threads: pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
 
@@ -60,25 +60,25 @@ static unsigned side(lz_sz extent, unsigned whole)
 
 /* Two groups of warps, one below the other, each 64 rows. Their instructions multiply twice as much
  * as those of warps. */
-static void by_groups(gemm_shape *p)
+static void with_wgmma(gemm_shape *p)
 {
-    p->groups = true;
+    p->wgmma = true;
     p->tm = 128;
     p->tn = p->wn = 256;
     p->wm = 64;
     p->kt = GEMM_ROW / p->es;
     p->stages = 4;
     p->sn = p->tn;
-    p->threads = p->block = GEMM_DOWN * GEMM_GROUP_THREADS;
+    p->threads = p->block = GEMM_DOWN * GEMM_WARPGROUP;
     p->rate *= 2;
 }
 
 /* A third group copies. The sums have memory of their own, for half of the columns at a time: the
  * next tile is copied meanwhile. */
-static void by_boxes(gemm_shape *p)
+static void with_tma(gemm_shape *p)
 {
-    p->bulk = true;
-    p->block = p->threads + GEMM_GROUP_THREADS;
+    p->tma = true;
+    p->block = p->threads + GEMM_WARPGROUP;
     p->sn = p->tn / 2;
 }
 
@@ -102,10 +102,10 @@ void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, 
     p->wn = p->tn / (p->threads / SIMT_WARP / GEMM_DOWN);
     p->block = p->threads;
     p->sn = p->tn;
-    if (entry == SIMT_GROUPS || entry == SIMT_BULK)
-        by_groups(p);
-    if (entry == SIMT_BULK)
-        by_boxes(p);
+    if (entry == SIMT_WGMMA || entry == SIMT_TMA)
+        with_wgmma(p);
+    if (entry == SIMT_TMA)
+        with_tma(p);
 }
 
 uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x)
@@ -119,7 +119,7 @@ uint32_t gemm_stage_bytes(const gemm_shape *p)
     return gemm_factor_bytes(p, p->tm) + gemm_factor_bytes(p, p->tn);
 }
 
-unsigned gemm_sums_row(const gemm_shape *p, unsigned esize)
+unsigned gemm_acc_pitch(const gemm_shape *p, unsigned esize)
 {
     enum { PAD = 32 }; /* rows that are stored together begin in different banks */
     return p->sn * esize + PAD;
@@ -162,7 +162,7 @@ unsigned simt_gemm_threads(const lz_kernel *k, const lz_target *t, lz_simt_entry
     return p.block;
 }
 
-bool simt_gemm_divide(const lz_kernel *k)
+bool simt_gemm_splits_k(const lz_kernel *k)
 {
     const lz_stage *st = &k->stages[0];
     for (uint32_t d = 0; d < st->ninner; d++)
@@ -180,42 +180,42 @@ static bool has_small(const lz_kernel *k, const lz_target *t)
     return p.tm != small.tm || p.tn != small.tn;
 }
 
-bool gemm_rounds(const gemm_shape *p)
+bool gemm_rounds_to_tf32(const gemm_shape *p)
 {
-    return p->groups && p->d == LZ_F32;
+    return p->wgmma && p->d == LZ_F32;
 }
 
 /* Of 16-bit floats and tf32, unless the result is known to be narrow. */
-static bool has_groups(const lz_kernel *k, const lz_target *t)
+static bool has_wgmma(const lz_kernel *k, const lz_target *t)
 {
     const simt_mma *mma = simt_gemm_mma(k, t);
     bool many = k->outer[lz_kernel_dot(k)->m].slot >= 0 || simt_gemm_rows(k) < lz_kernel_dot(k)->m;
-    return t->groups && mma && (lz_dtype_size(mma->d) == 2 || mma->d == LZ_F32) && many &&
+    return t->wgmma && mma && (lz_dtype_size(mma->d) == 2 || mma->d == LZ_F32) && many &&
            k->outer[lz_kernel_dot(k)->n].slot >= 0;
 }
 
 bool simt_gemm_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
-    return (entry == SIMT_GROUPS && has_groups(k, t)) ||
-           (entry == SIMT_BULK && has_groups(k, t) && gemm_boxes_suit(k, t)) ||
-           entry == SIMT_MAIN || (entry == SIMT_SMALL && has_small(k, t)) ||
-           (entry == SIMT_FINISH && simt_gemm_divide(k));
+    return (entry == SIMT_WGMMA && has_wgmma(k, t)) ||
+           (entry == SIMT_TMA && has_wgmma(k, t) && gemm_tma_suits(k, t)) || entry == SIMT_MAIN ||
+           (entry == SIMT_SMALL && has_small(k, t)) ||
+           (entry == SIMT_FINAL && simt_gemm_splits_k(k));
 }
 
-uint32_t gemm_sums_at(const gemm_shape *p)
+uint32_t gemm_acc_at(const gemm_shape *p)
 {
-    return p->bulk ? p->stages * gemm_stage_bytes(p) : 0;
+    return p->tma ? p->stages * gemm_stage_bytes(p) : 0;
 }
 
 uint32_t gemm_barriers_at(const gemm_shape *p, unsigned esize)
 {
-    return gemm_sums_at(p) + p->wm * gemm_sums_row(p, esize);
+    return gemm_acc_at(p) + p->wm * gemm_acc_pitch(p, esize);
 }
 
 uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize)
 {
-    uint32_t ring = p->stages * gemm_stage_bytes(p), sums = p->wm * gemm_sums_row(p, esize);
-    if (p->bulk)
+    uint32_t ring = p->stages * gemm_stage_bytes(p), sums = p->wm * gemm_acc_pitch(p, esize);
+    if (p->tma)
         return gemm_barriers_at(p, esize) + 2 * p->stages * GEMM_BARRIER;
     return ring > sums ? ring : sums;
 }
@@ -229,7 +229,7 @@ uint32_t simt_gemm_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry 
 
 /* Twice as many as a vector has: what they load besides the sums, of their row, is waited for half
  * as often. */
-unsigned gemm_finish_lanes(const lz_kernel *k)
+unsigned gemm_epilogue_lanes(const lz_kernel *k)
 {
     enum { MOST = 8 };
     unsigned n = 2 * simt_vector_lanes(k, 1);
@@ -240,7 +240,7 @@ unsigned gemm_finish_lanes(const lz_kernel *k)
 
 enum { ELEM = 2 /* bytes: of 16-bit floats */ };
 
-uint32_t gemm_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
+uint32_t gemm_tensor_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
 {
     const lz_access *a = kern_plain_access(k, source);
     uint32_t last = k->nouter + k->stages[0].ninner - 1, n = 2;
@@ -262,10 +262,10 @@ uint32_t gemm_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint3
 }
 
 /* Where rows run along the result: all of a piece's k. */
-void gemm_box_of(const gemm_shape *p, bool rows_k, uint32_t box[2])
+void gemm_tma_box(const gemm_shape *p, bool rows_k, uint32_t box[2])
 {
     box[0] = GEMM_ROW / p->es;
-    box[1] = rows_k ? GEMM_BOX : p->kt;
+    box[1] = rows_k ? GEMM_TMA_ROWS : p->kt;
 }
 
 /* Factor i: its source, and the loop of the result that it has. */
@@ -276,13 +276,13 @@ int32_t gemm_source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *
     return gemm_source(k, i ? lz_kernel_dot(k)->b_sop : lz_kernel_dot(k)->a_sop, mma->d);
 }
 
-bool gemm_boxes_suit(const lz_kernel *k, const lz_target *t)
+bool gemm_tma_suits(const lz_kernel *k, const lz_target *t)
 {
     uint32_t loop, loops[SIMT_MAP_RANK];
     for (int i = 0; i < 2; i++) {
         int32_t source = gemm_source_of(k, t, i, &loop);
-        if (!gemm_map_loops(k, source, loop, loops))
+        if (!gemm_tensor_map_loops(k, source, loop, loops))
             return false;
     }
-    return t->bulk;
+    return t->tma;
 }

@@ -1,9 +1,9 @@
-/* simt_dot_cost.c - how a matrix product is run on many threads: in which tiles, and into how many
- * parts its k is divided, from what that costs. See simt_dot.h. Costs are clocks of a
- * multiprocessor, about: what a block multiplies or what its copies read, whichever takes longer,
- * as many times as multiprocessors have to take turns. The number of multiprocessors is that of the
- * architecture (target_gpu.def), not of the device, so that results are the same on all of its
- * devices. Integers, so that they are on all hosts, too. Threads: pure. */
+/* simt_dot_cost.c - GEMM, without LLVM: the cost model. Picks the tile size and decides split-K
+ * (into how many slices K is split) for the run-time sizes; autotuning measures its best
+ * candidates. See simt_dot.h. A cost is in clocks of a multiprocessor: the larger of a block's math
+ * and memory time, times the waves. The number of multiprocessors is that of the architecture
+ * (target_gpu.def), not of the device, so that results are the same on all of its devices.
+ * Integers, so that they are on all hosts, too. Threads: pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
 
@@ -43,12 +43,12 @@ static work work_of(const lz_kernel *k, uint32_t rows, const int64_t *args)
     return w;
 }
 
-static int64_t flash_of(const work *w, const gemm_shape *p)
+static int64_t k_tiles_of(const work *w, const gemm_shape *p)
 {
     return simt_times(w->others, simt_ceil_div(w->k, p->kt));
 }
 
-static int64_t gemm_of(const work *w, const gemm_shape *p)
+static int64_t tiles_of(const work *w, const gemm_shape *p)
 {
     return simt_times(w->matrices,
                       simt_times(simt_ceil_div(w->m, p->tm), simt_ceil_div(w->n, p->tn)));
@@ -67,9 +67,9 @@ static int64_t cost(const work *w, const gemm_shape *p, int64_t parts, int64_t e
     int64_t multiply = (int64_t)p->tm * p->tn * p->kt / p->rate,
             read = (int64_t)(p->tm + p->tn) * p->kt * p->es / L2_BYTES;
     int64_t piece = (multiply > read ? multiply : read) + PIECE;
-    int64_t turns = simt_ceil_div(simt_times(gemm_of(w, p), parts), processors);
+    int64_t turns = simt_ceil_div(simt_times(tiles_of(w, p), parts), processors);
     int64_t sum =
-        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(flash_of(w, p), parts))));
+        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(k_tiles_of(w, p), parts))));
     if (parts > 1) /* written once, read once */
         sum = plus(sum, LAUNCH + 2 * scratch_of(w, parts, esize) / (processors * L2_BYTES));
     return sum;
@@ -91,8 +91,8 @@ static void each_part(const lz_kernel *k, const lz_target *t, const work *w, lz_
     gemm_shape_of(k, t, entry, &c.p);
     c.cost = cost(w, &c.p, 1, esize, processors);
     see(to, &c);
-    int64_t pieces = flash_of(w, &c.p);
-    bool divide = simt_gemm_divide(k);
+    int64_t pieces = k_tiles_of(w, &c.p);
+    bool divide = simt_gemm_splits_k(k);
     for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
         if (simt_ceil_div(pieces, simt_ceil_div(pieces, n)) != n)
             continue;
@@ -107,7 +107,7 @@ static void each_part(const lz_kernel *k, const lz_target *t, const work *w, lz_
 static void each_choice(const lz_kernel *k, const work *w, const lz_target *t, int64_t esize,
                         seen *see, void *to)
 {
-    static const lz_simt_entry entries[] = {SIMT_MAIN, SIMT_GROUPS, SIMT_SMALL};
+    static const lz_simt_entry entries[] = {SIMT_MAIN, SIMT_WGMMA, SIMT_SMALL};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (simt_gemm_has(k, t, entries[i]))
             each_part(k, t, w, entries[i], esize, see, to);
@@ -130,39 +130,38 @@ static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int6
 
 static choice chosen(const lz_kernel *k, const lz_target *t, const lz_simt_pick *pick)
 {
-    choice c = {.entry = pick->entry == SIMT_BULK ? SIMT_GROUPS : pick->entry,
-                .parts = pick->parts};
+    choice c = {.entry = pick->entry == SIMT_TMA ? SIMT_WGMMA : pick->entry, .parts = pick->parts};
     gemm_shape_of(k, t, c.entry, &c.p);
     return c;
 }
 
 /* Whether the factors come as boxes, whose rows are of one loop. */
-static bool takes_boxes(const lz_kernel *k, const lz_target *t, const int64_t *args, const work *w,
-                        const choice *c, lz_simt_map map[2])
+static bool takes_tma(const lz_kernel *k, const lz_target *t, const int64_t *args, const work *w,
+                      const choice *c, lz_simt_map map[2])
 {
-    if (c->entry != SIMT_GROUPS)
+    if (c->entry != SIMT_WGMMA)
         return false;
     work boxes = work_of(k, lz_kernel_dot(k)->m, args);
-    int64_t n = simt_times(gemm_of(w, &c->p), c->parts),
-            of_boxes = simt_times(gemm_of(&boxes, &c->p), c->parts);
-    return of_boxes <= n + n / 4 && gemm_maps_of(k, t, args, map);
+    int64_t n = simt_times(tiles_of(w, &c->p), c->parts),
+            of_boxes = simt_times(tiles_of(&boxes, &c->p), c->parts);
+    return of_boxes <= n + n / 4 && gemm_tensor_maps(k, t, args, map);
 }
 
 /* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where
  * little is lost to an odd row of tiles. */
-static void copy_boxes(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
-                       uint32_t processors, unsigned esize, lz_simt_dims *out)
+static void by_tma_copies(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
+                          uint32_t processors, unsigned esize, lz_simt_dims *out)
 {
     enum { MANY = 8 };
     gemm_shape p;
-    gemm_shape_of(k, t, SIMT_BULK, &p);
+    gemm_shape_of(k, t, SIMT_TMA, &p);
     int64_t rows = simt_ceil_div(w->m, p.tm);
     bool pairs = processors >= SIMT_CLUSTER && (rows % 2 == 0 || rows > MANY);
     uint32_t cluster = pairs ? SIMT_CLUSTER : 1, most = processors / cluster * cluster;
     n = simt_times(n / rows, (rows + cluster - 1) / cluster * cluster);
     uint32_t grid = n < most ? (uint32_t)n : most;
     out->plain = out->launch[0];
-    out->launch[0] = (lz_simt_launch){.entry = SIMT_BULK,
+    out->launch[0] = (lz_simt_launch){.entry = SIMT_TMA,
                                       .grid = grid,
                                       .block = p.block,
                                       .shared = gemm_shared_bytes(&p, esize),
@@ -184,24 +183,24 @@ void simt_gemm_dims(const simt_sizes *z, lz_simt_dims *out)
     work w = work_of(k, simt_gemm_rows(k), args), boxes = work_of(k, lz_kernel_dot(k)->m, args);
     unsigned esize = sum_bytes(k);
     choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);
-    int64_t n = simt_times(gemm_of(&w, &c.p), c.parts);
+    int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
     out->share = (uint64_t)c.parts;
     out->nlaunch = 1;
     out->launch[0] = (lz_simt_launch){.entry = c.entry,
                                       .grid = n < most ? (uint32_t)n : most,
                                       .block = c.p.block,
                                       .shared = gemm_shared_bytes(&c.p, esize)};
-    bool as_boxes = !pick || pick->entry == SIMT_BULK;
-    if (as_boxes && takes_boxes(k, t, args, &w, &c, out->map))
-        copy_boxes(k, t, &boxes, simt_times(gemm_of(&boxes, &c.p), c.parts), processors, esize,
-                   out);
+    bool as_tma = !pick || pick->entry == SIMT_TMA;
+    if (as_tma && takes_tma(k, t, args, &w, &c, out->map))
+        by_tma_copies(k, t, &boxes, simt_times(tiles_of(&boxes, &c.p), c.parts), processors, esize,
+                      out);
     if (c.parts == 1)
         return;
     out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);
     out->nlaunch = 2;
-    out->launch[1].entry = SIMT_FINISH;
-    simt_points_dims(
-        simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, gemm_finish_lanes(k)))), most,
+    out->launch[1].entry = SIMT_FINAL;
+    simt_elementwise_launch(
+        simt_times(w.matrices, simt_times(w.m, simt_ceil_div(w.n, gemm_epilogue_lanes(k)))), most,
         &out->launch[1]);
 }
 
@@ -235,11 +234,11 @@ uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_targe
     each_choice(k, &w, t, sum_bytes(k), keep_some, &s);
     uint32_t n = 0;
     for (uint32_t i = 0; i < s.n && n < SIMT_PICKS && s.c[i].cost / 2 <= s.c[0].cost; i++) {
-        bool boxes = takes_boxes(k, t, args, &w, &s.c[i], map);
-        lz_simt_entry entry = boxes ? SIMT_BULK : s.c[i].entry;
+        bool boxes = takes_tma(k, t, args, &w, &s.c[i], map);
+        lz_simt_entry entry = boxes ? SIMT_TMA : s.c[i].entry;
         out[n++] = (lz_simt_pick){entry, (uint32_t)s.c[i].parts};
         if (boxes && i == 0)
-            out[n++] = (lz_simt_pick){SIMT_GROUPS, (uint32_t)s.c[i].parts};
+            out[n++] = (lz_simt_pick){SIMT_WGMMA, (uint32_t)s.c[i].parts};
     }
     return n > 1 ? n : 0;
 }

@@ -1,7 +1,7 @@
-/* simt_dot_epilogue.c - the later stages of a product: the sums of a tile go to shared memory, the
- * rows of one row of warps at a time, and every thread takes points or vectors of columns that lie
- * side by side in the result. See simt_dot.h.
- * Threads: belongs to one thread. */
+/* simt_dot_epilogue.c - GEMM: the epilogue. Accumulators go to shared memory, the rows of one row
+ * of warps at a time, and every thread runs the kernel's later stages on points, or vectors of
+ * columns, that lie side by side in the result. With split-K a block stores its partial tile
+ * instead. See simt_dot.h. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
 static const kctx one_point = {.u = 1};
@@ -14,9 +14,9 @@ static bool without_loops(const lz_kernel *k)
     return true;
 }
 
-void gemm_finish_plan(gemm *t)
+void gemm_epilogue_plan(gemm *t)
 {
-    unsigned lanes = gemm_finish_lanes(t->k);
+    unsigned lanes = gemm_epilogue_lanes(t->k);
     t->lanes = 0;
     if (!without_loops(t->k) || kern_init_epilogue(&t->cv, t->e, t->k, lanes) != LZ_OK)
         return;
@@ -28,16 +28,16 @@ void gemm_finish_plan(gemm *t)
 }
 
 /* Here and not at the start: what it finds would take registers from the sums. */
-void gemm_finish_top(gemm *t)
+void gemm_epilogue_top(gemm *t)
 {
     em *e = t->e;
     kern_top(&t->c, 1);
     if (!t->lanes)
         return;
     kern_top(&t->cv, 1);
-    t->finish_aligned = em_true(e, 1);
+    t->epilogue_aligned = em_true(e, 1);
     for (uint32_t s = 1; s < t->k->nstage; s++)
-        t->finish_aligned = AND(t->finish_aligned, simt_vectors_aligned(&t->cv, s));
+        t->epilogue_aligned = AND(t->epilogue_aligned, simt_vectors_aligned(&t->cv, s));
 }
 
 /* The later stages at a point, or of a vector of columns from it. */
@@ -67,7 +67,7 @@ static void points(gemm *t, Val row, Val column, Val at, gemm_read *sums, unsign
     em_loop_end(e, &l, NULL);
 }
 
-void gemm_finish_at(gemm *t, Val row, Val column, Val at, gemm_read *sums)
+void gemm_epilogue_at(gemm *t, Val row, Val column, Val at, gemm_read *sums)
 {
     em *e = t->e;
     em_ifelse whole;
@@ -77,7 +77,7 @@ void gemm_finish_at(gemm *t, Val row, Val column, Val at, gemm_read *sums)
         return;
     }
     Val inside = AND(ICMP(SLT, row, t->M), ICMP(SLE, ADD(column, em_c64(e, n)), t->N));
-    em_ifelse_begin(e, &whole, AND(t->finish_aligned, inside));
+    em_ifelse_begin(e, &whole, AND(t->epilogue_aligned, inside));
     run(t, &t->cv, row, column, sums(t, at, n));
     em_ifelse_else(e, &whole);
     points(t, row, column, at, sums, n);
@@ -89,7 +89,7 @@ static Val shared_sums(gemm *t, Val at, unsigned n)
     em *e = t->e;
     unsigned align = n * t->esize < GEMM_CHUNK ? n * t->esize : GEMM_CHUNK;
     return em_load(e, em_vec(t->elem, n),
-                   em_at(e, t->s->shared, ADD(at, em_c64(e, gemm_sums_at(&t->p))), 1), align);
+                   em_at(e, t->s->shared, ADD(at, em_c64(e, gemm_acc_at(&t->p))), 1), align);
 }
 
 /* Rows of one row of warps, from m0. */
@@ -102,8 +102,8 @@ static void finish_rows(gemm *t, Val m0, Val n0)
                   0, NULL);
     Val r = LLVMBuildUDiv(e->b, l.i, em_c64(e, per_row), ""),
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n));
-    Val at = ADD(MUL(r, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
-    gemm_finish_at(t, ADD(m0, r), ADD(n0, c), at, shared_sums);
+    Val at = ADD(MUL(r, em_c64(e, gemm_acc_pitch(&t->p, t->esize))), MUL(c, em_c64(e, t->esize)));
+    gemm_epilogue_at(t, ADD(m0, r), ADD(n0, c), at, shared_sums);
     em_loop_end(e, &l, NULL);
 }
 
@@ -111,13 +111,13 @@ static void finish_rows(gemm *t, Val m0, Val n0)
 static void leave_rows(gemm *t, Val m0, Val n0)
 {
     em *e = t->e;
-    if (!t->divided) {
+    if (!t->split_k) {
         finish_rows(t, m0, n0);
         return;
     }
     em_ifelse which;
-    em_ifelse_begin(e, &which, ICMP(SGT, t->nparts, em_c64(e, 1)));
-    gemm_parts_put(t, t->p.wm, m0, n0);
+    em_ifelse_begin(e, &which, ICMP(SGT, t->nslices, em_c64(e, 1)));
+    gemm_workspace_store(t, t->p.wm, m0, n0);
     em_ifelse_else(e, &which);
     finish_rows(t, m0, n0);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
@@ -132,7 +132,7 @@ static void finish_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part)
     em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, GEMM_DOWN), em_c64(e, 1), 0, NULL);
     simt_barrier(t->s); /* what this memory held has been read */
     em_if_begin(e, &mine, ICMP(EQ, t->down, l.i));
-    gemm_sums_put(t, sum, part);
+    gemm_acc_to_shared(t, sum, part);
     em_if_end(e, &mine, 0, NULL, NULL, NULL);
     simt_barrier(t->s);
     leave_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))),
@@ -140,9 +140,9 @@ static void finish_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part)
     em_loop_end(e, &l, NULL);
 }
 
-void gemm_finish(gemm *t, Val m0, Val n0, const Val *sum)
+void gemm_epilogue(gemm *t, Val m0, Val n0, const Val *sum)
 {
-    gemm_finish_top(t);
+    gemm_epilogue_top(t);
     for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)
         finish_part(t, m0, n0, sum, part);
 }

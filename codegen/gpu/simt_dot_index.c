@@ -8,19 +8,19 @@ enum {
                       in the L2 cache */
 };
 
-static Val flash_of_k(gemm *t)
+static Val k_tiles_along_k(gemm *t)
 {
     em *e = t->e;
     return LLVMBuildUDiv(e->b, ADD(t->K, em_c64(e, t->p.kt - 1)), em_c64(e, t->p.kt), "");
 }
 
-Val gemm_locate_piece(gemm *t, Val j)
+Val gemm_locate_k_tile(gemm *t, Val j)
 {
     em *e = t->e;
     Val size[LZ_LOOP_MAX], at[LZ_LOOP_MAX];
     for (uint32_t d = 0; d < t->ki; d++)
         size[d] = kern_size(&t->c, t->k->stages[0].extent[d]);
-    size[t->ki] = flash_of_k(t);
+    size[t->ki] = k_tiles_along_k(t);
     simt_split(e, j, size, t->ki + 1, at);
     kern *all[4] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many};
     for (uint32_t d = 0; d < t->ki; d++)
@@ -29,7 +29,7 @@ Val gemm_locate_piece(gemm *t, Val j)
     return MUL(at[t->ki], em_c64(e, t->p.kt));
 }
 
-Val gemm_next_slot(gemm *t, Val slot)
+Val gemm_next_stage(gemm *t, Val slot)
 {
     em *e = t->e;
     int64_t stage = gemm_stage_bytes(&t->p);
@@ -37,10 +37,10 @@ Val gemm_next_slot(gemm *t, Val slot)
                ADD(slot, em_c64(e, stage)));
 }
 
-static Val all_pieces(gemm *t)
+static Val all_k_tiles(gemm *t)
 {
     em *e = t->e;
-    Val pieces = flash_of_k(t);
+    Val pieces = k_tiles_along_k(t);
     for (uint32_t d = 0; d < t->ki; d++)
         pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
     return pieces;
@@ -52,7 +52,7 @@ static Val rows_together(gemm *t)
 {
     em *e = t->e;
     Val rows = em_c64(e, t->p.tm);
-    return t->p.bulk ? MUL(rows, t->s->ranks) : rows;
+    return t->p.tma ? MUL(rows, t->s->ranks) : rows;
 }
 
 bool gemm_many_rows(const gemm *t, const gemm_factor *f)
@@ -107,14 +107,14 @@ static void in_groups(gemm *t, Val q, Val rows, Val columns, Val *row, Val *colu
     *row = ADD(first, SUB(in, MUL(*column, high)));
 }
 
-void gemm_pieces_of_part(gemm *t, Val part, Val *first, Val *end)
+void gemm_k_tiles_of_slice(gemm *t, Val part, Val *first, Val *end)
 {
     em *e = t->e;
     *first = em_c64(e, 0);
-    *end = all_pieces(t);
-    if (!t->divided)
+    *end = all_k_tiles(t);
+    if (!t->split_k)
         return;
-    Val each = simt_udiv(e, ADD(*end, SUB(t->nparts, em_c64(e, 1))), t->nparts);
+    Val each = simt_udiv(e, ADD(*end, SUB(t->nslices, em_c64(e, 1))), t->nslices);
     *first = MUL(part, each);
     *end = em_smin(e, ADD(*first, each), *end);
 }
@@ -137,9 +137,9 @@ static void locate_tile(gemm *t, Val tile, Val part, const Val *size)
         for (int i = 0; i < 6; i++)
             each[i]->oidx[d] = index;
     }
-    t->first_row = t->divided ? gemm_parts_row(t, part, matrix) : NULL;
+    t->first_row = t->split_k ? gemm_workspace_row(t, part, matrix) : NULL;
     t->a.x0 = MUL(row, rows_together(t));
-    if (t->p.bulk)
+    if (t->p.tma)
         t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
     t->b.x0 = MUL(column, em_c64(e, t->p.tn));
 }
@@ -150,13 +150,13 @@ void gemm_each(gemm *t, gemm_body *body)
     Val size[LZ_OUTER_MAX], n = count_tiles(t, size), part = NULL, tile, before = em_c64(e, 0);
     em_loop l;
     Val block = t->s->ctaid, blocks = t->s->nctaid;
-    if (t->p.bulk) { /* clusters of them */
+    if (t->p.tma) { /* clusters of them */
         block = simt_udiv(e, block, t->s->ranks);
         blocks = simt_udiv(e, blocks, t->s->ranks);
     }
-    em_loop_begin(e, &l, block, t->divided ? MUL(n, t->nparts) : n, blocks, 1, &before);
+    em_loop_begin(e, &l, block, t->split_k ? MUL(n, t->nslices) : n, blocks, 1, &before);
     tile = l.i;
-    if (t->divided) { /* blocks that run together share what they read */
+    if (t->split_k) { /* blocks that run together share what they read */
         part = simt_udiv(e, l.i, n);
         tile = SUB(l.i, MUL(part, n));
     }

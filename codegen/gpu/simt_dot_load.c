@@ -1,9 +1,8 @@
-/* simt_dot_load.c - the factors of a product into shared memory, a piece of k at a time. See
- * simt_dot.h. A factor that is a load as it is gets there by copies that go on by themselves:
- * chunks of 16 bytes where it is contiguous along the rows of shared memory and aligned, single
- * elements of 4 or 8 bytes otherwise. Anything else is evaluated, in vectors of a chunk where that
- * is possible. What lies past the end of rows, columns or k becomes 0.
- * Threads: belongs to one thread. */
+/* simt_dot_load.c - GEMM: tile loads from global to shared memory, a k-tile at a time. See
+ * simt_dot.h. An operand that is a plain load goes by cp.async: chunks of 16 bytes where it is
+ * contiguous along the rows of shared memory and aligned, single elements of 4 or 8 bytes
+ * otherwise. Anything else is evaluated (the fused prologue), in vectors of a chunk where possible.
+ * What lies past the end of rows, columns or k is zero-filled. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
 static const kctx one_vector = {.u = 1};
@@ -56,11 +55,10 @@ lz_status gemm_factor_init(gemm *t, gemm_factor *f, uint32_t loop, int32_t sop)
     f->plain = plain_load(t, f->sop);
     if (f->plain && !gemm_copies_chunks(t, f) && t->p.es < 4) /* nothing copies so little */
         f->plain = NULL;
-    f->turned =
-        f->plain &&
-        (f->skewed || (gemm_rounds(&t->p) && !f->by_k && lz_sz_is(f->plain->stride[loop], 1)));
-    f->copied = f->plain && !gemm_rounds(&t->p);
-    bool by_k = f->turned ? f->by_k : f->rows_k;
+    f->transposed = f->plain && (f->skewed || (gemm_rounds_to_tf32(&t->p) && !f->by_k &&
+                                               lz_sz_is(f->plain->stride[loop], 1)));
+    f->copied = f->plain && !gemm_rounds_to_tf32(&t->p);
+    bool by_k = f->transposed ? f->by_k : f->rows_k;
     LZ_TRY(kern_init_factor(&f->many, t->e, t->k, chunk_elems(t), by_k ? kd : loop, f->sop));
     f->many.aligned = true;
     bool along = f->by_k == f->rows_k;
@@ -85,8 +83,8 @@ static Val swizzle(gemm *t, const gemm_factor *f, Val row)
 Val gemm_place(gemm *t, const gemm_factor *f, Val row, Val chunk)
 {
     em *e = t->e;
-    if (t->p.groups)
-        return gemm_groups_place(t, f, row, chunk);
+    if (t->p.wgmma)
+        return gemm_wgmma_place(t, f, row, chunk);
     Val c = XOR(chunk, swizzle(t, f, row));
     Val at =
         ADD(MUL(row, em_c64(e, (int64_t)row_elems(t, f) * t->p.es)), MUL(c, em_c64(e, GEMM_CHUNK)));
@@ -112,7 +110,7 @@ void gemm_factor_top(gemm *t, gemm_factor *f)
 {
     kern_addresses(&f->one, 0, POS_TOP);
     kern_eval(&f->one, 0, POS_TOP, &one_vector);
-    if (f->vectors || f->turned || gemm_copies_chunks(t, f)) {
+    if (f->vectors || f->transposed || gemm_copies_chunks(t, f)) {
         kern_addresses(&f->many, 0, POS_TOP);
         kern_eval(&f->many, 0, POS_TOP, &one_vector);
         f->aligned = simt_vectors_aligned(&f->many, 0);
@@ -170,13 +168,13 @@ static Val bytes_left(gemm *t, Val at, Val end, unsigned width)
  * chunks. 0: they do not. */
 static int64_t place_step(const gemm *t, const gemm_factor *f, unsigned apart, bool x_rows)
 {
-    int64_t row = t->p.groups ? 8 * GEMM_CHUNK : (int64_t)row_elems(t, f) * t->p.es;
+    int64_t row = t->p.wgmma ? 8 * GEMM_CHUNK : (int64_t)row_elems(t, f) * t->p.es;
     if (x_rows == f->rows_k)
         return apart % 8 ? 0 : apart * row;
     int64_t bytes = (int64_t)apart * t->p.es;
     if (!t->p.mma)
         return bytes;
-    return bytes % (8 * GEMM_CHUNK) || t->p.groups ? 0 : bytes;
+    return bytes % (8 * GEMM_CHUNK) || t->p.wgmma ? 0 : bytes;
 }
 
 /* So many of them, one after the other, lie in one chunk. */
@@ -227,12 +225,12 @@ void gemm_factor_tile(gemm *t, gemm_factor *f)
 static void copy_part(gemm *t, Val to, Val from, unsigned width, Val bytes)
 {
     em *e = t->e;
-    simt_copy(t->s, em_at(e, t->s->shared, to, 1), from, width,
-              LLVMBuildTrunc(e->b, bytes, e->i32, ""));
+    simt_cp_async(t->s, em_at(e, t->s->shared, to, 1), from, width,
+                  LLVMBuildTrunc(e->b, bytes, e->i32, ""));
 }
 
-/* Bytes from the first piece's elements to those of this one. */
-Val gemm_piece_offset(gemm *t, const gemm_factor *f, Val k0)
+/* Bytes from the first k-tile's elements to those of this one. */
+Val gemm_k_tile_offset(gemm *t, const gemm_factor *f, Val k0)
 {
     em *e = t->e;
     Val off = gemm_offset(t, f, t->k->nouter + t->ki, k0);
@@ -241,15 +239,15 @@ Val gemm_piece_offset(gemm *t, const gemm_factor *f, Val k0)
     return off;
 }
 
-static Val this_piece(gemm *t, const gemm_factor *f, Val k0)
+static Val this_k_tile(gemm *t, const gemm_factor *f, Val k0)
 {
-    return f->piece ? f->piece : gemm_piece_offset(t, f, k0);
+    return f->k_tile ? f->k_tile : gemm_k_tile_offset(t, f, k0);
 }
 
 static void copy_parts(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val piece = this_piece(t, f, k0), from = em_at(e, f->from, piece, 1), none = em_c64(e, 0),
+    Val k_tile = this_k_tile(t, f, k0), from = em_at(e, f->from, k_tile, 1), none = em_c64(e, 0),
         left = f->bytes;
     em_if has;
     if (f->exists)
@@ -260,7 +258,7 @@ static void copy_parts(gemm *t, gemm_factor *f, Val k0, Val slot)
         Val k = ADD(ADD(k0, f->k), em_c64(e, (int64_t)i * f->apart)),
             there = f->x_rows ? f->row_exists[i] : ICMP(SLT, k, t->K);
         if (gemm_many_rows(t, f))
-            from = em_at(e, f->each[i], piece, 1);
+            from = em_at(e, f->each[i], k_tile, 1);
         copy_part(t, ADD(slot, f->to[i]), from, f->width, SEL(there, left, none));
         from = em_at(e, from, f->step, 1);
     }
@@ -283,11 +281,11 @@ static spot spot_of(gemm *t, Val q, unsigned per_row, unsigned each, bool x_rows
     return x_rows ? (spot){slow, quick} : (spot){quick, slow};
 }
 
-Val gemm_round(gemm *t, Val v)
+Val gemm_round_to_tf32(gemm *t, Val v)
 {
     em *e = t->e;
     unsigned n = em_lanes(v);
-    if (!gemm_rounds(&t->p))
+    if (!gemm_rounds_to_tf32(&t->p))
         return v;
     for (unsigned i = 0; i < n; i++) {
         Val one = simt_round_tf32(t->s, BITS(n > 1 ? em_extract(e, v, i) : v, e->i32));
@@ -307,7 +305,7 @@ static Val evaluate(gemm *t, kern *c, gemm_factor *f, Val x, Val k)
     uint32_t kd = t->k->nouter + t->ki;
     kern_advance(c, 0, POS_TOP, POS_POINT, f->fixed | 1u << f->loop | 1u << kd);
     kern_eval(c, 0, POS_POINT, &one_vector);
-    return gemm_round(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
+    return gemm_round_to_tf32(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
 }
 
 static void put_element(gemm *t, gemm_factor *f, Val k0, spot at, Val slot)
@@ -328,7 +326,7 @@ static void put_element(gemm *t, gemm_factor *f, Val k0, spot at, Val slot)
 static void copy_elements(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
-    Val start = em_at(e, gemm_start(t, f), this_piece(t, f, k0), 1);
+    Val start = em_at(e, gemm_start(t, f), this_k_tile(t, f, k0), 1);
     unsigned per_row = f->by_k ? t->p.kt : f->x;
     em_loop l;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)f->x * t->p.kt), em_c64(e, t->p.threads), 0,
@@ -378,7 +376,7 @@ static void put_chunks(gemm *t, gemm_factor *f, Val k0, Val slot)
     em_loop_end(e, &l, NULL);
 }
 
-void gemm_fill(gemm *t, gemm_factor *f, Val k0, Val slot)
+void gemm_load_tile(gemm *t, gemm_factor *f, Val k0, Val slot)
 {
     em *e = t->e;
     em_ifelse which;
@@ -388,8 +386,8 @@ void gemm_fill(gemm *t, gemm_factor *f, Val k0, Val slot)
         em_ifelse_begin(e, &which, f->aligned);
         copy_parts(t, f, k0, slot);
         em_ifelse_else(e, &which);
-        if (t->p.es < 4 && t->piece)
-            (void)gemm_locate_piece(t, t->piece);
+        if (t->p.es < 4 && t->k_tile)
+            (void)gemm_locate_k_tile(t, t->k_tile);
         if (t->p.es >= 4)
             copy_elements(t, f, k0, slot);
         else

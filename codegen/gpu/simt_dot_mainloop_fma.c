@@ -1,11 +1,9 @@
-/* simt_dot_mainloop_fma.c - sums of a product by single threads, where both factors are loads that
- * lie in whole chunks of 16 bytes, as they usually do. See simt_dot.h. The same sums in the same
- * order as add_pieces makes of any factors, with little else in the loop: single threads issue all
- * multiply-adds, so every other instruction takes the place of one. A factor that is contiguous
- * along the result is copied as it lies. One that is contiguous along k is turned: a thread reads a
- * chunk, multiplies for a while, and then stores its elements below each other. Nothing branches on
- * what exists: what does not becomes 0.
- * Threads: belongs to one thread. */
+/* simt_dot_mainloop_fma.c - GEMM: the FMA main loop, multistage cp.async, for operands that can be
+ * loaded as aligned chunks of 16 bytes. See simt_dot.h. Sums and their order are those of the
+ * general main loop with little else in the loop: single threads issue all FMAs, so every other
+ * instruction takes the place of one. An operand that is contiguous along the result is copied as
+ * it lies; one that is contiguous along k is transposed through registers. Out-of-range elements
+ * are zero-filled, so the loop has no branches. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
@@ -44,10 +42,10 @@ static Val low(gemm *t, Val v)
 
 static bool suits(const gemm *t, const gemm_factor *f)
 {
-    return f->turned || gemm_copies_chunks(t, f);
+    return f->transposed || gemm_copies_chunks(t, f);
 }
 
-bool gemm_steady_suits(const gemm *t)
+bool gemm_fma_mainloop_suits(const gemm *t)
 {
     return !t->p.mma && t->ki == 0 && !gemm_many_rows(t, &t->a) && suits(t, &t->a) &&
            suits(t, &t->b);
@@ -56,11 +54,11 @@ bool gemm_steady_suits(const gemm *t)
 static Val whole(gemm *t, const gemm_factor *f)
 {
     em *e = t->e;
-    Val n = f->turned ? t->K : f->X;
+    Val n = f->transposed ? t->K : f->X;
     return AND(f->aligned, ICMP(EQ, AND(n, em_c64(e, chunk(t) - 1)), em_c64(e, 0)));
 }
 
-Val gemm_steady_now(gemm *t)
+Val gemm_fma_mainloop_here(gemm *t)
 {
     em *e = t->e;
     Val few = ICMP(SLE, t->K, em_c64(e, INT32_MAX / 2));
@@ -72,16 +70,16 @@ Val gemm_steady_now(gemm *t)
 static void share_of(gemm *t, gemm_factor *f, Val first_k, share *s)
 {
     em *e = t->e;
-    unsigned each = chunk(t), per_row = (f->turned ? t->p.kt : f->x) / each;
+    unsigned each = chunk(t), per_row = (f->transposed ? t->p.kt : f->x) / each;
     uint32_t kd = t->k->nouter + t->ki;
     Val quick = MUL(AND(t->s->tid, em_c64(e, per_row - 1)), em_c64(e, each)),
         slow = LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, per_row), "");
-    Val x = f->turned ? slow : quick, k = f->turned ? quick : slow;
+    Val x = f->transposed ? slow : quick, k = f->transposed ? quick : slow;
     *s = (share){.f = f, .apart = t->p.threads / per_row};
     s->nparts = f->x * t->p.kt / each / t->p.threads;
     Val from = ADD(gemm_offset(t, f, f->loop, x), gemm_offset(t, f, kd, ADD(k, first_k)));
     s->from = em_at(e, gemm_start(t, f), from, 1);
-    s->step = gemm_offset(t, f, f->turned ? f->loop : kd, em_c64(e, s->apart));
+    s->step = gemm_offset(t, f, f->transposed ? f->loop : kd, em_c64(e, s->apart));
     s->advance = gemm_offset(t, f, kd, em_c64(e, t->p.kt));
     s->k = low(t, k);
     Val left = em_smin(e, SUB(f->X, ADD(f->x0, x)), em_c64(e, f->x));
@@ -111,8 +109,8 @@ static void copy_parts(const steady *y, const share *s, Val k0, Val from, Val sl
     int64_t row = (int64_t)s->f->x * t->p.es;
     for (unsigned i = 0; i < s->nparts; i++) {
         Val to = ADD(ADD(slot, s->to), em_c64(e, i * s->apart * row));
-        simt_copy_whole(t->s, em_at(e, t->s->shared, to, 1), part_at(y, s, i, from),
-                        exists(y, s, i, k0));
+        simt_cp_async_16(t->s, em_at(e, t->s->shared, to, 1), part_at(y, s, i, from),
+                         exists(y, s, i, k0));
     }
 }
 
@@ -143,12 +141,12 @@ static void fill(const steady *y, Val k0, const Val *from, Val slot)
 {
     for (int f = 0; f < 2; f++) {
         const share *s = &y->s[f];
-        if (!s->f->turned)
+        if (!s->f->transposed)
             copy_parts(y, s, k0, from[f], slot);
-        for (unsigned i = 0; s->f->turned && i < s->nparts; i++)
+        for (unsigned i = 0; s->f->transposed && i < s->nparts; i++)
             store_part(y, s, i, read_part(y, s, i, k0, from[f]), slot);
     }
-    simt_copies_end_group(y->t->s);
+    simt_cp_async_commit(y->t->s);
 }
 
 /* ---- multiplying ---- */
@@ -162,33 +160,33 @@ static void step_pieces(const steady *y, Val slot, Val k0, const Val *from, Val 
     unsigned part[2 * PARTS], n = 0;
     for (int f = 0; f < 2; f++) {
         const share *s = &y->s[f];
-        if (!s->f->turned)
+        if (!s->f->transposed)
             copy_parts(y, s, k0, from[f], ahead);
-        for (unsigned i = 0; s->f->turned && i < s->nparts; i++, n++) {
+        for (unsigned i = 0; s->f->transposed && i < s->nparts; i++, n++) {
             of[n] = s;
             part[n] = i;
         }
     }
-    simt_copies_end_group(t->s);
+    simt_cp_async_commit(t->s);
     unsigned steps = n ? t->p.kt / n : t->p.kt;
     Val frag[2][2][GEMM_FRAGS], v = NULL;
-    gemm_single_load(t, slot, 0, frag[0][0], frag[0][1]);
+    gemm_fma_load(t, slot, 0, frag[0][0], frag[0][1]);
     for (unsigned k = 0; k < t->p.kt; k++) {
         unsigned i = k / steps, odd = k & 1;
         if (i < n && k % steps == 0)
             v = read_part(y, of[i], part[i], k0, from[of[i] == &y->s[1]]);
         if (k + 1 < t->p.kt)
-            gemm_single_load(t, slot, k + 1, frag[!odd][0], frag[!odd][1]);
-        gemm_single_add(t, frag[odd][0], frag[odd][1], sum);
+            gemm_fma_load(t, slot, k + 1, frag[!odd][0], frag[!odd][1]);
+        gemm_fma_add(t, frag[odd][0], frag[odd][1], sum);
         if (i < n && k % steps == steps - 1)
             store_part(y, of[i], part[i], v, ahead);
     }
 }
 
-void gemm_steady_add(gemm *t, Val first, Val end, Val *sum)
+void gemm_fma_mainloop(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t), ahead = t->p.stages - 1;
+    unsigned n = gemm_nacc(t), ahead = t->p.stages - 1;
     Val kt = em_c64(e, t->p.kt), first_k = MUL(first, kt), from[2];
     Val all = em_smin(e, MUL(end, kt), t->K);
     steady y = {.t = t, .end = low(t, all)};
@@ -203,7 +201,7 @@ void gemm_steady_add(gemm *t, Val first, Val end, Val *sum)
         for (int f = 0; f < 2; f++)
             from[f] = em_at(e, from[f], y.s[f].advance, 1);
     }
-    Val carried[GEMM_SUMS + 4], next[GEMM_SUMS + 4];
+    Val carried[GEMM_ACC + 4], next[GEMM_ACC + 4];
     memcpy(carried, sum, n * sizeof *sum);
     carried[n] = em_c64(e, 0);                                            /* to be multiplied */
     carried[n + 1] = em_c64(e, (int64_t)ahead * gemm_stage_bytes(&t->p)); /* to be filled */
@@ -211,16 +209,16 @@ void gemm_steady_add(gemm *t, Val first, Val end, Val *sum)
     carried[n + 3] = from[1];
     em_loop l;
     em_loop_begin(e, &l, k0, y.end, em_c32(e, t->p.kt), (int)n + 4, carried);
-    simt_copies_wait(t->s, ahead - 1);
+    simt_cp_async_wait(t->s, ahead - 1);
     simt_barrier(t->s);
     memcpy(next, l.phi, n * sizeof *next);
     step_pieces(&y, l.phi[n], ADD(l.i, em_c32(e, ahead * t->p.kt)), &l.phi[n + 2], l.phi[n + 1],
                 next);
-    next[n] = gemm_next_slot(t, l.phi[n]);
-    next[n + 1] = gemm_next_slot(t, l.phi[n + 1]);
+    next[n] = gemm_next_stage(t, l.phi[n]);
+    next[n + 1] = gemm_next_stage(t, l.phi[n + 1]);
     next[n + 2] = em_at(e, l.phi[n + 2], y.s[0].advance, 1);
     next[n + 3] = em_at(e, l.phi[n + 3], y.s[1].advance, 1);
     em_loop_end(e, &l, next);
-    simt_copies_wait(t->s, 0); /* what did not exist has been written, too */
+    simt_cp_async_wait(t->s, 0); /* what did not exist has been written, too */
     memcpy(sum, l.phi, n * sizeof *sum);
 }

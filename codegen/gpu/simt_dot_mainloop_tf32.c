@@ -1,10 +1,9 @@
-/* simt_dot_mainloop_tf32.c - sums of a product of tf32 by groups of warps, where both factors are
- * loads that lie in whole chunks of 16 bytes. See simt_dot.h. Groups read factors of 32 bits from
- * rows along k only, and take them as they find them: so every chunk passes through registers,
- * where it is rounded; one of a factor that is contiguous along the result is stored across rows. A
- * piece is read from device memory while the one before it is stored and the one before that is
- * multiplied; a thread keeps it in registers meanwhile.
- * Threads: belongs to one thread. */
+/* simt_dot_mainloop_tf32.c - GEMM: the wgmma main loop for f32 operands rounded to tf32, where both
+ * can be loaded as aligned chunks of 16 bytes. See simt_dot.h. wgmma reads 32-bit operands from
+ * rows along k only and does not round, so every chunk passes through registers: it is rounded
+ * there, and transposed if the operand is contiguous along the result. A k-tile is loaded into
+ * registers while the one before it is stored and the one before that is multiplied. Threads:
+ * belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
@@ -36,23 +35,23 @@ typedef struct rounded {
 
 static bool suits(const gemm *t, const gemm_factor *f)
 {
-    return f->turned || gemm_copies_chunks(t, f);
+    return f->transposed || gemm_copies_chunks(t, f);
 }
 
-bool gemm_rounded_suits(const gemm *t)
+bool gemm_tf32_mainloop_suits(const gemm *t)
 {
-    return gemm_rounds(&t->p) && t->ki == 0 && !gemm_many_rows(t, &t->a) && suits(t, &t->a) &&
-           suits(t, &t->b);
+    return gemm_rounds_to_tf32(&t->p) && t->ki == 0 && !gemm_many_rows(t, &t->a) &&
+           suits(t, &t->a) && suits(t, &t->b);
 }
 
 static Val whole(gemm *t, const gemm_factor *f)
 {
     em *e = t->e;
-    Val n = f->turned ? f->X : t->K;
+    Val n = f->transposed ? f->X : t->K;
     return AND(f->aligned, ICMP(EQ, AND(n, em_c64(e, EACH - 1)), em_c64(e, 0)));
 }
 
-Val gemm_rounded_now(gemm *t)
+Val gemm_tf32_mainloop_here(gemm *t)
 {
     em *e = t->e;
     Val few = ICMP(SLE, t->K, em_c64(e, INT32_MAX / 2));
@@ -91,7 +90,7 @@ static void share_of(gemm *t, const gemm_factor *f, Val first_k, Val end, share 
     em *e = t->e;
     uint32_t kd = t->k->nouter + t->ki;
     *s = (share){.f = f};
-    if (f->turned)
+    if (f->transposed)
         divide_by_columns(t, s);
     else
         divide_by_rows(t, s);
@@ -129,8 +128,8 @@ static void store_part(const rounded *r, const share *s, unsigned i, Val v, Val 
     gemm *t = r->t;
     em *e = t->e;
     Val x = ADD(s->x, em_c64(e, s->dx[i])), k = ADD(s->k, em_c64(e, s->dk[i])), to;
-    v = gemm_round(t, v);
-    if (!s->f->turned) {
+    v = gemm_round_to_tf32(t, v);
+    if (!s->f->transposed) {
         to = ADD(slot, gemm_place_element(t, s->f, x, k));
         em_store(e, v, em_at(e, t->s->shared, to, 1), GEMM_CHUNK);
         return;
@@ -167,10 +166,10 @@ static void advance(const rounded *r, const Val *from, Val *next)
 
 /* ---- all of them ---- */
 
-void gemm_rounded_add(gemm *t, Val first, Val end, Val *sum)
+void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t);
+    unsigned n = gemm_nacc(t);
     Val kt = em_c64(e, t->p.kt), first_k = MUL(first, kt), from[2], held[HELD];
     rounded r = {.t = t};
     Val last = em_smin(e, MUL(end, kt), t->K);
@@ -184,7 +183,7 @@ void gemm_rounded_add(gemm *t, Val first, Val end, Val *sum)
     advance(&r, from, from);
     read_piece(&r, ADD(k0, em_c32(e, t->p.kt)), from, held, em_c64(e, 0));
     advance(&r, from, from);
-    Val carried[GEMM_SUMS + HELD + 3], next[GEMM_SUMS + HELD + 3];
+    Val carried[GEMM_ACC + HELD + 3], next[GEMM_ACC + HELD + 3];
     unsigned h = n, f = n + nheld(&r), all = f + 3;
     memcpy(carried, sum, n * sizeof *sum);
     memcpy(carried + h, held, nheld(&r) * sizeof *held);
@@ -194,13 +193,13 @@ void gemm_rounded_add(gemm *t, Val first, Val end, Val *sum)
     em_loop_begin(e, &l, k0, LLVMBuildTrunc(e->b, last, e->i32, ""), em_c32(e, t->p.kt), (int)all,
                   carried);
     memcpy(next, l.phi, all * sizeof *next);
-    gemm_groups_fence(t);
+    gemm_wgmma_fence(t);
     simt_barrier(t->s);
-    gemm_groups_multiply(t, l.phi[f + 2], next);
-    next[f + 2] = gemm_next_slot(t, l.phi[f + 2]);
+    gemm_wgmma_multiply(t, l.phi[f + 2], next);
+    next[f + 2] = gemm_next_stage(t, l.phi[f + 2]);
     read_piece(&r, ADD(l.i, em_c32(e, 2 * t->p.kt)), l.phi + f, next + h, next[f + 2]);
     advance(&r, l.phi + f, next + f);
-    gemm_groups_wait(t, next, 0);
+    gemm_wgmma_wait(t, next, 0);
     em_loop_end(e, &l, next);
     memcpy(sum, l.phi, n * sizeof *sum);
 }

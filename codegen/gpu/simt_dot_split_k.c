@@ -1,7 +1,6 @@
-/* simt_dot_split_k.c - products whose k is divided: the sums over a part of it go to scratch
- * memory, and a second function adds them, in order of the parts, and runs the later stages. See
- * simt_dot.h. In scratch memory lie, one after the other, the parts; in each the matrices of the
- * result, row by row, each row a multiple of 16 bytes.
+/* simt_dot_split_k.c - split-K: the second kernel. Adds the partial sums of all slices, in order,
+ * and runs the epilogue. simt_dot_cost.c decides whether K is split and into how many slices;
+ * simt_dot_workspace.c says how partial tiles lie in the workspace.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
@@ -20,17 +19,17 @@ static Val of_all_parts(gemm *t, Val at, unsigned n)
     unsigned align = n * t->esize < GEMM_CHUNK ? n * t->esize : GEMM_CHUNK;
     Ty type = em_vec(t->elem, n);
     Val first = em_at(e, t->s->scratch, at, 1), next,
-        each = gemm_parts_place(t, MUL(gemm_parts_matrices(t), t->M), em_c64(e, 0));
+        each = gemm_workspace_at(t, MUL(gemm_workspace_matrices(t), t->M), em_c64(e, 0));
     Val sum = em_load(e, type, first, align);
     em_loop l;
-    em_loop_begin(e, &l, em_c64(e, 1), t->nparts, em_c64(e, 1), 1, &sum);
+    em_loop_begin(e, &l, em_c64(e, 1), t->nslices, em_c64(e, 1), 1, &sum);
     next = add(t, l.phi[0], em_load(e, type, em_at(e, first, MUL(l.i, each), 1), align));
     em_loop_end(e, &l, &next);
     return l.phi[0];
 }
 
 /* Every thread takes vectors of columns, or points. */
-void gemm_parts_finish(gemm *t)
+void gemm_split_k_reduce(gemm *t)
 {
     em *e = t->e;
     simt *s = t->s;
@@ -40,17 +39,17 @@ void gemm_parts_finish(gemm *t)
         size[d] = kern_size(&t->c, t->k->outer[d]);
     size[t->m] = t->M;
     size[t->n] = LLVMBuildUDiv(e->b, ADD(t->N, em_c64(e, n - 1)), em_c64(e, n), "");
-    gemm_finish_top(t);
+    gemm_epilogue_top(t);
     em_loop l;
     em_loop_begin(e, &l, ADD(MUL(s->ctaid, s->ntid), s->tid),
-                  MUL(MUL(gemm_parts_matrices(t), t->M), size[t->n]), MUL(s->nctaid, s->ntid), 0,
-                  NULL);
+                  MUL(MUL(gemm_workspace_matrices(t), t->M), size[t->n]), MUL(s->nctaid, s->ntid),
+                  0, NULL);
     simt_split(e, l.i, size, t->n + 1, at);
     for (uint32_t d = 0; d < t->m; d++) {
         matrix = ADD(MUL(matrix, size[d]), at[d]);
         t->c.oidx[d] = t->cv.oidx[d] = at[d];
     }
     Val column = MUL(at[t->n], em_c64(e, n)), row = ADD(MUL(matrix, t->M), at[t->m]);
-    gemm_finish_at(t, at[t->m], column, gemm_parts_place(t, row, column), of_all_parts);
+    gemm_epilogue_at(t, at[t->m], column, gemm_workspace_at(t, row, column), of_all_parts);
     em_loop_end(e, &l, NULL);
 }

@@ -1,17 +1,17 @@
-/* simt_dot_tma.c - a product whose factors the device copies by itself: boxes of them (TMA), as
- * tensor maps describe them, compute capability 9.0. See simt_dot.h. One block a multiprocessor,
- * tile after tile. One thread of the last group asks for the boxes of a piece as soon as a stage of
- * the ring is empty; the other groups multiply a piece as soon as its stage is full. The pieces are
- * numbered through all tiles of a block: piece i is in stage i % stages, and it is the i / stages
- * -th time that this one is filled. So nobody waits between tiles, and the ring is full again when
- * the sums of a tile have been stored. Barriers in shared memory, two per stage: "full" completes a
- * phase when one thread has arrived, which says how many bytes will come, and when these have come;
- * "empty" when every warp that multiplies has arrived. Whoever waits names the parity of the phase.
- * The first time, stages are empty although nobody has said so: a phase of the other parity counts
- * as completed. Two blocks may run together, as a cluster: their tiles are one below the other, so
- * they need the same boxes of the right factor. Each asks for half of these, for both. A stage is
- * then empty when the warps of both blocks have said so. Whether they do is the launch's to say.
- * Threads: belongs to one thread. */
+/* simt_dot_tma.c - GEMM: the persistent, warp-specialized kernel with TMA loads
+ * (cp.async.bulk.tensor) and wgmma, compute capability 9.0. See simt_dot.h.
+ *
+ * One block a multiprocessor, tile after tile. A thread of the producer warpgroup requests the
+ * boxes of a k-tile as soon as a stage is empty; the consumer warpgroups multiply it as soon as the
+ * stage is full. K-tiles are counted from tile to tile: k-tile i goes to stage i mod stages, for
+ * the (i / stages)-th time. So nobody waits between tiles, and the stages are full again when the
+ * epilogue of a tile is done. mbarriers, two per stage: "full" completes a phase when one thread
+ * has arrived, which says how many bytes will come, and when these have come; "empty" when every
+ * consumer warp has arrived. Waiting names the parity of the phase; at first, stages are empty
+ * although nobody has arrived: a phase of the other parity counts as completed. Clusters: two
+ * blocks may run together, their tiles one below the other, so that they need the same boxes of B.
+ * Each requests half of these, multicast to both; a stage is then empty when the warps of both
+ * blocks have arrived. Whether they do is the launch's to say. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
@@ -211,22 +211,22 @@ typedef struct boxes {
 static void boxes_of(gemm *t, const gemm_factor *f, Val map, Val k0, boxes *b)
 {
     uint32_t loops[SIMT_MAP_RANK], box[2];
-    *b = (boxes){.map = map, .rank = gemm_map_loops(t->k, f->sop, f->loop, loops)};
+    *b = (boxes){.map = map, .rank = gemm_tensor_map_loops(t->k, f->sop, f->loop, loops)};
     for (uint32_t i = 0; i < b->rank; i++)
         b->at[i] = loops[i] == f->loop                ? f->x0
                    : loops[i] == t->k->nouter + t->ki ? k0
                    : loops[i] < t->k->nouter          ? f->one.oidx[loops[i]]
                                                       : f->one.iidx[loops[i] - t->k->nouter];
     b->along = loops[1] == f->loop;
-    gemm_box_of(&t->p, b->along, box);
+    gemm_tma_box(&t->p, b->along, box);
     b->apart = box[b->along];
     b->n = f->x / b->apart;
     b->bytes = (int64_t)box[1] * GEMM_ROW;
 }
 
 /* `n` of the boxes, from the one with this number. */
-static void copy_boxes(gemm *t, const gemm_factor *f, const boxes *b, Val first, unsigned n,
-                       const stage *s, bool all)
+static void by_tma_copies(gemm *t, const gemm_factor *f, const boxes *b, Val first, unsigned n,
+                          const stage *s, bool all)
 {
     em *e = t->e;
     Val at[SIMT_MAP_RANK];
@@ -248,12 +248,12 @@ static void copy_piece(gemm *t, Val k0, const stage *s)
     Val none = em_c64(e, 0);
     boxes_of(t, &t->a, t->s->map[0], k0, &a);
     boxes_of(t, &t->b, t->s->map[1], k0, &b);
-    copy_boxes(t, &t->a, &a, none, a.n, s, false);
+    by_tma_copies(t, &t->a, &a, none, a.n, s, false);
     em_ifelse_begin(e, &which, ICMP(EQ, t->s->ranks, em_c64(e, 1)));
-    copy_boxes(t, &t->b, &b, none, b.n, s, false);
+    by_tma_copies(t, &t->b, &b, none, b.n, s, false);
     em_ifelse_else(e, &which);
     Val half = em_c64(e, b.n / SIMT_CLUSTER);
-    copy_boxes(t, &t->b, &b, MUL(t->s->rank, half), b.n / SIMT_CLUSTER, s, true);
+    by_tma_copies(t, &t->b, &b, MUL(t->s->rank, half), b.n / SIMT_CLUSTER, s, true);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
@@ -263,12 +263,12 @@ static Val copy_pieces(gemm *t, Val part, Val before)
     em *e = t->e;
     em_loop l;
     Val first, end;
-    gemm_pieces_of_part(t, part, &first, &end);
+    gemm_k_tiles_of_slice(t, part, &first, &end);
     em_loop_begin(e, &l, first, end, em_c64(e, 1), 0, NULL);
     stage s = stage_of(t, ADD(before, SUB(l.i, first)));
     wait_phase(t, s.empty, XOR(s.parity, em_c64(e, 1)));
     arrive_expecting(t, s.full, gemm_stage_bytes(&t->p));
-    copy_piece(t, gemm_locate_piece(t, l.i), &s);
+    copy_piece(t, gemm_locate_k_tile(t, l.i), &s);
     em_loop_end(e, &l, NULL);
     return ADD(before, SUB(end, first));
 }
@@ -290,9 +290,9 @@ static void release(gemm *t, Val i, Val when)
 static Val multiply_pieces(gemm *t, Val part, Val before)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t);
-    Val sum[GEMM_SUMS], next[GEMM_SUMS], first, end;
-    gemm_pieces_of_part(t, part, &first, &end);
+    unsigned n = gemm_nacc(t);
+    Val sum[GEMM_ACC], next[GEMM_ACC], first, end;
+    gemm_k_tiles_of_slice(t, part, &first, &end);
     for (unsigned i = 0; i < n; i++)
         sum[i] = LLVMConstNull(t->elem);
     em_loop l;
@@ -302,26 +302,26 @@ static Val multiply_pieces(gemm *t, Val part, Val before)
     for (unsigned j = 0; j < n; j++)
         next[j] = l.phi[j];
     wait_phase(t, s.full, s.parity);
-    gemm_groups_multiply(t, s.slot, next);
-    gemm_groups_wait(t, next, 1);
+    gemm_wgmma_multiply(t, s.slot, next);
+    gemm_wgmma_wait(t, next, 1);
     release(t, SUB(i, em_c64(e, 1)), ICMP(SGT, l.i, first));
     em_loop_end(e, &l, next);
     for (unsigned j = 0; j < n; j++)
         sum[j] = l.phi[j];
-    gemm_groups_wait(t, sum, 0);
+    gemm_wgmma_wait(t, sum, 0);
     Val all = ADD(before, SUB(end, first));
     release(t, SUB(all, em_c64(e, 1)), ICMP(SGT, end, first));
-    gemm_finish(t, t->a.x0, t->b.x0, sum);
+    gemm_epilogue(t, t->a.x0, t->b.x0, sum);
     return all;
 }
 
-void gemm_emit_bulk(gemm *t)
+void gemm_tma_body(gemm *t)
 {
     em *e = t->e;
     em_ifelse which;
     em_if one;
     init_barriers(t);
-    Val group = uniform(t, gemm_group(t)), groups = em_c64(e, t->p.threads / GEMM_GROUP_THREADS);
+    Val group = uniform(t, gemm_warpgroup(t)), groups = em_c64(e, t->p.threads / GEMM_WARPGROUP);
     t->down = group;
     em_ifelse_begin(e, &which, ICMP(EQ, group, groups));
     set_registers(t, false);

@@ -5,7 +5,7 @@
 #include "codegen/gpu/simt_dot.h"
 
 /* Sums in 16 bytes. */
-unsigned gemm_parts_chunk(const gemm *t)
+unsigned gemm_workspace_chunk(const gemm *t)
 {
     return GEMM_CHUNK / t->esize;
 }
@@ -14,11 +14,11 @@ unsigned gemm_parts_chunk(const gemm *t)
 static Val pitch(gemm *t)
 {
     em *e = t->e;
-    return AND(ADD(t->N, em_c64(e, gemm_parts_chunk(t) - 1)),
-               em_c64(e, -(int64_t)gemm_parts_chunk(t)));
+    return AND(ADD(t->N, em_c64(e, gemm_workspace_chunk(t) - 1)),
+               em_c64(e, -(int64_t)gemm_workspace_chunk(t)));
 }
 
-Val gemm_parts_matrices(gemm *t)
+Val gemm_workspace_matrices(gemm *t)
 {
     em *e = t->e;
     Val n = em_c64(e, 1);
@@ -27,23 +27,24 @@ Val gemm_parts_matrices(gemm *t)
     return n;
 }
 
-Val gemm_parts_row(gemm *t, Val part, Val matrix)
+Val gemm_workspace_row(gemm *t, Val part, Val matrix)
 {
     em *e = t->e;
-    return MUL(ADD(MUL(part, gemm_parts_matrices(t)), matrix), kern_size(&t->c, t->k->outer[t->m]));
+    return MUL(ADD(MUL(part, gemm_workspace_matrices(t)), matrix),
+               kern_size(&t->c, t->k->outer[t->m]));
 }
 
 /* Byte of a column of a row of scratch memory. */
-Val gemm_parts_place(gemm *t, Val row, Val column)
+Val gemm_workspace_at(gemm *t, Val row, Val column)
 {
     em *e = t->e;
     return MUL(ADD(MUL(row, pitch(t)), column), em_c64(e, t->esize));
 }
 
-void gemm_parts_put(gemm *t, unsigned rows, Val m0, Val n0)
+void gemm_workspace_store(gemm *t, unsigned rows, Val m0, Val n0)
 {
     em *e = t->e;
-    unsigned n = gemm_parts_chunk(t), per_row = t->p.sn / n;
+    unsigned n = gemm_workspace_chunk(t), per_row = t->p.sn / n;
     em_loop l;
     em_if in;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)rows * per_row), em_c64(e, t->p.threads), 0,
@@ -52,11 +53,11 @@ void gemm_parts_put(gemm *t, unsigned rows, Val m0, Val n0)
         c = MUL(AND(l.i, em_c64(e, per_row - 1)), em_c64(e, n)), row = ADD(m0, r),
         column = ADD(n0, c);
     em_if_begin(e, &in, AND(ICMP(SLT, row, t->M), ICMP(SLT, column, t->N)));
-    Val from = ADD(MUL(r, em_c64(e, gemm_sums_row(&t->p, t->esize))), MUL(c, em_c64(e, t->esize))),
-        to = gemm_parts_place(t, ADD(t->first_row, row), column);
+    Val from = ADD(MUL(r, em_c64(e, gemm_acc_pitch(&t->p, t->esize))), MUL(c, em_c64(e, t->esize))),
+        to = gemm_workspace_at(t, ADD(t->first_row, row), column);
     Val v =
         em_load(e, em_vec(t->elem, n),
-                em_at(e, t->s->shared, ADD(from, em_c64(e, gemm_sums_at(&t->p))), 1), GEMM_CHUNK);
+                em_at(e, t->s->shared, ADD(from, em_c64(e, gemm_acc_at(&t->p))), 1), GEMM_CHUNK);
     em_store(e, v, em_at(e, t->s->scratch, to, 1), GEMM_CHUNK);
     em_if_end(e, &in, 0, NULL, NULL, NULL);
     em_loop_end(e, &l, NULL);

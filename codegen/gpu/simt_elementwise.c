@@ -1,4 +1,5 @@
-/* simt_elementwise.c - the schedules where a thread does whole points: any kernel, and serial ones.
+/* simt_elementwise.c - GPU schedules where a thread does whole points: elementwise (any kernel) and
+ * serial.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <string.h>

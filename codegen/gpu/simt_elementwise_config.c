@@ -5,13 +5,13 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    THREADS = SIMT_POINTS_THREADS,
+    THREADS = SIMT_THREADS,
     FEW = 32 /* baked updates up to this are one thread's work */
 };
 
 /* ---- elementwise and serial ---- */
 
-void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out)
+void simt_elementwise_launch(int64_t n, int64_t most, lz_simt_launch *out)
 {
     out->block =
         n < THREADS / 2 ? simt_at_most(simt_ceil_div(n, SIMT_WARP), 64) * SIMT_WARP : THREADS;
@@ -80,7 +80,7 @@ bool simt_any_suits(const lz_kernel *k, const lz_target *t)
 
 void simt_elementwise_dims(const simt_sizes *z, lz_simt_dims *d)
 {
-    simt_points_dims(simt_ceil_div(z->n, z->plan->lanes), z->most, &d->launch[0]);
+    simt_elementwise_launch(simt_ceil_div(z->n, z->plan->lanes), z->most, &d->launch[0]);
     if (simt_sorts(z->k))
         simt_sort_limit(z->k, z->args, d);
 }

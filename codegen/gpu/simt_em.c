@@ -1,5 +1,5 @@
-/* simt_em.c - the function of a kernel, and what its threads do together: as intrinsics of NVPTX,
- * or as calls of an emulator.
+/* simt_em.c - a GPU kernel's function: parameters, special registers, barriers, shuffles and shared
+ * memory, as intrinsics of NVPTX or as calls of the emulator.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void begin_ptx(simt *s, kern *c)
     bool far = lz_simt_args_in_memory(k);
     bool scratch = lz_simt_takes_scratch(k);
     uint32_t nsize = far ? 1 : k->narg, n = k->nbuf + nsize;
-    uint32_t nparam = n + (scratch ? 2 : 0), nmap = s->entry == SIMT_BULK ? 2 : 0;
+    uint32_t nparam = n + (scratch ? 2 : 0), nmap = s->entry == SIMT_TMA ? 2 : 0;
     Ty types[SIMT_PARAMS + 5], global = LLVMPointerTypeInContext(e->cx, GLOBAL);
     for (uint32_t i = 0; i < k->nbuf; i++)
         types[i] = global;
@@ -74,7 +74,7 @@ static void begin_ptx(simt *s, kern *c)
         types[nparam + i] = e->ptr;
     Val f = em_func(e, lz_simt_entry_name(k, e->t, s->entry), e->none, types, nparam + nmap, true);
     LLVMSetFunctionCallConv(f, PTX_KERNEL);
-    /* registers are allotted for such b2b */
+    /* registers are allotted for such blocks */
     annotate(e, f, "maxntidx", number(e, s->plan.max_block));
     if (s->plan.min_blocks) /* that many at a time on a multiprocessor are enough */
         annotate(e, f, "minctasm", number(e, s->plan.min_blocks));
@@ -103,7 +103,7 @@ static void begin_ptx(simt *s, kern *c)
         return;
     s->shared = LLVMAddGlobalInAddressSpace(e->m, LLVMArrayType2(e->i8, 0), "lz_shared", SHARED);
     LLVMSetLinkage(s->shared, LLVMExternalLinkage);
-    LLVMSetAlignment(s->shared, lz_simt_entry_name(k, e->t, SIMT_GROUPS) ? 1024 : 16);
+    LLVMSetAlignment(s->shared, lz_simt_entry_name(k, e->t, SIMT_WGMMA) ? 1024 : 16);
 }
 
 /* Parameter i of an emulated kernel: params[i] is the address of its value. */
@@ -137,7 +137,7 @@ static void begin_emulated(simt *s, kern *c)
         s->share = param(e, params, n + 1, e->i64);
         n += 2;
     }
-    for (uint32_t i = 0; i < 2 && s->entry == SIMT_BULK; i++)
+    for (uint32_t i = 0; i < 2 && s->entry == SIMT_TMA; i++)
         s->map[i] = em_load(e, e->ptr, em_at(e, params, em_c64(e, n + i), 8), 8);
     s->tid = field(s, offsetof(lz_simt_thread, tid));
     s->ntid = field(s, offsetof(lz_simt_thread, ntid));

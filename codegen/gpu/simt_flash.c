@@ -1,6 +1,6 @@
-/* simt_flash.c - the schedule of kernels with two products: passes over the pieces of a row, with
- * what is between the products evaluated where
- * the scores are, in registers. See simt_flash.h.   Threads: belongs to one thread. */
+/* simt_flash.c - the flash-attention kernel: passes over the KV tiles of a row, online softmax,
+ * with the ops between the two GEMMs evaluated on the scores in registers. See simt_flash.h.
+ * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_flash.h"
 #include "base/alloc.h"
 #include <math.h>
@@ -361,7 +361,7 @@ static void run_pass(flash *p, pass *q)
     find_accs(p, q);
     q->nsum = q->last ? flash_sums(p) : 0;
     start_accs(p, q);
-    flash_start(p, q->last);
+    flash_prologue(p, q->last);
     int n = (int)flatten(p, q, now);
     Val whole = LSHR(p->first.N, em_c64(e, 6));
     em_loop_begin(e, &l, em_c64(e, 0), whole, em_c64(e, 1), n, now);
@@ -378,7 +378,7 @@ static void run_pass(flash *p, pass *q)
     unflatten(p, q, now);
     finish_accs(p, q);
     e->quick = false;
-    simt_copies_wait(p->s, 0);
+    simt_cp_async_wait(p->s, 0);
     simt_barrier(p->s); /* the ring is free */
 }
 
@@ -564,7 +564,8 @@ lz_status simt_flash_function(simt *s)
     p->e = s->e;
     p->k = s->k;
     p->head = flash_head(s->entry);
-    lz_status st = flash_form_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
+    lz_status st =
+        flash_pattern_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
     p->tiles = flash_tiles(&p->f, s->entry);
     p->rows = (p->f.fma ? 4 : 2) * p->tiles;
     p->columns = FLASH_ROW / (p->f.fma ? 8 : 4);

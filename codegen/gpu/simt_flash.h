@@ -1,22 +1,21 @@
-/* simt_flash.h - between the files of the schedule of kernels that have two products, one behind
- * the other: scores, what is done with their rows, and the product of that with another factor.
- * Attention, and the products around the derivative of softmax.
+/* simt_flash.h - between the files of the flash-attention kernels: two GEMMs with row-wise ops
+ * between them (attention, and the products around the derivative of softmax),
+ * FlashAttention-style.
  *
- * A warp has 32 points of the last outer loop, or 16, a block those of 2 to 8 warps. It goes
- * through the rows a piece of 64 elements at a time: the scores of a piece are multiplied by
- * mma.sync and stay in registers, where the stages between the products are evaluated element by
- * element; what they make is, in the same registers, the left factor of the second product, whose
- * sums stay in registers, too. Right factors come in pieces through a ring in shared memory, by
- * cp.async where they are plain loads. No row is anywhere as a whole: where a stage needs a
- * reduction of the row, a pass over all of its pieces goes before, which makes the scores anew.
- *   Law: results do not depend on how many warps a block has.
- * Passes: as many as reductions depend on one another, and the last. But the sum of exp(x - g), g
- *   from the maximum of x, is made along with that: by the maximum of the pieces so far, and scaled
- *   when it grows. And where the left factor is such an exponential over its sum, times what
- *   depends on neither, the second product of f32 is made in the same pass, and divided in the end.
- *   (A quotient of 16 bits is rounded before it is multiplied: what is divided later is not rounded
- *   so.)
- * Threads: belongs to one thread. */
+ * A warp has 32 query rows (points of the last outer loop), or 16, a block those of 2 to 8 warps.
+ * It streams K and V in tiles of 64: the scores of a tile are made by mma.sync and stay in
+ * registers, where the stages between the GEMMs are evaluated; what they make is, in the same
+ * registers, the left operand of the second GEMM, whose accumulators stay in registers too. K and V
+ * tiles come through a multistage buffer in shared memory, by cp.async where they are plain loads.
+ * No row is anywhere as a whole: where a stage needs a reduction of the row, a pass over all its
+ * tiles goes before, which makes the scores anew. simt_flash_match.c which kernels; how many
+ * passes; whether softmax may be online simt_flash_config.c blocks, threads, shared memory
+ *   simt_flash.c the passes; simt_flash_load.c tile loads; simt_flash_{mma,fma}.c the GEMMs of a
+ * warp Invariant: results do not depend on how many warps a block has. Online softmax: the sum of
+ * exp(x - max) is made in the pass that finds max, rescaled when max grows. Where the left operand
+ * is such an exponential over its sum, times what depends on neither, the second GEMM of f32 is
+ * made in the same pass too, and divided in the end. (A quotient of 16 bits is rounded before it is
+ * multiplied: dividing later would not round so.) Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_GPU_SIMT_FLASH_H
 #define LZ_CODEGEN_GPU_SIMT_FLASH_H
 #include "codegen/gpu/simt_kern.h"
@@ -26,7 +25,7 @@ enum {
     FLASH_ROW = 64,     /* elements of a piece */
     FLASH_POINTS = 128, /* of a block; half of them where blocks are few, or passes more than one */
     FLASH_TILE = 16,    /* points of a product's instruction */
-    FLASH_RING = 2,     /* pieces in shared memory */
+    FLASH_STAGES = 2,   /* pieces in shared memory */
     FLASH_PAD = 16,     /* bytes between rows there: eight of them begin in other banks */
     FLASH_HEAD = 64,    /* extents of the head of a point and of its sums, at most; or */
     FLASH_WIDE_HEAD = 128, /* for these there is code of its own */
@@ -38,7 +37,7 @@ enum {
 };
 
 /* What is known of the stages: a function of the kernel. */
-typedef struct flash_form {
+typedef struct flash_pattern {
     uint32_t second; /* stage of the second product */
     bool row
         [LZ_STAGE_MAX]; /* stages whose loop is that of the scores, before that product or behind */
@@ -51,8 +50,8 @@ typedef struct flash_form {
     bool checks; /* but not where a sum is no number: what is not seen is 0 all the same */
     uint32_t max_stage, sum_stage;
     int32_t shift; /* of the sum's stage: what is subtracted */
-} flash_form;
-bool flash_form_of(const lz_kernel *k, flash_form *f);
+} flash_pattern;
+bool flash_pattern_of(const lz_kernel *k, flash_pattern *f);
 
 typedef struct flash_product {
     lz_kernel view;
@@ -79,7 +78,7 @@ typedef struct flash {
     simt *s;
     em *e;
     const lz_kernel *k;
-    flash_form f;
+    flash_pattern f;
     kern c; /* the stages between and behind the products */
     flash_product first, second;
     unsigned head;                 /* FLASH_HEAD or FLASH_WIDE_HEAD */
@@ -105,11 +104,11 @@ void flash_product_enter(flash *p, flash_product *d); /* for this point of the b
 void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki);
 /* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass;
  * `both`: of both products. */
-void flash_start(flash *p, bool both);
+void flash_prologue(flash *p, bool both);
 /* Piece `index` of one factor, or of both; ends a group of copies. */
-void flash_fetch(flash *p, Val index, bool first, bool second);
+void flash_load(flash *p, Val index, bool first, bool second);
 /* Address of row `r`, element `x` of it, of the piece in stage `at` (in bytes) of the ring. */
-Val flash_piece_at(flash *p, const flash_product *d, Val at, Val r, Val x);
+Val flash_tile_at(flash *p, const flash_product *d, Val at, Val r, Val x);
 Val flash_stage_at(flash *p, Val index); /* byte of the stage that has a piece */
 /* simt_flash_mma.c */
 void flash_take_left(flash *p, Val r0);             /* r0: the block's first point */
@@ -155,13 +154,13 @@ static inline unsigned flash_column_of(const flash *p, unsigned i)
 /* What differs between the functions. */
 static inline unsigned flash_head(lz_simt_entry entry)
 {
-    return entry == SIMT_PIECES_WIDE ? FLASH_WIDE_HEAD : FLASH_HEAD;
+    return entry == SIMT_FLASH_WIDE ? FLASH_WIDE_HEAD : FLASH_HEAD;
 }
-static inline unsigned flash_tiles(const flash_form *f, lz_simt_entry entry)
+static inline unsigned flash_tiles(const flash_pattern *f, lz_simt_entry entry)
 {
-    return entry == SIMT_PIECES_WIDE || !f->once ? 1 : FLASH_TILES;
+    return entry == SIMT_FLASH_WIDE || !f->once ? 1 : FLASH_TILES;
 }
-static inline unsigned flash_points(const flash_form *f) /* of a block, at most */
+static inline unsigned flash_points(const flash_pattern *f) /* of a block, at most */
 {
     return f->once ? FLASH_POINTS : FLASH_POINTS / 2;
 }

@@ -6,11 +6,11 @@
 /* Several passes wait for memory more than for products. */
 uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry)
 {
-    flash_form f;
-    return flash_form_of(k, &f) && !f.once && entry == SIMT_PIECES ? 3 : 0;
+    flash_pattern f;
+    return flash_pattern_of(k, &f) && !f.once && entry == SIMT_FLASH_NARROW ? 3 : 0;
 }
 
-static uint32_t fma_shared(const flash_form *f)
+static uint32_t fma_shared(const flash_pattern *f)
 {
     uint32_t piece = FLASH_ROW * flash_fma_pitch(FLASH_HEAD);
     return 2 * piece +
@@ -20,39 +20,39 @@ static uint32_t fma_shared(const flash_form *f)
 /* Either way round that the factors may lie. */
 uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry)
 {
-    flash_form f;
-    if (!flash_form_of(k, &f))
+    flash_pattern f;
+    if (!flash_pattern_of(k, &f))
         return 0;
     if (f.fma)
         return fma_shared(&f);
     uint32_t head = flash_head(entry), one_way = FLASH_ROW * (2 * head + FLASH_PAD),
              other = head * (2 * FLASH_ROW + FLASH_PAD);
-    return (one_way > other ? one_way : other) * 2 * FLASH_RING;
+    return (one_way > other ? one_way : other) * 2 * FLASH_STAGES;
 }
 
-static unsigned threads_of(const flash_form *f, lz_simt_entry entry, unsigned points)
+static unsigned threads_of(const flash_pattern *f, lz_simt_entry entry, unsigned points)
 {
     return points / (FLASH_TILE * flash_tiles(f, entry)) * SIMT_WARP;
 }
 
 uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry)
 {
-    flash_form f;
-    return flash_form_of(k, &f) ? threads_of(&f, entry, flash_points(&f)) : 0;
+    flash_pattern f;
+    return flash_pattern_of(k, &f) ? threads_of(&f, entry, flash_points(&f)) : 0;
 }
 
 bool simt_flash_suits(const lz_kernel *k, const lz_target *t)
 {
     (void)t;
-    return simt_flash_has(k, SIMT_PIECES);
+    return simt_flash_has(k, SIMT_FLASH_NARROW);
 }
 
 /* false: these sizes are for b2b_gemm */
 static bool dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
 {
     enum { FEW = 16 /* points: other code does them with more threads */, EACH = 16 };
-    flash_form f;
-    if (!flash_form_of(k, &f))
+    flash_pattern f;
+    if (!flash_pattern_of(k, &f))
         return false;
     const lz_stage *a = &k->stages[0], *b = &k->stages[f.second];
     int64_t n = lz_sz_value(a->extent[0], args), head = lz_sz_value(a->extent[1], args),
@@ -65,7 +65,7 @@ static bool dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_
     if (simt_times(batch, simt_ceil_div(m, points)) < processors)
         points /= 2;
     int64_t blocks = simt_times(batch, simt_ceil_div(m, points)), most = (int64_t)processors * EACH;
-    out->entry = head > FLASH_HEAD || sums > FLASH_HEAD ? SIMT_PIECES_WIDE : SIMT_PIECES;
+    out->entry = head > FLASH_HEAD || sums > FLASH_HEAD ? SIMT_FLASH_WIDE : SIMT_FLASH_NARROW;
     out->block = threads_of(&f, out->entry, (unsigned)points);
     out->grid = (uint32_t)(blocks < most ? blocks : most);
     out->shared = simt_flash_shared(k, out->entry);

@@ -1,9 +1,8 @@
-/* simt_flash_fma.c - the products of a warp whose factors are f32, by fused multiply-adds of single
- * threads. See simt_flash.h. A lane has 8 points and 8 columns: points l / 8 + 4 i; columns l % 8 +
- * 8 i, where the right factor's rows are along k, else groups of 4 (l % 8) side by side, and again
- * behind all lanes'. Four of k, or four columns, are read at once. The left factor is in shared
- * memory, too, by points: that of the first product for all pieces, what is made of the scores
- * piece by piece.
+/* simt_flash_fma.c - flash attention: the GEMMs of a warp for f32, by FMAs of single threads. See
+ * simt_flash.h. A lane has 8 points and 8 columns: points l / 8 + 4 i; columns l % 8 + 8 i where
+ * the right operand's rows are along k, else groups of 4 (l % 8) side by side, and again behind all
+ * lanes'. Four of k, or four columns, are read at once. Left operands are in shared memory, by
+ * points: that of the first GEMM for all tiles, the second's (P) tile by tile.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_flash.h"
 

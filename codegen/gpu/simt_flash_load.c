@@ -63,7 +63,7 @@ void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val
 }
 
 /* Address of row `r`, element `x` of it, of the piece in stage `at` (in bytes) of the ring. */
-Val flash_piece_at(flash *p, const flash_product *d, Val at, Val r, Val x)
+Val flash_tile_at(flash *p, const flash_product *d, Val at, Val r, Val x)
 {
     em *e = p->e;
     Val byte = ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, d->es)));
@@ -78,7 +78,8 @@ static unsigned chunks(const flash_product *d) /* of a row */
 Val flash_stage_at(flash *p, Val index)
 {
     em *e = p->e;
-    return p->f.fma ? em_c64(e, 0) : MUL(AND(index, em_c64(e, FLASH_RING - 1)), em_c64(e, p->ring));
+    return p->f.fma ? em_c64(e, 0)
+                    : MUL(AND(index, em_c64(e, FLASH_STAGES - 1)), em_c64(e, p->ring));
 }
 
 /* Elements between the rows of a plain factor. */
@@ -98,7 +99,7 @@ void flash_product_enter(flash *p, flash_product *d)
     d->far = LLVMBuildUDiv(e->b, p->s->tid, em_c64(e, chunks(d)), "");
     d->near = MUL(AND(p->s->tid, em_c64(e, chunks(d) - 1)), em_c64(e, d->lanes));
     d->from = em_at(e, em_at(e, start, MUL(d->far, pitch_of(p, d)), d->es), d->near, d->es);
-    d->to = flash_piece_at(p, d, em_c64(e, 0), d->far, d->near);
+    d->to = flash_tile_at(p, d, em_c64(e, 0), d->far, d->near);
 }
 
 /* A chunk: row r from element x on of the piece that starts at n0, k0. */
@@ -113,7 +114,7 @@ static void put_vector(flash *p, flash_product *d, const chunk *q)
     kern_eval(&d->many, 0, POS_POINT, &one_vector);
     Val v = kern_vector(&d->many, 0, d->b_sop, 0).v;
     v = d->mma ? em_to_mem(e, d->mma->d, v) : v;
-    em_store(e, v, flash_piece_at(p, d, q->at, q->r, q->x), CHUNK);
+    em_store(e, v, flash_tile_at(p, d, q->at, q->r, q->x), CHUNK);
 }
 
 static void put_elements(flash *p, flash_product *d, const chunk *q)
@@ -130,7 +131,7 @@ static void put_elements(flash *p, flash_product *d, const chunk *q)
     Val x = kern_value(&d->b, 0, d->b_sop, 0).v;
     x = d->mma ? em_to_mem(e, d->mma->d, x) : x;
     em_if_end(e, &in, 1, &x, &none, &v);
-    em_store(e, v, flash_piece_at(p, d, q->at, q->r, ADD(q->x, l.i)), d->es);
+    em_store(e, v, flash_tile_at(p, d, q->at, q->r, ADD(q->x, l.i)), d->es);
     em_loop_end(e, &l, NULL);
 }
 
@@ -183,7 +184,7 @@ static void copy(flash *p, flash_product *d, Val at, Val n0, Val k0)
     Val rows = SUB(d->by_k ? d->N : d->K, far0);
     em_loop l;
     em_loop_begin(e, &l, d->far, em_c64(e, d->by_k ? d->nn : d->nk), step, 2, init);
-    simt_copy(p->s, l.phi[1], l.phi[0], CHUNK, SEL(ICMP(SLT, l.i, rows), bytes, none));
+    simt_cp_async(p->s, l.phi[1], l.phi[0], CHUNK, SEL(ICMP(SLT, l.i, rows), bytes, none));
     next[0] = em_at(e, l.phi[0], MUL(step, pitch), 1);
     next[1] = em_at(e, l.phi[1], MUL(step, em_c64(e, d->pitch)), 1);
     em_loop_end(e, &l, next);
@@ -205,7 +206,7 @@ static void fetch(flash *p, flash_product *d, Val at, Val n0, Val k0)
 }
 
 /* Piece `index` of one factor, or of both; ends a group of copies. */
-void flash_fetch(flash *p, Val index, bool first, bool second)
+void flash_load(flash *p, Val index, bool first, bool second)
 {
     em *e = p->e;
     em_if in;
@@ -216,17 +217,17 @@ void flash_fetch(flash *p, Val index, bool first, bool second)
     if (second)
         fetch(p, &p->second, at, em_c64(e, 0), x);
     em_if_end(e, &in, 0, NULL, NULL, NULL);
-    simt_copies_end_group(p->s);
+    simt_cp_async_commit(p->s);
 }
 
-void flash_start(flash *p, bool both)
+void flash_prologue(flash *p, bool both)
 {
     em *e = p->e;
     if (p->f.fma) {
-        flash_fetch(p, em_c64(e, 0), true, false);
-        flash_fetch(p, em_c64(e, 0), false, both);
+        flash_load(p, em_c64(e, 0), true, false);
+        flash_load(p, em_c64(e, 0), false, both);
         return;
     }
-    for (unsigned i = 0; i + 1 < FLASH_RING; i++)
-        flash_fetch(p, em_c64(e, i), true, both);
+    for (unsigned i = 0; i + 1 < FLASH_STAGES; i++)
+        flash_load(p, em_c64(e, i), true, both);
 }

@@ -1,7 +1,7 @@
-/* simt_flash_match.c - which kernels go by pieces of rows (simt_flash.h), in how many passes, and
- * whether the sum of exponentials, and the product with them, can be made while their maximum is
- * not known yet: a property of the expressions between the products.
- * Threads: pure. */
+/* simt_flash_match.c - flash attention: matches the kernels it suits, counts the passes, and finds
+ * out whether softmax may be online: whether the sum of exponentials, and the product with them,
+ * can be made while their maximum is not known yet, a property of the expressions between the
+ * GEMMs. Threads: pure. */
 #include "codegen/gpu/simt_flash.h"
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool product_suits(const lz_kernel *k, uint32_t s, bool of_row, bool *fma
 
 /* Whether rows are read, all of them scores or made of those, or all of them the second product's
  * sums. */
-static bool reads_rows_of(const flash_form *f, const lz_stage *st, bool scores)
+static bool reads_rows_of(const flash_pattern *f, const lz_stage *st, bool scores)
 {
     bool some = false;
     for (uint32_t i = 0; i < st->nsop; i++) {
@@ -53,7 +53,7 @@ static bool reductions_suit(const lz_stage *st)
     return st->nred == 0 || (st->ninner && st->nred <= FLASH_REDS);
 }
 
-static bool stage_suits(const lz_kernel *k, uint32_t s, flash_form *f)
+static bool stage_suits(const lz_kernel *k, uint32_t s, flash_pattern *f)
 {
     const lz_stage *st = &k->stages[s];
     if (st->sort || st->ninner > 1 || st->nsop > MOST_SOPS || !reductions_suit(st))
@@ -71,7 +71,7 @@ static bool stage_suits(const lz_kernel *k, uint32_t s, flash_form *f)
     return f->row[s] || (s > f->second && !st->nred && !st->nrow && reads_rows_of(f, st, false));
 }
 
-static bool stages_suit(const lz_kernel *k, flash_form *f)
+static bool stages_suit(const lz_kernel *k, flash_pattern *f)
 {
     uint32_t n = 0;
     if (k->nouter == 0 || k->nouter > LZ_OUTER_MAX - 1 || !lz_stage_is_row_dot(&k->stages[0]))
@@ -93,7 +93,7 @@ static bool stages_suit(const lz_kernel *k, flash_form *f)
 
 /* ---- passes ---- */
 
-static void find_levels(const lz_kernel *k, flash_form *f)
+static void find_levels(const lz_kernel *k, flash_pattern *f)
 {
     for (uint32_t s = 1; s < k->nstage; s++) {
         const lz_stage *st = &k->stages[s];
@@ -148,7 +148,7 @@ static kind kind_of_quotient(kind a, kind b)
 }
 
 /* Values that are 0 where the condition says so are still in proportion: to a number. */
-static kind kind_of_select(flash_form *f, const lz_stage *st, const lz_sop *x, const kind *of)
+static kind kind_of_select(flash_pattern *f, const lz_stage *st, const lz_sop *x, const kind *of)
 {
     kind b = of[x->b], c = of[x->c];
     if (of[x->a] != PLAIN)
@@ -162,7 +162,7 @@ static kind kind_of_select(flash_form *f, const lz_stage *st, const lz_sop *x, c
 
 typedef struct search {
     const lz_kernel *k;
-    flash_form *f;
+    flash_pattern *f;
     kind row[LZ_STAGE_MAX][LZ_ROW_MAX];
     kind of[MOST_SOPS];      /* of the stage */
     int32_t same[MOST_SOPS]; /* of the sum's stage: the same value in the maximum's, or -1 */
@@ -311,7 +311,7 @@ static bool look_at(search *q, uint32_t s)
 }
 
 /* The stage whose one reduction is that of the level, or 0. */
-static uint32_t only_stage(const lz_kernel *k, const flash_form *f, uint32_t level, lz_op comb)
+static uint32_t only_stage(const lz_kernel *k, const flash_pattern *f, uint32_t level, lz_op comb)
 {
     uint32_t found = 0;
     for (uint32_t s = 1; s < k->nstage; s++) {
@@ -326,7 +326,7 @@ static uint32_t only_stage(const lz_kernel *k, const flash_form *f, uint32_t lev
 }
 
 /* Exponentials are looked for in the stage that adds them alone: later ones have them as rows. */
-static void find_exponentials(const lz_kernel *k, flash_form *f)
+static void find_exponentials(const lz_kernel *k, flash_pattern *f)
 {
     search q = {.k = k, .f = f};
     f->max_stage = only_stage(k, f, 0, LZ_OP_MAXIMUM);
@@ -354,7 +354,7 @@ static void find_exponentials(const lz_kernel *k, flash_form *f)
         f->fma; /* 16 bits of a quotient are not those of what it is made of, divided later */
 }
 
-bool flash_form_of(const lz_kernel *k, flash_form *f)
+bool flash_pattern_of(const lz_kernel *k, flash_pattern *f)
 {
     memset(f, 0, sizeof *f);
     if (!stages_suit(k, f))
@@ -366,7 +366,7 @@ bool flash_form_of(const lz_kernel *k, flash_form *f)
 
 bool simt_flash_has(const lz_kernel *k, lz_simt_entry entry)
 {
-    flash_form f;
-    return lz_kernel_keeps_sums(k) && flash_form_of(k, &f) &&
-           (entry == SIMT_PIECES || (entry == SIMT_PIECES_WIDE && !f.fma));
+    flash_pattern f;
+    return lz_kernel_keeps_sums(k) && flash_pattern_of(k, &f) &&
+           (entry == SIMT_FLASH_NARROW || (entry == SIMT_FLASH_WIDE && !f.fma));
 }

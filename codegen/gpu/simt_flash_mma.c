@@ -1,6 +1,5 @@
-/* simt_flash_mma.c - right factors of two products on their way through shared memory, and the
- * products of a warp. See simt_flash.h.
- * Threads: belongs to one thread. */
+/* simt_flash_mma.c - flash attention: the GEMMs of a warp by mma.sync, scores = Q K and sums += P
+ * V. See simt_flash.h. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_flash.h"
 #include <string.h>
 
@@ -62,7 +61,7 @@ static Val matrices(flash *p, const flash_product *d, Val index)
     Val low = AND(p->lane, em_c64(e, 7)), odd = AND(p->lane, em_c64(e, 8)),
         high = LSHR(AND(p->lane, em_c64(e, 16)), em_c64(e, 1));
     Val r = ADD(low, d->by_k ? high : odd), x = d->by_k ? odd : high;
-    return flash_piece_at(p, d, flash_stage_at(p, index), r, x);
+    return flash_tile_at(p, d, flash_stage_at(p, index), r, x);
 }
 
 /* sum[tile of 16 points][tile of 8 columns][4] += left by columns of the piece, 16 of k. */
@@ -73,11 +72,11 @@ static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const
     for (unsigned n = 0; n < d->nn; n += 16) {
         Val right[4];
         unsigned byte = d->by_k ? n * d->pitch + k * d->es : k * d->pitch + n * d->es;
-        simt_load_matrices(p->s, em_at(e, at, em_c64(e, byte), 1), !d->by_k, right);
+        simt_ldmatrix(p->s, em_at(e, at, em_c64(e, byte), 1), !d->by_k, right);
         for (unsigned t = 0; t < p->tiles; t++) {
             Val *to = sum + (t * d->nn + n) / 8 * 4;
-            simt_multiply(p->s, d->mma, left + 4 * t, right, to);
-            simt_multiply(p->s, d->mma, left + 4 * t, right + 2, to + 4);
+            simt_mma_sync(p->s, d->mma, left + 4 * t, right, to);
+            simt_mma_sync(p->s, d->mma, left + 4 * t, right + 2, to + 4);
         }
     }
 }
@@ -87,24 +86,24 @@ static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const
 static void scores_by_threads(flash *p, Val index, bool both)
 {
     em *e = p->e;
-    simt_copies_wait(p->s, 1);
+    simt_cp_async_wait(p->s, 1);
     simt_barrier(p->s);
     flash_fma_scores(p);
     simt_barrier(p->s);
-    flash_fetch(p, ADD(index, em_c64(e, 1)), true, false);
+    flash_load(p, ADD(index, em_c64(e, 1)), true, false);
     if (!both) /* a group for the second factor all the same */
-        simt_copies_end_group(p->s);
+        simt_cp_async_commit(p->s);
     em_cut(e);
 }
 
 static void multiply_by_threads(flash *p, Val index, Val *sum)
 {
     em *e = p->e;
-    simt_copies_wait(p->s, 1);
+    simt_cp_async_wait(p->s, 1);
     simt_barrier(p->s);
     flash_fma_multiply(p, sum);
     simt_barrier(p->s);
-    flash_fetch(p, ADD(index, em_c64(e, 1)), false, true);
+    flash_load(p, ADD(index, em_c64(e, 1)), false, true);
 }
 
 void flash_scores(flash *p, Val index, bool both)
@@ -114,9 +113,9 @@ void flash_scores(flash *p, Val index, bool both)
         scores_by_threads(p, index, both);
         return;
     }
-    simt_copies_wait(p->s, FLASH_RING - 2);
+    simt_cp_async_wait(p->s, FLASH_STAGES - 2);
     simt_barrier(p->s); /* this one is there, and the one before has been used */
-    flash_fetch(p, ADD(index, em_c64(e, FLASH_RING - 1)), true, both);
+    flash_load(p, ADD(index, em_c64(e, FLASH_STAGES - 1)), true, both);
     enum { EACH = FLASH_ROW / 8 * 4 };
     Val sum[FLASH_TILES * EACH], at = matrices(p, &p->first, index);
     for (unsigned i = 0; i < p->tiles * EACH; i++)

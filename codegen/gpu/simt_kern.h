@@ -7,7 +7,7 @@
 #include "codegen/gpu/simt.h"
 #include "codegen/schedules.h"
 
-enum { SIMT_POINTS_THREADS = 256 /* of a block that has no reason for another number */ };
+enum { SIMT_THREADS = 256 /* of a block that has no reason for another number */ };
 enum { SIMT_LOG2_THREADS = 8 };
 enum { SIMT_ROW_THREADS = 512 /* of a block that works on one row, at most */ };
 enum { SIMT_BLOCKS_EACH = 16 /* blocks per multiprocessor, at most: the rest is a loop */ };
@@ -64,8 +64,8 @@ typedef struct simt {
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
-    Val map[2];                   /* SIMT_BULK: addresses of the tensor maps */
-    Val rank, ranks;              /* SIMT_BULK: of the block in its cluster; blocks of that */
+    Val map[2];                   /* SIMT_TMA: addresses of the tensor maps */
+    Val rank, ranks;              /* SIMT_TMA: of the block in its cluster; blocks of that */
     /* Threads that simt_barrier brings together, the first ones of the block; 0: all. */
     unsigned together;
 } simt;
@@ -95,21 +95,21 @@ typedef struct simt_mma {
 const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
 /* A word of f32 as these multiply it: to the nearest of 10 bits behind the point. */
 Val simt_round_tf32(simt *s, Val word);
-void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
+void simt_mma_sync(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
 /* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]
  * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l /
  * 4 in rows 2 (l % 4) and the next. */
-void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4]);
+void simt_ldmatrix(simt *s, Val at, bool transposed, Val out[4]);
 /* `width` (4, 8 or 16) bytes, of which the first `bytes` are copied and the others become 0. */
-void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes);
+void simt_cp_async(simt *s, Val to, Val from, unsigned width, Val bytes);
 /* 16 bytes, or zeros if they are not `there`. */
-void simt_copy_whole(simt *s, Val to, Val from, Val there);
+void simt_cp_async_16(simt *s, Val to, Val from, Val there);
 /* 16 bytes of device memory as a vector of this type, if at[i] < left[i], 32 bits, otherwise zeros;
  * nothing moves the read elsewhere. */
 Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2]);
-void simt_copies_end_group(simt *s);
+void simt_cp_async_commit(simt *s);
 /* All of this thread's groups but the last n have arrived. */
-void simt_copies_wait(simt *s, unsigned n);
+void simt_cp_async_wait(simt *s, unsigned n);
 /* simt_vectorize.c: whether the accesses of stage s are contiguous or the same along the vector
  * loop, so that vectors of them are loaded and stored at once; and whether the addresses of
  * contiguous ones, wherever the other loops stand, are multiples of the vectors' size. After
@@ -117,7 +117,7 @@ void simt_copies_wait(simt *s, unsigned n);
 bool simt_vectors_suit(const kern *c, uint32_t s);
 Val simt_vectors_aligned(kern *c, uint32_t s);
 unsigned simt_vector_lanes(const lz_kernel *k, uint32_t first); /* that suit stages from `first` */
-unsigned simt_points_lanes(const lz_kernel *k); /* of vectors of points; 1: single ones */
+unsigned simt_elementwise_lanes(const lz_kernel *k); /* of vectors of points; 1: single ones */
 /* Quotient of non-negative numbers; by 32-bit division where both fit. */
 Val simt_udiv(em *e, Val a, Val b);
 /* Indices 0..n-1 of `size` from a flat index; the last one fastest. */
@@ -194,18 +194,18 @@ void simt_reduce_col_enter(simt_reduce_col *w, kern *c);
 void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n);
 /* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage
  * that is, too, or 0. The loop that is: its extent (of rows, in pieces). */
-int simt_divided_second(const lz_kernel *k);
-int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
+int simt_split_second(const lz_kernel *k);
+int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
 void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);
-uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint);
+uint64_t simt_split_workspace(const lz_kernel *k, int64_t parts, int64_t npoint);
 /* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a
  * block. */
-void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
-                    Val mine);
-void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point);
-void simt_reduce_final_body(simt *s, kern *c); /* SIMT_FINISH */
-void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
-                       lz_simt_dims *out);
+void simt_workspace_store(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part,
+                          Val point, Val mine);
+void simt_workspace_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point);
+void simt_reduce_final_body(simt *s, kern *c); /* SIMT_FINAL */
+void simt_split_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
+                     lz_simt_dims *out);
 /* Accumulators of a stage: a warp's to all of its lanes. */
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
 /* simt_b2b.c, simt_flash.c: make their own kerns, so they begin the function of s->entry
@@ -231,7 +231,7 @@ bool simt_gemm_registers(const lz_kernel *k, const lz_target *t);
 bool simt_gemm_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 uint32_t simt_gemm_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Whether k may be divided: it is not known to be short. */
-bool simt_gemm_divide(const lz_kernel *k);
+bool simt_gemm_splits_k(const lz_kernel *k);
 /* of numbers that are not negative; products beyond INT64_MAX are that */
 static inline int64_t simt_ceil_div(int64_t n, int64_t by)
 {
@@ -249,6 +249,6 @@ static inline uint32_t simt_at_most(int64_t n, int64_t most)
 /* simt_dot_cost.c */
 uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
                          lz_simt_pick out[SIMT_PICKS]);
-/* n single threads, `most` b2b */
-void simt_points_dims(int64_t n, int64_t most, lz_simt_launch *out);
+/* n single threads, `most` blocks */
+void simt_elementwise_launch(int64_t n, int64_t most, lz_simt_launch *out);
 #endif

@@ -1,6 +1,5 @@
-/* simt_mma.c - what the threads of a warp do together to multiply matrices, and copies to shared
- * memory that go on by themselves: instructions of NVIDIA's processors from 8.0 on, or calls of an
- * emulator.
+/* simt_mma.c - warp-level instructions from compute capability 8.0 on, or calls of the emulator:
+ * mma.sync, ldmatrix, cp.async, rounding to tf32.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <stdio.h>
@@ -72,7 +71,7 @@ Val simt_round_tf32(simt *s, Val word)
                   "=&r,r", e->i32, &word, 1, false);
 }
 
-void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
+void simt_mma_sync(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
 {
     if (s->e->nvptx)
         multiply_ptx(s, op, a, b, c);
@@ -80,7 +79,7 @@ void simt_multiply(simt *s, const simt_mma *op, const Val *a, const Val *b, Val 
         multiply_emulated(s, op, a, b, c);
 }
 
-void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4])
+void simt_ldmatrix(simt *s, Val at, bool transposed, Val out[4])
 {
     em *e = s->e;
     if (!e->nvptx) {
@@ -101,7 +100,7 @@ void simt_load_matrices(simt *s, Val at, bool transposed, Val out[4])
         out[i] = LLVMBuildExtractValue(e->b, r, i, "");
 }
 
-void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes)
+void simt_cp_async(simt *s, Val to, Val from, unsigned width, Val bytes)
 {
     em *e = s->e;
     if (e->nvptx) {
@@ -115,11 +114,11 @@ void simt_copy(simt *s, Val to, Val from, unsigned width, Val bytes)
     em_call(e, "lz_simt_copy", e->none, arg, 5);
 }
 
-void simt_copy_whole(simt *s, Val to, Val from, Val there)
+void simt_cp_async_16(simt *s, Val to, Val from, Val there)
 {
     em *e = s->e;
     if (!e->nvptx) {
-        simt_copy(s, to, from, 16, SEL(there, em_c32(e, 16), em_c32(e, 0)));
+        simt_cp_async(s, to, from, 16, SEL(there, em_c32(e, 16), em_c32(e, 0)));
         return;
     }
     Val a[3] = {LLVMBuildPtrToInt(e->b, to, e->i32, ""), from,
@@ -167,7 +166,7 @@ Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsig
     return out;
 }
 
-void simt_copies_end_group(simt *s)
+void simt_cp_async_commit(simt *s)
 {
     em *e = s->e;
     if (e->nvptx)
@@ -176,7 +175,7 @@ void simt_copies_end_group(simt *s)
         em_call(e, "lz_simt_copies_end_group", e->none, &s->thread, 1);
 }
 
-void simt_copies_wait(simt *s, unsigned n)
+void simt_cp_async_wait(simt *s, unsigned n)
 {
     em *e = s->e;
     Val left = em_c32(e, n);

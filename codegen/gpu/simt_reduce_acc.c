@@ -1,7 +1,6 @@
-/* simt_reduce_acc.c - accumulators that threads hand to each other through memory. The parts of a
- * complex one lie side by side, 16-bit floats are f32, booleans bytes; one of several points is a
- * vector.
- * Threads: belongs to one thread. */
+/* simt_reduce_acc.c - reduction accumulators that threads hand to each other through memory. The
+ * parts of a complex one lie side by side, 16-bit floats are f32, booleans bytes; one of several
+ * points is a vector. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 
 unsigned simt_acc_bytes(lz_dtype d)

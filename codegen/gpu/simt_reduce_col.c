@@ -1,18 +1,15 @@
-/* simt_reduce_col.c - reductions whose elements lie side by side along the points, not along the
- * loops that are reduced: sums down the columns of a matrix. The threads of a block are a grid:
- * neighbours in a row of it have neighbouring points (or vectors of them), so that they read whole
- * lines; its rows ("groups") share the longest inner loop of every stage, each every so manyth
- * index. Their accumulators are combined in shared memory, halves of the groups at a time, so in an
- * order that depends on how many there are; all threads have the result. That number and the parts
- * (simt_reduce_split.c) follow from the sizes, whether there are vectors or not: the bits are the
- * same.
- * Threads: belongs to one thread. */
+/* simt_reduce_col.c - column reductions: neighbouring elements belong to neighbouring results. The
+ * threads of a block are a grid: neighbours in a row of it have neighbouring points (or vectors of
+ * them), so that loads are coalesced; its rows ("groups") share the longest inner loop of every
+ * stage. Their accumulators are combined in shared memory by halving, so in an order that depends
+ * on their number. That number and the slices (simt_reduce_split.c) follow from the sizes alone, so
+ * the bits are the same with vectors and without. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 #include <string.h>
 
 enum {
-    THREADS = SIMT_POINTS_THREADS,
+    THREADS = SIMT_THREADS,
     TOGETHER = 4 /* elements whose loads a thread has in flight */
 };
 
@@ -150,8 +147,8 @@ static void leave(simt_reduce_col *w, kern *c, Val n)
 {
     em *e = c->e;
     Val lanes = em_c64(e, c->lanes);
-    simt_parts_put(w->s, c, w->divided, w->parts, MUL(n, lanes), w->part, MUL(w->point, lanes),
-                   c->threads->stores);
+    simt_workspace_store(w->s, c, w->divided, w->parts, MUL(n, lanes), w->part,
+                         MUL(w->point, lanes), c->threads->stores);
 }
 
 /* SIMT_SECOND */
@@ -160,7 +157,7 @@ static void second(simt_reduce_col *w, kern *c, Val n)
     static const kctx one = {.u = 1};
     em *e = c->e;
     Val lanes = em_c64(e, c->lanes), stores = c->threads->stores;
-    simt_parts_join(w, c, 0, MUL(n, lanes), MUL(w->point, lanes));
+    simt_workspace_join(w, c, 0, MUL(n, lanes), MUL(w->point, lanes));
     c->threads->stores = em_ci(e->i1, 0);
     for (uint32_t i = 1; i <= w->divided; i++)
         kern_stage(c, i, &one);
@@ -200,7 +197,7 @@ static void points(simt *s, kern *c)
     w.parts = AND(s->share, em_c64(e, UINT32_MAX));
     for (uint32_t i = 0; i < k->nstage; i++)
         simt_range_of(c, i, false, &w.range[i]);
-    int other = simt_divided_second(k);
+    int other = simt_split_second(k);
     w.divided = s->entry == SIMT_SECOND ? (uint32_t)other : 0;
     if (other >= 0)
         w.chunk = simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);

@@ -6,7 +6,7 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    THREADS = SIMT_POINTS_THREADS,
+    THREADS = SIMT_THREADS,
     /* column reductions */
     LOG2_THREADS = SIMT_LOG2_THREADS,
     FEW = 32,       /* elements, where that is known: one thread's work */
@@ -41,7 +41,7 @@ static bool reads_stored(const lz_kernel *k, uint32_t last)
     return false;
 }
 
-int simt_divided_second(const lz_kernel *k)
+int simt_split_second(const lz_kernel *k)
 {
     int second = 0;
     if (k->nstage == 0 || !sums_only(&k->stages[0]))
@@ -61,7 +61,7 @@ static int64_t weight(int64_t extent, bool last, bool rows)
     return rows && last ? extent / SIMT_ROW_PIECE : extent;
 }
 
-int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows)
+int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows)
 {
     const lz_stage *st = &k->stages[s];
     int64_t most = 0;
@@ -72,7 +72,7 @@ int64_t simt_divided_loop(const lz_kernel *k, uint32_t s, const int64_t *args, b
     return most;
 }
 
-uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint)
+uint64_t simt_split_workspace(const lz_kernel *k, int64_t parts, int64_t npoint)
 {
     int64_t sum = 0, all = simt_times(parts, npoint);
     for (uint32_t s = 0; s < k->nstage; s++)
@@ -86,20 +86,20 @@ uint64_t simt_divided_scratch(const lz_kernel *k, int64_t parts, int64_t npoint)
     return (uint64_t)sum;
 }
 
-void simt_divided_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
-                       lz_simt_dims *out)
+void simt_split_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
+                     lz_simt_dims *out)
 {
-    int64_t blocks = simt_ceil_div(npoint, SIMT_POINTS_THREADS >> SIMT_LOG2_GROUPS);
-    out->scratch = simt_divided_scratch(k, parts, npoint);
+    int64_t blocks = simt_ceil_div(npoint, SIMT_THREADS >> SIMT_LOG2_GROUPS);
+    out->scratch = simt_split_workspace(k, parts, npoint);
     out->nlaunch = 1;
-    if (simt_divided_second(k) > 0) {
+    if (simt_split_second(k) > 0) {
         out->launch[out->nlaunch] = out->launch[0];
         out->launch[out->nlaunch++].entry = SIMT_SECOND;
     }
     out->launch[out->nlaunch++] =
-        (lz_simt_launch){.entry = SIMT_FINISH,
+        (lz_simt_launch){.entry = SIMT_FINAL,
                          .grid = (uint32_t)(blocks < most ? blocks : most),
-                         .block = SIMT_POINTS_THREADS,
+                         .block = SIMT_THREADS,
                          .shared = simt_reduce_col_shared(k, 1)};
 }
 
@@ -191,7 +191,7 @@ static int64_t elements(const lz_kernel *k, const int64_t *args, int64_t *longes
         if (n <= most)
             continue;
         most = n;
-        *longest = simt_divided_loop(k, s, args, false);
+        *longest = simt_split_loop(k, s, args, false);
     }
     return most;
 }
@@ -229,14 +229,14 @@ void simt_reduce_col_dims(const simt_sizes *z, lz_simt_dims *out)
         lanes = 1;
     int64_t threads = n / lanes;
     int g = choose_groups(threads, longest, want);
-    bool divide = simt_divided_second(k) >= 0 && all >> g >= MANY;
+    bool divide = simt_split_second(k) >= 0 && all >> g >= MANY;
     if (!divide)
         while (g < LOG2_THREADS - SHORT_LINE && (threads << g) < want && longest >> (g + 1) >= EACH)
             g++;
     if (divide && (threads << g) < want) {
         parts = least(want / (threads << g), least(longest >> g, (all >> g) / (2 * EACH)));
         parts = least(parts, PARTS_MAX);
-        while (parts > 1 && simt_divided_scratch(k, parts, n) > SCRATCH_MAX)
+        while (parts > 1 && simt_split_workspace(k, parts, n) > SCRATCH_MAX)
             parts /= 2;
         parts = parts > 1 ? parts : 1;
     }
@@ -246,7 +246,7 @@ void simt_reduce_col_dims(const simt_sizes *z, lz_simt_dims *out)
                                       .block = THREADS,
                                       .shared = simt_reduce_col_shared(k, lanes)};
     if (parts > 1)
-        simt_divided_dims(k, parts, n, most, out);
+        simt_split_dims(k, parts, n, most, out);
 }
 
 /* ---- row reductions ---- */
@@ -315,12 +315,12 @@ static int64_t row_parts(const lz_kernel *k, const int64_t *args, const lz_targe
                          int64_t each)
 {
     enum { THREADS_EACH = 2048 /* of a multiprocessor */, WORTH = 32, MOST = 4096 };
-    if (simt_divided_second(k) != 0)
+    if (simt_split_second(k) != 0)
         return 1;
     int64_t want = (int64_t)(t->processors > 0 ? t->processors : 1) * THREADS_EACH /
                    simt_times(n, each),
             worth = row_elements(k, args) / (each * WORTH),
-            loop = simt_divided_loop(k, 0, args, true);
+            loop = simt_split_loop(k, 0, args, true);
     want = want < worth ? want : worth;
     want = want < loop ? want : loop;
     want = want < MOST ? want : MOST;
@@ -384,5 +384,5 @@ void simt_reduce_row_dims(const simt_sizes *z, lz_simt_dims *d)
     out->shared = row_shared(k) * (out->block / SIMT_WARP);
     d->share = (uint64_t)parts;
     if (parts > 1)
-        simt_divided_dims(k, parts, n, most, d);
+        simt_split_dims(k, parts, n, most, d);
 }

@@ -1,11 +1,10 @@
-/* simt_reduce_row.c - a block, or where rows are short a warp, per point: its threads share the
- * last inner loop of every stage. Accumulators are combined within a warp by shuffles, then between
- * the warps of a block through shared memory, in an order that depends on the number of threads
- * only. Every thread gets the result, so later stages go on from it. What a stage without inner
- * loops stores is stored by one thread. Where all accesses are contiguous, aligned and of whole
- * vectors, which is found out at the start of the code, threads take vectors. Few long rows are
- * divided (simt_reduce_split.c).
- * Threads: belongs to one thread. */
+/* simt_reduce_row.c - row reductions: a block, or a warp where rows are short, per row; its threads
+ * share the last inner loop of every stage. Accumulators are combined within a warp by shuffles,
+ * then between the warps of a block through shared memory, in an order that depends on the number
+ * of threads only. Every thread gets the result, so later stages go on from it; what a stage
+ * without inner loops stores is stored by one thread. Where all accesses are contiguous, aligned
+ * and of whole vectors, which is found out at the start of the code, threads take vectors. Few long
+ * rows are split (simt_reduce_split.c). Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <string.h>
 
@@ -169,7 +168,8 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
     }
     kern_stage(c, 0, &one);
     em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
-    simt_parts_put(s, c, 0, r->parts, n, r->part, point, ICMP(EQ, c->threads->first, em_c64(e, 0)));
+    simt_workspace_store(s, c, 0, r->parts, n, r->part, point,
+                         ICMP(EQ, c->threads->first, em_c64(e, 0)));
     em_ifelse_else(e, &which);
     stages_from(s, c, 1);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
@@ -188,7 +188,7 @@ static void points(simt *s, kern *c, Val first, Val step)
     c->threads = &threads;
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
-    if (simt_divided_second(k) == 0)
+    if (simt_split_second(k) == 0)
         divide(s, c, &r);
     em_loop l;
     em_loop_begin(e, &l, first, r.chunk ? MUL(n, r.parts) : n, step, 0, NULL);

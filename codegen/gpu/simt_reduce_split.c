@@ -1,13 +1,11 @@
-/* simt_reduce_split.c - reductions that several blocks share: stage 0 of "rows" and "columns" where
- * it alone has loops. Its longest loop is divided into parts, each the work of a block (or warp) as
- * if it were the whole; it leaves its accumulators in scratch memory. A second function combines
- * them, some parts each thread, then the threads of a block in a fixed order, and runs the later
- * stages. Of "columns" a later stage may have loops, too (a variance after a mean): a function
- * between those two combines the parts of stage 0 in every block, runs the stages before that one
- * without their stores, and leaves that one's accumulators. The last function does these stores. In
- * scratch memory lie the accumulators one after the other, at multiples of SIMT_ACC; of each the
- * parts, and of each the points.
- * Threads: belongs to one thread. */
+/* simt_reduce_split.c - two-kernel reductions: the kernel that combines. Where rows or columns are
+ * few, the longest loop of stage 0 is split into slices, each the work of a block (or warp) as if
+ * it were the whole; it leaves its accumulators in the workspace (simt_reduce_workspace.c). This
+ * kernel combines them, some slices each thread, then the threads of a block in a fixed order, and
+ * runs the later stages. Of a column reduction a later stage may have loops, too (a variance after
+ * a mean): a kernel between those two combines the slices of stage 0 in every block, runs the
+ * stages before that one without their stores, and leaves that one's accumulators; the last kernel
+ * does these stores. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 
@@ -36,7 +34,7 @@ void simt_reduce_final_body(simt *s, kern *c)
     }
     for (uint32_t i = 0; i < k->nstage; i++) {
         if (k->stages[i].ninner)
-            simt_parts_join(&w, c, i, n, w.point);
+            simt_workspace_join(&w, c, i, n, w.point);
         else
             kern_stage(c, i, &one);
     }

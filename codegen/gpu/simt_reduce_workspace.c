@@ -50,8 +50,8 @@ static Val place(simt *s, kern *c, uint32_t stage, uint32_t k, Val parts, Val np
     return em_at(e, s->scratch, at, 1);
 }
 
-void simt_parts_put(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part, Val point,
-                    Val mine)
+void simt_workspace_store(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part,
+                          Val point, Val mine)
 {
     em *e = s->e;
     em_if f;
@@ -88,7 +88,7 @@ static void add_parts(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, V
     simt_accs_from_flat(acc, nacc, l.phi);
 }
 
-void simt_parts_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point)
+void simt_workspace_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point)
 {
     static const kctx one = {.u = 1};
     kern_accs a = {.u = 1};

@@ -1,9 +1,7 @@
-/* simt_scatter.c - scatters whose points of the outer loops never meet, but whose updates do:
- * gradients of embeddings. A point's updates come in order, so it would be the work of one thread,
- * which waits for each sum before it reads the next. Here several threads go through all updates of
- * a point, and each does those whose row of the result is its own: the order of what meets is kept,
- * and so are the bits. Neighbouring threads have neighbouring points, so that a warp owns the same
- * rows: it agrees on what to do.
+/* simt_scatter.c - owner-computes scatter-add: scatters whose outer points never collide, but whose
+ * updates do (gradients of embeddings). Several threads go through all updates of a point, and each
+ * does those of the result rows it owns: updates of a row keep their order, and so the bits.
+ * Neighbouring threads have neighbouring points, so a warp owns the same rows and does not diverge.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"

@@ -1,12 +1,11 @@
-/* simt_schedule.c - which schedule a kernel gets, and how many blocks and threads run it. The
- * schedule is decided by the canonical form alone; blocks and threads by the run-time sizes,
- * without LLVM.
- * Threads: pure. */
+/* simt_schedule.c - GPU, without LLVM: which schedule a kernel gets (schedules.def), its entries,
+ * and its launches, blocks and threads. The schedule is decided by the canonical kernel and the
+ * target; launches by the run-time sizes too. Threads: pure. */
 #include "codegen/gpu/simt_b2b.h"
 #include "lower/loops/loop_impl.h"
 #include <string.h>
 
-enum { THREADS = SIMT_POINTS_THREADS };
+enum { THREADS = SIMT_THREADS };
 
 /* ---- the schedule ---- */
 
@@ -17,7 +16,7 @@ static bool is_shared(const lz_kernel *k, bool *columns)
     if (k->serial || simt_sorts(k) || lz_kernel_has_rows(k) || simt_gemm_suit(k))
         return false;
     if (simt_has_rows(k))
-        return simt_divided_second(k) == 0;
+        return simt_split_second(k) == 0;
     *columns = simt_transpose_loop(k) < 0 && simt_has_columns(k);
     return *columns;
 }
@@ -53,7 +52,7 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
         p->lanes = simt_reduce_col_lanes(k);
         p->min_blocks = 2; /* or the assembler waits for one load before it starts the next */
     } else if (p->kind == SIMT_ELEMENTWISE) {
-        p->lanes = simt_points_lanes(k);
+        p->lanes = simt_elementwise_lanes(k);
     }
 }
 
@@ -67,23 +66,23 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t)
 bool lz_simt_takes_scratch(const lz_kernel *k)
 {
     bool columns;
-    return simt_sorts(k) || is_shared(k, &columns) || (simt_gemm_suit(k) && simt_gemm_divide(k));
+    return simt_sorts(k) || is_shared(k, &columns) || (simt_gemm_suit(k) && simt_gemm_splits_k(k));
 }
 
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     static const char *const names[SIMT_ENTRIES] = {
-        "lz_kernel",        "lz_kernel_groups", SIMT_BULK_NAME,     "lz_kernel_small",
+        "lz_kernel",        "lz_kernel_groups", SIMT_TMA_NAME,      "lz_kernel_small",
         "lz_kernel_second", "lz_kernel_finish", "lz_kernel_pieces", "lz_kernel_pieces_wide"};
     bool has = entry == SIMT_MAIN, columns;
-    if (entry == SIMT_PIECES || entry == SIMT_PIECES_WIDE)
+    if (entry == SIMT_FLASH_NARROW || entry == SIMT_FLASH_WIDE)
         return simt_flash_has(k, entry) ? names[entry] : NULL;
     if (!has && simt_gemm_suit(k))
         has = simt_gemm_has(k, t, entry);
-    else if (entry == SIMT_FINISH)
-        has = is_shared(k, &columns) && simt_divided_second(k) >= 0;
+    else if (entry == SIMT_FINAL)
+        has = is_shared(k, &columns) && simt_split_second(k) >= 0;
     else if (entry == SIMT_SECOND)
-        has = is_shared(k, &columns) && simt_divided_second(k) > 0;
+        has = is_shared(k, &columns) && simt_split_second(k) > 0;
     return has ? names[entry] : NULL;
 }
 
@@ -92,9 +91,9 @@ void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
     if (!simt_gemm_suit(k))
         return;
     const simt_mma *mma = simt_gemm_mma(k, t);
-    if (simt_gemm_has(k, t, SIMT_GROUPS))
+    if (simt_gemm_has(k, t, SIMT_WGMMA))
         lz_buf_puts(out, ";groups");
-    if (simt_gemm_has(k, t, SIMT_BULK))
+    if (simt_gemm_has(k, t, SIMT_TMA))
         lz_buf_puts(out, ";bulk");
     if (mma && mma->d == LZ_F32)
         lz_buf_puts(out, ";tf32");

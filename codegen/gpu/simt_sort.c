@@ -107,7 +107,7 @@ static void sort(kern *c, uint32_t stage)
     powers up, down;
     powers_begin(e, &up, one); /* blocks of 2 h are sorted afterwards */
     powers_while(e, &up, ICMP(SLT, up.h, t->n));
-    /* half of n, up to whole b2b */
+    /* half of n, up to whole blocks */
     Val twice = SHL(up.h, one), blocks = simt_udiv(e, ADD(t->n, SUB(twice, one)), twice);
     Val half = MUL(blocks, up.h);
     step(s, c, t, up.h, half, true);

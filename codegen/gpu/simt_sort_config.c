@@ -5,7 +5,7 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    THREADS = SIMT_POINTS_THREADS,
+    THREADS = SIMT_THREADS,
     SORT_SCRATCH = 256 << 20 /* bytes of workspace for rows that are sorted */
 };
 
@@ -106,6 +106,6 @@ void simt_sort_dims(const simt_sizes *z, lz_simt_dims *d)
         by_blocks(z, longest, d);
         return;
     }
-    simt_points_dims(simt_ceil_div(z->n, z->plan->lanes), z->most, &d->launch[0]);
+    simt_elementwise_launch(simt_ceil_div(z->n, z->plan->lanes), z->most, &d->launch[0]);
     simt_sort_limit(z->k, z->args, d);
 }

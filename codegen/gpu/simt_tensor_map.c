@@ -1,6 +1,6 @@
-/* simt_tensor_map.c - tensor maps of a product's factors: what the device needs to know to copy
- * boxes of them by itself. See simt_dot.h. Whether a factor can have one is decided by the
- * canonical kernel; whether sizes and distances are such as a map can hold, by the run-time sizes.
+/* simt_tensor_map.c - GEMM, without LLVM: the tensor maps (cuTensorMapEncodeTiled) of operands that
+ * TMA loads. See simt_dot.h. Whether an operand can have one is decided by the canonical kernel
+ * (gemm_tma_suits); whether sizes and strides fit a map, here by the run-time sizes.
  * Threads: pure. */
 #include "codegen/gpu/simt_dot.h"
 #include "lower/loops/loop_impl.h"
@@ -36,7 +36,7 @@ static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const gemm
                    const int64_t *args, lz_simt_map *out)
 {
     const lz_access *a = kern_plain_access(k, source);
-    uint32_t loops[SIMT_MAP_RANK], rank = gemm_map_loops(k, source, loop, loops);
+    uint32_t loops[SIMT_MAP_RANK], rank = gemm_tensor_map_loops(k, source, loop, loops);
     *out = (lz_simt_map){.buf = a->buf, .dtype = k->buf[a->buf].dtype, .rank = rank};
     if (__builtin_mul_overflow(lz_sz_value(a->offset, args), ELEM, &out->offset) ||
         out->offset % SIMT_MAP_ALIGN)
@@ -51,16 +51,17 @@ static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const gemm
             return false;
         out->box[i] = 1;
     }
-    gemm_box_of(p, loops[1] == loop, out->box);
+    gemm_tma_box(p, loops[1] == loop, out->box);
     return true;
 }
 
-bool gemm_maps_of(const lz_kernel *k, const lz_target *t, const int64_t *args, lz_simt_map map[2])
+bool gemm_tensor_maps(const lz_kernel *k, const lz_target *t, const int64_t *args,
+                      lz_simt_map map[2])
 {
     gemm_shape p;
-    if (!simt_gemm_has(k, t, SIMT_BULK))
+    if (!simt_gemm_has(k, t, SIMT_TMA))
         return false;
-    gemm_shape_of(k, t, SIMT_BULK, &p);
+    gemm_shape_of(k, t, SIMT_TMA, &p);
     for (int i = 0; i < 2; i++) {
         uint32_t loop;
         int32_t source = gemm_source_of(k, t, i, &loop);

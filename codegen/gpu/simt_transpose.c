@@ -1,9 +1,7 @@
-/* simt_transpose.c - elementwise kernels that read something along another loop than they write: a
- * block of threads per square of points of both. What is read across goes to shared memory with
- * neighbouring threads along the loop it is contiguous in, and is taken from there with neighbours
- * along the last loop: memory is touched in whole lines both times. Rows of a square are one
- * element longer than they need, so that its columns lie in different banks.
- * Threads: belongs to one thread. */
+/* simt_transpose.c - tiled transpose: elementwise kernels that read along another loop than they
+ * write. A block has a tile of points of both loops; what is read across goes through shared
+ * memory, so that loads and stores are both coalesced. Rows of the tile are one element longer than
+ * they need, so that its columns lie in different banks. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 

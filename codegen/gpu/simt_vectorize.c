@@ -1,8 +1,7 @@
-/* simt_vectorize.c - whether a thread may work on vectors of contiguous elements, 16 bytes of
- * memory at once. What of it depends on the kernel is decided here; whether addresses are multiples
- * of the vectors' size is a question to the run-time sizes and buffers, answered once at the start
- * of the code, which has a way without vectors as well.
- * Threads: belongs to one thread. */
+/* simt_vectorize.c - whether a thread may load and store 16 bytes at once. What depends on the
+ * kernel is decided here; whether addresses are aligned is a question to the run-time sizes and
+ * buffers, answered once at the start of the code, which has a scalar path as well. Threads:
+ * belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 
@@ -105,7 +104,7 @@ static bool stage_suits(const lz_kernel *k, const lz_stage *st)
     return true;
 }
 
-unsigned simt_points_lanes(const lz_kernel *k)
+unsigned simt_elementwise_lanes(const lz_kernel *k)
 {
     if (k->vec != LZ_VEC_OUTER || k->serial || k->nouter == 0 || lz_kernel_is_dot(k))
         return 1;

@@ -1,10 +1,9 @@
-/* simt_wgmma.c - what four warps, a group, multiply together from shared memory, while they do
- * something else: instructions of compute capability 9.0 (wgmma), or calls of an emulator; and
- * where a product's factors lie for them. See simt_dot.h. A factor's piece is rows of 128 bytes, 8
- * rows after the other, chunk c of row r at c xor r % 8 (the instruction's 128-byte swizzle). Rows
- * run along k, or along the result: then one block of rows follows another every 64 elements of the
- * result.
- * Threads: belongs to one thread. */
+/* simt_wgmma.c - warpgroup MMA (wgmma, compute capability 9.0), or calls of the emulator: four
+ * warps multiply operands from shared memory asynchronously; and where operands lie for it. See
+ * simt_dot.h. A k-tile of an operand is rows of 128 bytes, 8 rows after the other, with the
+ * 128-byte swizzle (chunk c of row r at c xor r % 8). Rows run along k, or along the result: then
+ * one block of rows follows another every 64 elements of the result. Threads: belongs to one
+ * thread. */
 #include "codegen/gpu/simt_dot.h"
 
 enum {
@@ -38,8 +37,8 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
 {
     em *e = s->e;
     lz_buf form = {0};
-    Ty results[GEMM_SUMS];
-    Val in[GEMM_SUMS + 2];
+    Ty results[GEMM_ACC];
+    Val in[GEMM_ACC + 2];
     for (unsigned i = 0; i < n; i++) {
         results[i] = e->f32;
         lz_buf_puts(&form, "=f,");
@@ -69,8 +68,8 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
 static void multiply_ptx(gemm *t, Val a, Val b, Val *c)
 {
     lz_buf text = {0};
-    unsigned n = gemm_nsums(t), k = STEP_BYTES / t->p.es, steps = t->p.kt / k;
-    bool rounds = gemm_rounds(&t->p);
+    unsigned n = gemm_nacc(t), k = STEP_BYTES / t->p.es, steps = t->p.kt / k;
+    bool rounds = gemm_rounds_to_tf32(&t->p);
     const char *d = rounds ? "tf32" : t->p.d == LZ_F16 ? "f16" : "bf16";
     /* from one step to the next, in units of 16 bytes: along the rows, or rows */
     unsigned by_a = (t->a.rows_k ? STEP_BYTES : STEP * GEMM_ROW) / GEMM_CHUNK,
@@ -95,7 +94,7 @@ static void multiply_ptx(gemm *t, Val a, Val b, Val *c)
     on_sums(t->s, &text, c, n, (Val[]){a, b}, 2);
 }
 
-void gemm_groups_multiply(gemm *t, Val slot, Val *sum)
+void gemm_wgmma_multiply(gemm *t, Val slot, Val *sum)
 {
     em *e = t->e;
     unsigned lead =
@@ -114,10 +113,10 @@ void gemm_groups_multiply(gemm *t, Val slot, Val *sum)
     em_call(e, "lz_simt_group_multiply", e->none, arg, 4);
 }
 
-void gemm_groups_wait(gemm *t, Val *sum, unsigned left)
+void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left)
 {
     em *e = t->e;
-    unsigned n = gemm_nsums(t);
+    unsigned n = gemm_nacc(t);
     if (e->nvptx) {
         lz_buf text = {0};
         lz_buf_printf(&text, "wgmma.wait_group.sync.aligned %u;", left);
@@ -125,7 +124,7 @@ void gemm_groups_wait(gemm *t, Val *sum, unsigned left)
         return;
     }
     if (!t->s->sums)
-        t->s->sums = em_alloca(e, e->f32, GEMM_SUMS, 4);
+        t->s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
     for (unsigned i = 0; i < n; i++)
         em_store(e, sum[i], em_at(e, t->s->sums, em_c64(e, i), 4), 4);
     em_call(e, "lz_simt_group_wait", e->none, (Val[]){t->s->thread, t->s->sums, em_c32(e, left)},
@@ -134,7 +133,7 @@ void gemm_groups_wait(gemm *t, Val *sum, unsigned left)
         sum[i] = em_load(e, e->f32, em_at(e, t->s->sums, em_c64(e, i), 4), 4);
 }
 
-void gemm_groups_fence(gemm *t)
+void gemm_wgmma_fence(gemm *t)
 {
     em *e = t->e;
     if (!e->nvptx) {
@@ -146,13 +145,13 @@ void gemm_groups_fence(gemm *t)
 
 /* ---- places ---- */
 
-Val gemm_group(gemm *t)
+Val gemm_warpgroup(gemm *t)
 {
     em *e = t->e;
-    return LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, GEMM_GROUP_THREADS), "");
+    return LLVMBuildUDiv(e->b, t->s->tid, em_c64(e, GEMM_WARPGROUP), "");
 }
 
-Val gemm_groups_place(gemm *t, const gemm_factor *f, Val row, Val chunk)
+Val gemm_wgmma_place(gemm *t, const gemm_factor *f, Val row, Val chunk)
 {
     em *e = t->e;
     enum { CHUNKS = GEMM_ROW / GEMM_CHUNK };

@@ -152,8 +152,8 @@ Val em_at(em *e, Val p, Val index, int64_t scale);
 Val em_load(em *e, Ty t, Val p, unsigned align);
 void em_store(em *e, Val v, Val p, unsigned align);
 /* past the caches; p is aligned to v's size. The writes are ordered with later ones by what
- * kern_stream_leave says */
-void em_store_stream(em *e, Val v, Val p, unsigned align);
+ * kern_nt_leave says */
+void em_store_nt(em *e, Val v, Val p, unsigned align);
 Val em_alloca(em *e, Ty t, uint64_t count, unsigned align); /* in the entry block */
 Val em_mload(em *e, Ty t, Val p, Val mask, Val other, unsigned align);
 void em_mstore(em *e, Val v, Val p, Val mask, unsigned align);

@@ -23,7 +23,7 @@ void em_store(em *e, Val v, Val p, unsigned align)
     LLVMSetAlignment(LLVMBuildStore(e->b, v, p), align);
 }
 
-void em_store_stream(em *e, Val v, Val p, unsigned align)
+void em_store_nt(em *e, Val v, Val p, unsigned align)
 {
     static const char name[] = "nontemporal";
     LLVMMetadataRef one = LLVMValueAsMetadata(em_c32(e, 1));

@@ -152,9 +152,9 @@ unsigned kern_align(lz_dtype d); /* of an element in memory, in bytes */
 
 /* kernels_nt_store.c: at the start of lz_run, after kern_enter; at its end; and whether store j's
  * vectors from address p on go past the caches (NULL: never) */
-void kern_stream_enter(kern *c);
-void kern_stream_leave(kern *c);
-Val kern_stream_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x);
+void kern_nt_enter(kern *c);
+void kern_nt_leave(kern *c);
+Val kern_nt_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x);
 
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */
@@ -177,10 +177,10 @@ lz_dtype kern_acc_dtype(const kern *c, uint32_t s, uint32_t k); /* of accumulato
 unsigned kern_stage_work(const kern *c, uint32_t s); /* operations on each element, roughly */
 
 /* kernels_reduce_col.c: reductions down the columns of rows, for rows enough */
-bool kern_has_columns(const kern *c, unsigned u); /* where blocks are of u vectors */
-Val kern_columns_here(kern *c);                   /* i1: there are enough in this call */
-void kern_columns(kern *c, Val lo, Val hi);       /* columns lo..hi-1, whole sides */
-int64_t kern_columns_side(const kern *c);         /* columns that go side by side */
+bool kern_reduces_columns(const kern *c, unsigned u); /* where blocks are of u vectors */
+Val kern_reduce_col_here(kern *c);                    /* i1: there are enough in this call */
+void kern_reduce_col(kern *c, Val lo, Val hi);        /* columns lo..hi-1, whole sides */
+int64_t kern_reduce_col_side(const kern *c);          /* columns that go side by side */
 
 /* kernels_sort.c */
 lz_status kern_sort_plan(kern *c, uint32_t s); /* makes st[s].sort, before any code */

@@ -321,12 +321,12 @@ void kern_stores(kern *c, uint32_t s, const kctx *x)
             m[u] = kern_to_mem(
                 e, d, n == 1 ? kern_value(c, s, w->value, u) : kern_vector(c, s, w->value, u));
         }
-        Val past = kern_stream_here(c, s, j, at[0].ptr, x);
+        Val past = kern_nt_here(c, s, j, at[0].ptr, x);
         em_ifelse f;
         if (past) {
             em_ifelse_begin(e, &f, past);
             for (unsigned u = 0; u < x->u; u++)
-                em_store_stream(e, m[u], at[u].ptr, (unsigned)e->t->machine.vector_bytes);
+                em_store_nt(e, m[u], at[u].ptr, (unsigned)e->t->machine.vector_bytes);
             em_ifelse_else(e, &f);
         }
         for (unsigned u = 0; u < x->u; u++)

@@ -1,8 +1,9 @@
-/* kernels_loops.c - the general schedule: any kernel as loops.
+/* kernels_loops.c - the general CPU schedule: any kernel as loops.
  * Rows are the points of the outer loops but the last. A unit is a piece of `chunk` points of one
- * row, so a call runs over runs of consecutive units, one row at a time. With vectors over the last
- * outer loop, blocks of several full vectors come first, then masked ones.
- * A serial kernel is one unit.   Threads: belongs to one thread. */
+ * row, so a call runs over consecutive units, one row at a time. With vectors over the last outer
+ * loop, blocks of several full vectors come first, then masked ones.
+ * A serial kernel is one unit.
+ * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 
 static bool has_inner(const lz_kernel *k)
@@ -117,13 +118,13 @@ static Val in_blocks(kern *c, Val lo, Val hi, unsigned u)
     em_ifelse strips;
     em_loop l;
     lz_sz n = c->k->outer[c->k->nouter - 1];
-    int64_t block = (int64_t)u * c->lanes, side = kern_columns_side(c);
-    bool columns = kern_has_columns(c, u) && (n.slot >= 0 || n.v >= side);
+    int64_t block = (int64_t)u * c->lanes, side = kern_reduce_col_side(c);
+    bool columns = kern_reduces_columns(c, u) && (n.slot >= 0 || n.v >= side);
     Val end = whole_blocks(c, lo, hi, block), wide = NULL;
     if (columns) {
         wide = whole_blocks(c, lo, hi, side);
-        em_ifelse_begin(e, &strips, kern_columns_here(c));
-        kern_columns(c, lo, wide);
+        em_ifelse_begin(e, &strips, kern_reduce_col_here(c));
+        kern_reduce_col(c, lo, wide);
         em_ifelse_else(e, &strips);
     }
     if (n.slot >= 0 || n.v >= block) {
@@ -185,7 +186,7 @@ static void emit_run(kern *c, int64_t chunk)
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
     kern_sort_enter(c, LLVMGetParam(f, 4));
     kern_rows_enter(c, LLVMGetParam(f, 4));
-    kern_stream_enter(c);
+    kern_nt_enter(c);
     Val per_row = units_per_row(c, chunk);
     if (c->k->serial)
         end = SEL(ICMP(SLT, begin, end), MUL(rows_of(c), per_row), begin);
@@ -212,7 +213,7 @@ static void emit_run(kern *c, int64_t chunk)
     piece_of_row(c, lo, em_smin(e, MUL(upto, em_c64(e, chunk)), last));
     Val zero = em_c64(e, 0);
     em_loop_end(e, &rows, &zero);
-    kern_stream_leave(c);
+    kern_nt_leave(c);
     em_if_end(e, &some, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);
 }

@@ -1,8 +1,7 @@
-/* kernels_nt_store.c - stores that go past the caches. A result that is larger than they are is
- * gone from them before anyone reads it; stored as usual, each of its lines would be read from
- * memory first. Whether a call does that is known when it begins: sizes are arguments, and where a
- * result takes the place of an operand its lines are in the cache already. Values are the same
- * either way.
+/* kernels_nt_store.c - non-temporal stores. A result larger than the caches is evicted before
+ * anyone reads it; stored as usual, each of its cache lines would be read from memory first.
+ * Whether a call uses them is decided when it begins: sizes are arguments, and where a result takes
+ * the place of an operand its lines are in the cache already. Values are the same either way.
  * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 
@@ -50,7 +49,7 @@ static Val bytes_of(kern *c, const kstage *t, const lz_loop_store *w)
     return n;
 }
 
-void kern_stream_enter(kern *c)
+void kern_nt_enter(kern *c)
 {
     em *e = c->e;
     int64_t cache = e->t->machine.l3_bytes < MOST_CACHE ? e->t->machine.l3_bytes : MOST_CACHE;
@@ -72,7 +71,7 @@ void kern_stream_enter(kern *c)
     }
 }
 
-Val kern_stream_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x)
+Val kern_nt_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x)
 {
     em *e = c->e;
     Val here = c->st[s].stream[j];
@@ -84,7 +83,7 @@ Val kern_stream_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x)
     return AND(here, ICMP(EQ, AND(bits, em_c64(e, e->t->machine.vector_bytes - 1)), em_c64(e, 0)));
 }
 
-void kern_stream_leave(kern *c)
+void kern_nt_leave(kern *c)
 {
     if (c->streams && c->e->x86) /* elsewhere these stores are as ordered as all others */
         em_intr(c->e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);

@@ -1,11 +1,9 @@
-/* kernels_reduce_col.c - reductions down the columns of a matrix that lies in rows. Vectors run
- * along the columns; one block of them after the other down all rows touches a few lines of each
- * row, too few for the memory to deliver in a row. Here a strip of columns, a page wide, goes down
- * the rows a few at a time: its accumulators are in memory, and stay in the first-level cache; the
- * rows that follow are fetched on the way. The elements of a column are combined one by one in the
- * order of the rows, as in the general schedule: the results are the same to the bit, whatever the
- * strips.
- * Threads: belongs to one thread. */
+/* kernels_reduce_col.c - column reductions of a row-major matrix on a CPU. Vectors run along the
+ * columns; a block of them down all rows would touch a few cache lines of each row, too few for
+ * memory bandwidth. Here a strip of columns, a page wide, goes down the rows a few at a time: its
+ * accumulators are in memory, and stay in L1; the rows that follow are prefetched. The elements of
+ * a column are combined in the order of the rows, as in the general schedule: the results are the
+ * same to the bit, whatever the strips. Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 
 enum {
@@ -50,7 +48,7 @@ static bool plain_sums(const kern *c)
     return s->nred && nbytes <= SUMS_BYTES;
 }
 
-bool kern_has_columns(const kern *c, unsigned u)
+bool kern_reduces_columns(const kern *c, unsigned u)
 {
     const lz_kernel *k = c->k;
     if (!em_may(c->e, LZ_VARIANT_columns) || u % SIDE || c->vec != LZ_VEC_OUTER || c->lanes < 2 ||
@@ -214,12 +212,12 @@ static void finish(strip *w)
     em_loop_end(e, &l, NULL);
 }
 
-int64_t kern_columns_side(const kern *c)
+int64_t kern_reduce_col_side(const kern *c)
 {
     return (int64_t)SIDE * c->lanes;
 }
 
-void kern_columns(kern *c, Val lo, Val hi)
+void kern_reduce_col(kern *c, Val lo, Val hi)
 {
     em *e = c->e;
     strip w = {.c = c};
@@ -238,7 +236,7 @@ void kern_columns(kern *c, Val lo, Val hi)
     em_loop_end(e, &l, NULL);
 }
 
-Val kern_columns_here(kern *c)
+Val kern_reduce_col_here(kern *c)
 {
     em *e = c->e;
     const lz_stage *s = c->st[0].s;

@@ -1,7 +1,6 @@
-/* kernels_rows.c - rows of a point that a kernel keeps from one stage to the next
- * (lower/loops/loop.h): reading and writing them, and, where no product is between the stages, the
- * memory of one point's. It is a few pages that stay in the caches, while the results may go past
- * them.   Threads: belongs to one thread. */
+/* kernels_rows.c - row buffers of a point, which a kernel keeps from one stage to the next
+ * (lower/loops/loop.h): reading and writing them, and, where no product is between the stages,
+ * their memory: a few pages that stay in the caches. Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"
 

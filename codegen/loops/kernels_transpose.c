@@ -393,7 +393,7 @@ static void emit_run(kern *c, uint32_t d)
     Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
     Val f = em_func(e, "lz_run", e->none, args, 5, true);
     kern_enter(c, LLVMGetParam(f, 0), LLVMGetParam(f, 1));
-    kern_stream_enter(c);
+    kern_nt_enter(c);
     Val begin = LLVMGetParam(f, 2), end = LLVMGetParam(f, 3);
     grid g = divide(c, d);
     for (uint32_t i = 0; i < t->s->nsop; i++) {
@@ -414,7 +414,7 @@ static void emit_run(kern *c, uint32_t d)
     em_loop_begin(e, &l, begin, end, em_c64(e, 1), 0, NULL);
     emit_unit(c, d, l.i, &g);
     em_loop_end(e, &l, NULL);
-    kern_stream_leave(c);
+    kern_nt_leave(c);
     em_if_end(e, &some, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);
 }

@@ -1,6 +1,7 @@
-/* row_slots.c - what is known of kernels that keep rows: their products as kernels, and which
- * memory the rows take. A row takes that of one it is made from, element by element, when nothing
- * reads that one afterwards. Decided by the kernel alone, for every schedule. Threads: pure. */
+/* row_slots.c - back-to-back kernels, without LLVM: their products as kernels of their own, and
+ * which memory row buffers take. A row takes that of one it is made from, element by element, when
+ * nothing reads that one afterwards. Decided by the kernel alone, for every schedule. Threads:
+ * pure. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"
 

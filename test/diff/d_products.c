@@ -318,7 +318,7 @@ static lz_simt_dims dims_of(const product *r, int processors, int capability)
 static bool comes_in_boxes(const product *p, const way *w)
 {
     lz_simt_dims d = dims_of(p, atoi(w->processors), w->capability);
-    return d.nlaunch && d.launch[0].entry == SIMT_BULK;
+    return d.nlaunch && d.launch[0].entry == SIMT_TMA;
 }
 
 START_TEST(as_the_reference)
@@ -449,7 +449,7 @@ START_TEST(rounded_to_tf32)
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", _i % 2 ? "1" : "0"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
     if (_i % 2 && p->m > 128 && p->n > 128)
-        ck_assert_int_eq(dims_of(p, 1, 90).launch[0].entry, SIMT_GROUPS);
+        ck_assert_int_eq(dims_of(p, 1, 90).launch[0].entry, SIMT_WGMMA);
     lz_literal *got = execute(f, args);
     bool other = false; /* the factors are not of 10 bits as they are */
     for (int i = 0; i < p->m * p->n; i++) {
@@ -509,7 +509,7 @@ START_TEST(targets)
     ck_assert_int_eq(lz_simt_target(9, 0, &t[0]), LZ_OK);
     ck_assert_int_eq(lz_simt_emulated(9, 0, &t[1]), LZ_OK);
     for (int i = 0; i < 2; i++) {
-        ck_assert(t[i].simt && t[i].groups && !t[i].bulk && t[i].tf32);
+        ck_assert(t[i].simt && t[i].wgmma && !t[i].tma && t[i].tf32);
         ck_assert_int_eq(t[i].processors, 7);
         ck_assert_uint_eq(t[i].without, 1u << LZ_VARIANT_digits);
         ck_assert_uint_eq(t[i].always, 1u << LZ_VARIANT_streams);
@@ -559,9 +559,9 @@ START_TEST(keys)
     lz_target t, other[3];
     ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
     other[0] = other[1] = other[2] = t;
-    other[0].groups = !t.groups;
+    other[0].wgmma = !t.wgmma;
     other[1].tf32 = !t.tf32;
-    other[2].bulk = !t.bulk;
+    other[2].tma = !t.tma;
     for (int i = 0; i < 6; i++) {
         lz_func *f = NULL;
         product r = {i < 5 ? of[i].type : "f32", "f32", .m = 200, .n = 150, .k = 70};
@@ -627,9 +627,9 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     bool tensor = strcmp(r->schedule, TENSOR) == 0, half = strstr(r->in, "f16") != NULL;
     ck_assert_int_eq(strstr(text, "mma.sync") != NULL, tensor);
     ck_assert_int_eq(strstr(text, "wgmma.mma_async") != NULL,
-                     major == 9 && lz_simt_entry_name(k, &t, SIMT_GROUPS) != NULL);
-    ck_assert(half || t.tf32 || !lz_simt_entry_name(k, &t, SIMT_GROUPS));
-    bool bulk = lz_simt_entry_name(k, &t, SIMT_BULK) != NULL;
+                     major == 9 && lz_simt_entry_name(k, &t, SIMT_WGMMA) != NULL);
+    ck_assert(half || t.tf32 || !lz_simt_entry_name(k, &t, SIMT_WGMMA));
+    bool bulk = lz_simt_entry_name(k, &t, SIMT_TMA) != NULL;
     static const char *const of_bulk[] = {"cp.async.bulk.tensor", "mbarrier.try_wait",
                                           "setmaxnreg.inc"};
     for (size_t i = 0; i < sizeof of_bulk / sizeof *of_bulk; i++)
@@ -676,17 +676,17 @@ START_TEST(gemm_for_the_size)
         lz_simt_entry entry;
     } sizes[] = {{256, SIMT_SMALL},
                  {512, SIMT_SMALL},
-                 {2048, SIMT_BULK},
-                 {8192, SIMT_BULK},
-                 {8196, SIMT_GROUPS}};
+                 {2048, SIMT_TMA},
+                 {8192, SIMT_TMA},
+                 {8196, SIMT_WGMMA}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         product r = products[0];
         r.m = r.n = r.k = sizes[i].n;
         lz_simt_dims d = dims_of(&r, 0, 90);
         ck_assert_msg(d.nlaunch == 1 && d.launch[0].entry == sizes[i].entry, "%d: %d, %u parts",
                       sizes[i].n, d.launch[0].entry, (unsigned)d.share);
-        if (d.launch[0].entry == SIMT_BULK) { /* blocks that stay */
-            ck_assert_uint_eq(d.plain.entry, SIMT_GROUPS);
+        if (d.launch[0].entry == SIMT_TMA) { /* blocks that stay */
+            ck_assert_uint_eq(d.plain.entry, SIMT_WGMMA);
             ck_assert_uint_le(d.launch[0].grid, 132);
             ck_assert_uint_ge(d.plain.grid, d.launch[0].grid);
         }

@@ -647,7 +647,7 @@ API int cuModuleGetFunction(cu_function *function, cu_module module, const char 
             module->f[i] =
                 (struct cu_function_){module->owner, module->k.function[i].name,
                                       &module->k,    module->k.function[i].run,
-                                      SIMT_SHARED,   strcmp(name, SIMT_BULK_NAME) == 0 ? 2 : 0};
+                                      SIMT_SHARED,   strcmp(name, SIMT_TMA_NAME) == 0 ? 2 : 0};
             *function = &module->f[i];
             return mock_leave(0);
         }

@@ -15,7 +15,7 @@ typedef struct emu_kernel {
         emu_function *run;
     } function[EMU_FUNCTIONS];
     int nfunction;
-    int64_t (*nparams)(void); /* without the maps of SIMT_BULK */
+    int64_t (*nparams)(void); /* without the maps of SIMT_TMA */
     bool together;            /* its threads meet: they run as fibers */
     bool paired;              /* knows of clusters */
 } emu_kernel;
