@@ -38,7 +38,7 @@ static lz_status configure(const arch *a, lz_target *t)
     t->simt = true;
     t->machine.vector_bytes = 16;
     t->wgmma = a->wgmma;
-    t->tma = a->wgmma && lz_cfg_bool(LZ_OPT_CUDA_BULK);
+    t->tma = a->wgmma && lz_cfg_bool(LZ_OPT_CUDA_TMA);
     t->processors = processors ? (int)processors : a->processors;
     t->tf32 = lz_cfg_bool(LZ_OPT_CUDA_TF32);
     return lz_variants_configured(t);

@@ -1,5 +1,7 @@
-/* variants.c - which forms of code a target takes (LAZULI_VARIANTS). Threads: thread-safe. */
+/* variants.c - which code variants a target takes (LAZULI_VARIANTS).
+ * Threads: thread-safe. */
 #include "base/config.h"
+#include "base/log.h"
 #include "codegen/codegen.h"
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +16,27 @@ static const char known[] =
 #include "codegen/variants.def"
     "or all";
 
+/* Former names. */
+static const struct {
+    const char *was;
+    uint32_t row;
+} former[] = {
+#define VARIANT(name, of, tried, doc)
+#define VARIANT_WAS(name, was) {#was, LZ_VARIANT_##name},
+#include "codegen/variants.def"
+};
+
+static uint32_t former_bits(const char *s, size_t n)
+{
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
+        if (strlen(former[i].was) != n || memcmp(former[i].was, s, n) != 0)
+            continue;
+        LZ_WARN("config", "LAZULI_VARIANTS: %s is now %s", former[i].was, names[former[i].row]);
+        return UINT32_C(1) << former[i].row;
+    }
+    return 0;
+}
+
 static uint32_t form_bits(const char *s, size_t n)
 {
     if (n == 3 && memcmp(s, "all", 3) == 0)
@@ -21,7 +44,7 @@ static uint32_t form_bits(const char *s, size_t n)
     for (uint32_t i = 0; i < LZ_VARIANT_COUNT; i++)
         if (strlen(names[i]) == n && memcmp(names[i], s, n) == 0)
             return UINT32_C(1) << i;
-    return 0;
+    return former_bits(s, n);
 }
 
 lz_status lz_variants_parse(const char *list, lz_target *t)

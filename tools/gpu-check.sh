@@ -207,10 +207,10 @@ times=$(size 12 1)
 n=$(size 8192 96)
 figure product-bf16 $((2 * n * n * n)) "$peak_bf16" 71 products bf16 "$n"
 by_library product-bf16 $((2 * n * n * n))
-LAZULI_CUDA_BULK=0 figure product-bf16-threads $((2 * n * n * n)) "$peak_bf16" 60 products bf16 "$n"
+LAZULI_CUDA_TMA=0 figure product-bf16-threads $((2 * n * n * n)) "$peak_bf16" 60 products bf16 "$n"
 if grep -q 'product-bf16  *no figure' "$out/figures.txt" && ! grep -q 'product-bf16-threads  *no figure' "$out/figures.txt"; then
-    say "products whose factors come as boxes do not run: LAZULI_CUDA_BULK=0 for all that follows"
-    export LAZULI_CUDA_BULK=0
+    say "products whose factors come as boxes do not run: LAZULI_CUDA_TMA=0 for all that follows"
+    export LAZULI_CUDA_TMA=0
 fi
 n=$(size 4096 64)
 figure product-f32 $((2 * n * n * n)) "$peak_f32" 75 products f32 "$n"

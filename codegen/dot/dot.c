@@ -47,9 +47,10 @@ static void choose_words(dot *g)
     lz_dtype a = narrow_type(g, lz_kernel_dot(g->k)->a_sop, g->m),
              b = narrow_type(g, lz_kernel_dot(g->k)->b_sop, g->n);
     bool bytes = (a == LZ_I8 || a == LZ_U8) && (b == LZ_I8 || b == LZ_U8);
-    if (e->bf16 && em_may(e, LZ_VARIANT_pairs) && g->d == LZ_F32 && a == LZ_BF16 && b == LZ_BF16)
+    if (e->bf16 && em_may(e, LZ_VARIANT_bf16_pairs) && g->d == LZ_F32 && a == LZ_BF16 &&
+        b == LZ_BF16)
         g->words = 1;
-    if (e->vnni && em_may(e, LZ_VARIANT_quads) && g->d == LZ_I32 && bytes)
+    if (e->vnni && em_may(e, LZ_VARIANT_int8_quads) && g->d == LZ_I32 && bytes)
         g->words = 2;
     g->a_signed = a == LZ_I8;
     g->alike = g->words == 2 && a == b;

@@ -23,8 +23,8 @@ static bool is_columns(const lz_kernel *k)
 
 bool dot_suits(const lz_kernel *k, const lz_target *t)
 {
-    return lz_variant_may(t, LZ_VARIANT_products) && kern_dot_form(k) &&
-           (lz_variant_always(t, LZ_VARIANT_products) || !is_columns(k));
+    return lz_variant_may(t, LZ_VARIANT_dot) && kern_dot_form(k) &&
+           (lz_variant_always(t, LZ_VARIANT_dot) || !is_columns(k));
 }
 
 /* ---- the register tile ---- */

@@ -59,7 +59,7 @@ static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access 
  * contiguous. */
 bool dot_implicit_suits(const lz_kernel *k, const lz_target *t)
 {
-    if (!dot_suits(k, t) || !lz_variant_may(t, LZ_VARIANT_tables))
+    if (!dot_suits(k, t) || !lz_variant_may(t, LZ_VARIANT_indirect))
         return false;
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
@@ -78,7 +78,7 @@ bool dot_implicit_suits(const lz_kernel *k, const lz_target *t)
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)
         rows += lz_sz_is(b->stride[l], 0);
-    return rows > 1 || (rows == 1 && (s->ninner > 1 || lz_variant_always(t, LZ_VARIANT_tables)));
+    return rows > 1 || (rows == 1 && (s->ninner > 1 || lz_variant_always(t, LZ_VARIANT_indirect)));
 }
 
 /* Few rows, divided as equally as tiles of 4 to 6 allow, and wide panels. */

@@ -47,7 +47,7 @@ void implicit_choose_padding(implicit *g)
     for (uint32_t l = 0; l < n; l++)
         if (!(first >> l & 1))
             g->order[at++] = (uint8_t)l;
-    g->padded = em_may(g->e, LZ_VARIANT_borders) ? x : NULL;
+    g->padded = em_may(g->e, LZ_VARIANT_padding_skip) ? x : NULL;
 }
 
 /* ---- the other factor is finite ---- */
@@ -280,7 +280,7 @@ void implicit_start_k_range(implicit *g, Val nruns, Val *args)
 static Val much_padding(implicit *g)
 {
     em *e = g->e;
-    Val one = em_c64(e, 1), much = em_ci(e->i1, em_always(e, LZ_VARIANT_borders));
+    Val one = em_c64(e, 1), much = em_ci(e->i1, em_always(e, LZ_VARIANT_padding_skip));
     for (uint32_t i = 0; i < g->padded->nborder; i++) {
         const lz_border *x = &g->padded->border[i];
         Val o = SUB(kern_outer(&g->c, x->outer), one),

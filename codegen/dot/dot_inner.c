@@ -59,7 +59,7 @@ static bool baked(lz_sz s)
 
 bool dot_inner_suits(const lz_kernel *k, const lz_target *t)
 {
-    if (!dot_suits(k, t) || !lz_variant_may(t, LZ_VARIANT_lanes))
+    if (!dot_suits(k, t) || !lz_variant_may(t, LZ_VARIANT_lane_reduction))
         return false;
     const lz_stage *s = &k->stages[0];
     lz_dtype d = s->reds[0].acc_dtype[0];
@@ -77,7 +77,7 @@ bool dot_inner_suits(const lz_kernel *k, const lz_target *t)
     bool few = lz_sz_is(s->extent[s->ninner - 1], 1); /* others are not known */
     bool several = k->nouter > 2 &&
                    (baked(k->outer[lz_kernel_dot(k)->m]) || baked(k->outer[lz_kernel_dot(k)->n]));
-    return lz_variant_always(t, LZ_VARIANT_lanes) || (!few && (s->ninner > 1 || several));
+    return lz_variant_always(t, LZ_VARIANT_lane_reduction) || (!few && (s->ninner > 1 || several));
 }
 
 /* Equal parts of at most `most`. */

@@ -93,7 +93,7 @@ typedef struct lz_simt_thread {
  *   meet uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)   v of the thread
  *   whose lane is this one's xor x; the warp's threads meet */
 
-/* The target for compute capability major.minor, as LAZULI_CUDA_BULK,
+/* The target for compute capability major.minor, as LAZULI_CUDA_TMA,
  * LAZULI_CUDA_PROCESSORS, LAZULI_CUDA_TF32 and LAZULI_VARIANTS say; LZ_EUNSUPPORTED below 8.0. */
 lz_status lz_simt_target(int major, int minor, lz_target *out);
 /* The host, as an emulator of such a device runs it. */

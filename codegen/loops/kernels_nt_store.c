@@ -25,15 +25,16 @@ static bool after_loops(const kern *c, const kstage *t)
     bool loops = false;
     for (uint32_t s = 0; s < c->k->nstage; s++)
         loops |= c->k->stages[s].ninner > 0;
-    return loops && t->s->ninner == 0 && !em_always(c->e, LZ_VARIANT_streams);
+    return loops && t->s->ninner == 0 && !em_always(c->e, LZ_VARIANT_nontemporal);
 }
 
 /* Whole vectors one after the other, of a result that the kernel only writes. */
 static bool may_stream(const kern *c, const kstage *t, const lz_loop_store *w)
 {
     const lz_access *a = &w->at;
-    return em_may(c->e, LZ_VARIANT_streams) && !after_loops(c, t) && t->vdim >= 0 && c->lanes > 1 &&
-           lz_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 && !loaded(c, a->buf) &&
+    return em_may(c->e, LZ_VARIANT_nontemporal) && !after_loops(c, t) && t->vdim >= 0 &&
+           c->lanes > 1 && lz_sz_is(a->stride[t->vdim], 1) && a->ndyn == 0 && a->guard < 0 &&
+           !loaded(c, a->buf) &&
            (int)(c->lanes * em_esize(c->k->buf[a->buf].dtype)) == c->e->t->machine.vector_bytes;
 }
 
@@ -53,7 +54,7 @@ void kern_nt_enter(kern *c)
 {
     em *e = c->e;
     int64_t cache = e->t->machine.l3_bytes < MOST_CACHE ? e->t->machine.l3_bytes : MOST_CACHE;
-    int64_t from = em_always(e, LZ_VARIANT_streams) ? 0 : cache;
+    int64_t from = em_always(e, LZ_VARIANT_nontemporal) ? 0 : cache;
     for (uint32_t s = 0; s < c->k->nstage; s++) {
         kstage *t = &c->st[s];
         for (uint32_t j = 0; j < t->s->nstore; j++) {

@@ -51,8 +51,8 @@ static bool plain_sums(const kern *c)
 bool kern_reduces_columns(const kern *c, unsigned u)
 {
     const lz_kernel *k = c->k;
-    if (!em_may(c->e, LZ_VARIANT_columns) || u % SIDE || c->vec != LZ_VEC_OUTER || c->lanes < 2 ||
-        k->serial || k->nouter == 0 || c->threads)
+    if (!em_may(c->e, LZ_VARIANT_col_reduction) || u % SIDE || c->vec != LZ_VEC_OUTER ||
+        c->lanes < 2 || k->serial || k->nouter == 0 || c->threads)
         return false;
     const kstage *t = &c->st[0];
     if (t->s->ninner == 0 || t->s->nstore || t->s->sort || t->vdim != (int)k->nouter - 1)
@@ -62,7 +62,7 @@ bool kern_reduces_columns(const kern *c, unsigned u)
             return false;
     lz_sz rows = t->s->extent[t->s->ninner - 1];
     bool pays = (rows.slot >= 0 || rows.v >= MANY_ROWS) && kern_stage_work(c, 0) <= LIGHT;
-    return (pays || em_always(c->e, LZ_VARIANT_columns)) && plain_sums(c) && reads_rows(c);
+    return (pays || em_always(c->e, LZ_VARIANT_col_reduction)) && plain_sums(c) && reads_rows(c);
 }
 
 /* ---- a strip ---- */
@@ -240,6 +240,6 @@ Val kern_reduce_col_here(kern *c)
 {
     em *e = c->e;
     const lz_stage *s = c->st[0].s;
-    int64_t from = em_always(e, LZ_VARIANT_columns) ? 0 : MANY_ROWS;
+    int64_t from = em_always(e, LZ_VARIANT_col_reduction) ? 0 : MANY_ROWS;
     return ICMP(SGE, kern_size(c, s->extent[s->ninner - 1]), em_c64(e, from));
 }

@@ -347,12 +347,12 @@ void kern_sort_run(kern *c, uint32_t s)
         c->threads->sort(c, s);
         return;
     }
-    if (!t->keyed || !em_may(e, LZ_VARIANT_digits)) {
+    if (!t->keyed || !em_may(e, LZ_VARIANT_radix_sort)) {
         t->sorted = merge_sort(c, t);
         return;
     }
     em_ifelse by;
-    int64_t from = em_always(e, LZ_VARIANT_digits) ? 2 : kern_sort_radix_from(t);
+    int64_t from = em_always(e, LZ_VARIANT_radix_sort) ? 2 : kern_sort_radix_from(t);
     em_ifelse_begin(e, &by, ICMP(SLT, t->n, em_c64(e, from)));
     Val few = merge_sort(c, t);
     em_ifelse_else(e, &by);

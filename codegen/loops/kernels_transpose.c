@@ -41,7 +41,7 @@ static int across(const kern *c, const lz_access *a)
 int kern_transposed_loop(const kern *c)
 {
     const lz_kernel *k = c->k;
-    if (!em_may(c->e, LZ_VARIANT_squares) || k->nstage != 1 || k->stages[0].ninner ||
+    if (!em_may(c->e, LZ_VARIANT_transpose) || k->nstage != 1 || k->stages[0].ninner ||
         k->nouter < 2 || c->vec != LZ_VEC_OUTER || k->serial || c->lanes < 4)
         return -1;
     lz_sz n = k->outer[k->nouter - 1];

@@ -373,7 +373,7 @@ START_TEST(boxes_or_not)
     lz_func *f = program(p);
     lz_literal **args;
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK);
-    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_BULK", how == 0 ? "0" : "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TMA", how == 0 ? "0" : "1"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
     (void)device();
     uint64_t had = boxes();
@@ -504,15 +504,15 @@ START_TEST(targets)
     lz_target t[2];
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "7"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", "1"), LZ_OK);
-    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_BULK", "0"), LZ_OK);
-    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", "-digits,+streams"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TMA", "0"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", "-radix_sort,+nontemporal"), LZ_OK);
     ck_assert_int_eq(lz_simt_target(9, 0, &t[0]), LZ_OK);
     ck_assert_int_eq(lz_simt_emulated(9, 0, &t[1]), LZ_OK);
     for (int i = 0; i < 2; i++) {
         ck_assert(t[i].simt && t[i].wgmma && !t[i].tma && t[i].tf32);
         ck_assert_int_eq(t[i].processors, 7);
-        ck_assert_uint_eq(t[i].without, 1u << LZ_VARIANT_digits);
-        ck_assert_uint_eq(t[i].always, 1u << LZ_VARIANT_streams);
+        ck_assert_uint_eq(t[i].without, 1u << LZ_VARIANT_radix_sort);
+        ck_assert_uint_eq(t[i].always, 1u << LZ_VARIANT_nontemporal);
     }
 }
 END_TEST

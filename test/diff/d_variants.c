@@ -13,7 +13,7 @@ typedef struct variant {
 } variant;
 #define V2 "+cx16,+popcnt,+sahf,+sse3,+sse4.1,+sse4.2,+ssse3"
 #define V3 V2 ",+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe"
-static const variant variants[] = {{"-all", "", ""},      {"-all,+products", "", ""},
+static const variant variants[] = {{"-all", "", ""},      {"-all,+dot", "", ""},
                                    {"+all", "", ""},      {"", "x86-64-v3", V3},
                                    {"", "x86-64-v2", V2}, {"+all", "x86-64-v3", V3}};
 enum { NVARIANT = sizeof variants / sizeof *variants };

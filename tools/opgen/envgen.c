@@ -41,7 +41,8 @@ int main(void)
     puts("\n## Those that PyTorch/XLA users know\n");
     rows(false);
     puts("\n## Forms of generated code\n\n"
-         "`LAZULI_VARIANTS=-columns,+streams` leaves a form out (`-`) or uses it wherever it is "
+         "`LAZULI_VARIANTS=-col_reduction,+nontemporal` leaves a form out (`-`) or uses it "
+         "wherever it is "
          "right, "
          "also where it does not\n"
          "pay (`+`). What is left out is done in a more general way. It is for finding out which "

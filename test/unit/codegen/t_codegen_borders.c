@@ -69,9 +69,9 @@ static void check_edges(const image *v, const lz_target *host, int special)
                         : i % 3 == 1 ? INFINITY
                                      : -INFINITY);
     lz_target with = *host, without = *host;
-    with.without &= ~(1u << LZ_VARIANT_borders);
-    with.always |= rnd64() & 1 ? 1u << LZ_VARIANT_borders : 0;
-    without.without |= 1u << LZ_VARIANT_borders;
+    with.without &= ~(1u << LZ_VARIANT_padding_skip);
+    with.always |= rnd64() & 1 ? 1u << LZ_VARIANT_padding_skip : 0;
+    without.without |= 1u << LZ_VARIANT_padding_skip;
     run_on(q, &with, &x, x.g[2].p, 0);
     check_near(v, q, &x, total[2]);
     run_on(q, &without, &x, x.again.p, 0);

@@ -16,52 +16,52 @@ static const struct {
     {LZ_VARIANT_vectors, MAIN "%x: tensor<999xf32>) -> tensor<999xf32> {"
                               "%0 = stablehlo.add %x, %x : tensor<999xf32>"
                               "return %0 : tensor<999xf32> }"},
-    {LZ_VARIANT_products,
-     MAIN "%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {"
-          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
-          "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
-          "return %0 : tensor<64x64xf32> }"},
-    {LZ_VARIANT_pairs,
+    {LZ_VARIANT_dot, MAIN "%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {"
+                          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                          "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
+                          "return %0 : tensor<64x64xf32> }"},
+    {LZ_VARIANT_bf16_pairs,
      MAIN "%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {"
           "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
           "(tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>"
           "return %0 : tensor<64x64xbf16> }"},
-    {LZ_VARIANT_quads, MAIN "%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {"
-                            "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
-                            "(tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>"
-                            "return %0 : tensor<64x64xi32> }"},
-    {LZ_VARIANT_tables,
+    {LZ_VARIANT_int8_quads,
+     MAIN "%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {"
+          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+          "(tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>"
+          "return %0 : tensor<64x64xi32> }"},
+    {LZ_VARIANT_indirect,
      MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
           "[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
           " : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<2x6x6x32xf32>"
           "return %0 : tensor<2x6x6x32xf32> }"},
-    {LZ_VARIANT_borders,
+    {LZ_VARIANT_padding_skip,
      MAIN "%x: tensor<2x8x8x16xf32>, %k: tensor<3x3x16x32xf32>) -> tensor<2x8x8x32xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
           "[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
           "feature_group_count = 1 : i64} : (tensor<2x8x8x16xf32>, tensor<3x3x16x32xf32>) -> "
           "tensor<2x8x8x32xf32> return %0 : tensor<2x8x8x32xf32> }"},
-    {LZ_VARIANT_lanes,
+    {LZ_VARIANT_lane_reduction,
      MAIN "%x: tensor<32x2x8x8xf32>, %k: tensor<32x10x6x6xf32>) -> tensor<10x2x3x3xf32> {"
           "%0 = stablehlo.convolution(%x, %k) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->"
           "[f, b, 0, 1], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
           " : (tensor<32x2x8x8xf32>, tensor<32x10x6x6xf32>) -> tensor<10x2x3x3xf32>"
           "return %0 : tensor<10x2x3x3xf32> }"},
-    {LZ_VARIANT_columns,
+    {LZ_VARIANT_col_reduction,
      MAIN "%x: tensor<256x256xf32>) -> tensor<256xf32> {"
           "%z = stablehlo.constant dense<0.0> : tensor<f32>"
           "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across "
           "dimensions = [0] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>"
           "return %0 : tensor<256xf32> }"},
-    {LZ_VARIANT_squares, MAIN "%x: tensor<99x77xf32>) -> tensor<77x99xf32> {"
-                              "%0 = stablehlo.transpose %x, dims = [1, 0] : "
-                              "(tensor<99x77xf32>) -> tensor<77x99xf32>"
-                              "return %0 : tensor<77x99xf32> }"},
-    {LZ_VARIANT_streams, MAIN "%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {"
-                              "%0 = stablehlo.add %x, %x : tensor<4096x4096xf32>"
-                              "return %0 : tensor<4096x4096xf32> }"},
-    {LZ_VARIANT_digits,
+    {LZ_VARIANT_transpose, MAIN "%x: tensor<99x77xf32>) -> tensor<77x99xf32> {"
+                                "%0 = stablehlo.transpose %x, dims = [1, 0] : "
+                                "(tensor<99x77xf32>) -> tensor<77x99xf32>"
+                                "return %0 : tensor<77x99xf32> }"},
+    {LZ_VARIANT_nontemporal, MAIN "%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {"
+                                  "%0 = stablehlo.add %x, %x : tensor<4096x4096xf32>"
+                                  "return %0 : tensor<4096x4096xf32> }"},
+    {LZ_VARIANT_radix_sort,
      MAIN "%x: tensor<5000xi32>) -> tensor<5000xi32> {"
           "%0 = \"stablehlo.sort\"(%x) <{dimension = 0 : i64, is_stable = true}> ({"
           "^bb0(%a: tensor<i32>, %b: tensor<i32>):"
@@ -101,9 +101,9 @@ static bool other_code(const lz_kernel *k, const lz_target *a, const lz_target *
 /* The feature of the processor that a form needs, or NULL. */
 static const char *needed(int form)
 {
-    return form == LZ_VARIANT_pairs   ? "+avx512bf16"
-           : form == LZ_VARIANT_quads ? "+avx512vnni"
-                                      : NULL;
+    return form == LZ_VARIANT_bf16_pairs   ? "+avx512bf16"
+           : form == LZ_VARIANT_int8_quads ? "+avx512vnni"
+                                           : NULL;
 }
 
 START_TEST(each_is_taken)
