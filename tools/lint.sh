@@ -108,6 +108,13 @@ done
 
 tools/regen.sh "$BUILD" check || bad=1
 
+# codegen/README.md has every schedule of codegen/schedules.def with its file, and names only files that exist.
+tr '\n' ' ' <codegen/schedules.def | grep -oE 'SCHEDULE\((cpu|gpu), [A-Z0-9_]+, "[a-z0-9_]+", [a-z0-9_, ]+, "[^"]+"' |
+    sed -E 's/.*"([a-z0-9_]+)".*"([^"]+)"/`\1` | `\2`/' >"$found"
+while read -r row; do grep -qF "$row" codegen/README.md || finding "codegen/README.md has no row $row of codegen/schedules.def"; done <"$found"
+grep -ohE '`codegen/[a-z0-9_/]+\.[a-z]+`' codegen/README.md | tr -d '`' | sort -u >"$found"
+while read -r file; do [ -f "$file" ] || finding "codegen/README.md names $file, which does not exist"; done <"$found"
+
 # Every exported function and every field of an options struct has a comment, of which the API reference is made.
 [ ! -x "$BUILD/tools/apidoc/apidoc" ] || BUILD=$BUILD tools/apidoc.sh check || bad=1
 
