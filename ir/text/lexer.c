@@ -100,10 +100,9 @@ bool lz_lex_eat(lz_lexer *c, const char *s)
 
 bool lz_lex_eat_word(lz_lexer *c, const char *word)
 {
-    const char *after = c->p;
     if (!lz_lex_sees(c, word))
         return false;
-    after = c->p + strlen(word);
+    const char *after = c->p + strlen(word);
     if (after < c->end && word_char(*after))
         return false;
     c->p = after;
