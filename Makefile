@@ -87,9 +87,8 @@ $(BUILD)/flags: FORCE
 # ---- the layers ----
 srcs = $(sort $(shell find $(1) -name '$(2)' 2>/dev/null))
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-# What the tests of a layer link beside it: those of the runtime record operations, those of the code generator run on the CPU.
+# What the tests of a layer link beside it: those of the runtime record operations.
 test_layer_runtime := ops
-test_layer_codegen := backends
 test_layer = $(or $(test_layer_$(1)),$(1))
 layer_lib = $(BUILD)/lib$(1).a
 # The archives a layer's tests link: its own and all below, in link order.
@@ -108,7 +107,6 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
 
 $(BUILD)/obj/codegen/%.o: EXTRA += $(LLVM_CFLAGS)
-$(BUILD)/obj/backends/cpu/%.o: EXTRA += $(LLVM_CFLAGS)
 
 define LAYER
 SRC_$(1) := $(call srcs,$(1),*.c)
@@ -237,7 +235,7 @@ $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 # A library that stands in for the CUDA driver: kernels of the GPU schedules run on this processor. Its threads are fibers, so it is not
 # instrumented by the sanitizers.
 MOCK := $(BUILD)/test/libcudamock.so
-MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c,$(wildcard test/mock/*.c)) backends/cpu/elfload.c
+MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c,$(wildcard test/mock/*.c)) codegen/code_image.c
 MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_SRCS))
 # One that stands in for cuBLASLt, on the memory and streams of the other.
 LT_MOCK := $(BUILD)/test/libcublasltmock.so
@@ -257,6 +255,8 @@ $(BUILD)/test/unit/backends/t_cuda_libs $(BUILD)/test/unit/runtime/t_lib_counter
 EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o $(BUILD)/mock/test/mock/simt_boxes.o
 $(BUILD)/test/unit/codegen/t_math_f64: support_more := $(EMULATOR)
 $(BUILD)/test/unit/codegen/t_math_f64: $(EMULATOR)
+# It makes modules of its own.
+$(BUILD)/test/unit/codegen/t_jit: support_more := $(LLVM_CFLAGS)
 # test/fuzz: libFuzzer targets, each linked with a driver that replays the corpus and mutates it
 $(FUZZ): $(BUILD)/%: %.c $(BUILD)/obj/test/fuzz_main.o $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -150,6 +150,9 @@ typedef struct lz_backend {
     /* Number of matrix products that run as calls of a vendor library, since the process began.
      * Does not start the backend. NULL: the backend uses none. */
     uint64_t (*library_products)(void);
+    /* How many kernels its JIT has compiled and linked since the process began. NULL: it has
+     * none. */
+    uint64_t (*jit_kernels)(void);
 } lz_backend;
 
 /* by row of backends.def; NULL when unknown. Case-insensitive */

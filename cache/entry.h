@@ -10,7 +10,7 @@
 
 #define LZ_ENTRY_MAGIC "\x89LZC\r\n\x1a\n"
 enum {
-    LZ_ENTRY_SCHEMA = 1,
+    LZ_ENTRY_SCHEMA = 2,
     LZ_ENTRY_PREFIX_LEN = 24, /* the same in every schema: magic, schema, header_len, file_len */
     LZ_ENTRY_HEADER_LEN = 40 + 4 * 32, /* with the section table */
     LZ_ENTRY_TRAILER_LEN = 16, /* the same in every schema: XXH3-128 of all bytes before it */

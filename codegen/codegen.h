@@ -1,5 +1,5 @@
-/* codegen.h - from one loop-IR kernel to relocatable code, through LLVM: an object, or several
- * (shared_code.h).
+/* codegen.h - from one loop-IR kernel to machine code, through LLVM: an image that runs at any
+ * address (code_image.h).
  * libLLVM is loaded at the first compile (dlopen); a process that finds everything in the cache
  * never loads it.
  * It defines these functions and needs only the symbols lz_jit_symbol() knows; it holds no
@@ -78,12 +78,12 @@ typedef void (*lz_run_fn)(void *const *bufs, const int64_t *args, int64_t begin,
                           void *scratch);
 typedef int64_t (*lz_size_fn)(const int64_t *args);
 
-/* Compiles a finished kernel; for a target of many threads (simt.h), `object` gets what that says.
+/* Compiles a finished kernel; for a target of many threads (simt.h), `code` gets what that says.
  * Errors: LZ_EUNAVAILABLE (no libLLVM-19, with its name), LZ_EUNSUPPORTED, LZ_ECOMPILE (LLVM's
  * message), LZ_EMEM.
  * When ll / as are not NULL the LLVM IR and the assembly are written there too (LAZULI_DUMP); then
- * the code is one object with the same functions in it. */
-lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
+ * the code is one module with the same functions in it. */
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *code, lz_buf *ll,
                           lz_buf *as);
 /* Hash of what that would compile: equal ones are the same code. Costs a tenth of it. */
 lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out);
@@ -92,6 +92,7 @@ enum { LZ_CODEGEN_VERSION = 17 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */
+uint64_t lz_jit_kernels(void);        /* those that LLVM ORC linked (jit.h) */
 uint64_t lz_llvm_machine_count(void); /* LLVM's target machines made by this process */
 /* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
  * for any other name. */

@@ -1,9 +1,11 @@
-/* compile.c - one kernel to one object: context, module, emission, verification, machine code.
+/* compile.c - one kernel to code: context, module, emission, verification, then machine code and
+ * linking by the JIT (jit.h), or text.
  * No IR passes run: the emitter's code is hoisted and free of redundancy as it is, and measured
  * passes bought no speed (some lost it).
  * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe;
  * every call has its own context. */
 #include "codegen/codegen.h"
+#include "codegen/jit.h"
 #include "codegen/schedules.h"
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -170,23 +172,62 @@ static lz_status verify(LLVMModuleRef m, const lz_kernel *k)
 }
 
 static lz_status generate(unit *u, LLVMModuleRef m, const lz_kernel *k, LLVMCodeGenFileType type,
-                          lz_buf *out)
+                          LLVMMemoryBufferRef *out)
 {
     char *err = NULL;
-    LLVMMemoryBufferRef mb = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine->tm, m, type, &err, &mb)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(u->machine->tm, m, type, &err, out)) {
         lz_status s =
             LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %.300s", k->name, err ? err : "LLVM made no code");
         LLVMDisposeMessage(err);
         return s;
     }
-    lz_status s = LZ_OK;
-    if (u->said.error)
-        s = LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %s", k->name, u->said.text);
-    else
-        lz_buf_put(out, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb));
+    if (!u->said.error)
+        return LZ_OK;
+    LLVMDisposeMemoryBuffer(*out);
+    *out = NULL;
+    return LZ_FAIL(LZ_ECOMPILE, "kernel '%s': %s", k->name, u->said.text);
+}
+
+/* Assembly, or PTX. */
+static lz_status generate_text(unit *u, const lz_kernel *k, lz_buf *out)
+{
+    LLVMMemoryBufferRef mb = NULL;
+    LZ_TRY(generate(u, u->m, k, LLVMAssemblyFile, &mb));
+    lz_buf_put(out, LLVMGetBufferStart(mb), LLVMGetBufferSize(mb));
     LLVMDisposeMemoryBuffer(mb);
-    return s;
+    return LZ_OK;
+}
+
+/* ---- one module through the JIT ---- */
+
+typedef struct part {
+    unit *u;
+    const lz_kernel *k;
+    LLVMModuleRef m;
+    LLVMMemoryBufferRef bitcode; /* of a shared function's module, before its code is generated */
+    bool busy;                   /* another thread was making it */
+} part;
+
+static lz_status make_object(void *user, LLVMMemoryBufferRef *object)
+{
+    const part *p = user;
+    return generate(p->u, p->m, p->k, LLVMObjectFile, object);
+}
+
+/* Appends the image of the module. */
+static lz_status link_module(const part *p, lz_buf *image)
+{
+    lz_jit_unit j = {
+        .make = make_object, .user = (void *)p, .name = p->k->name, .shared = p->m != p->u->m};
+    for (LLVMValueRef f = LLVMGetFirstFunction(p->m); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage)
+            continue;
+        if (j.nfunc == LZ_CODE_FUNCS)
+            return LZ_FAIL(LZ_EINTERNAL, "kernel '%s': too many functions", p->k->name);
+        j.funcs[j.nfunc++] = LLVMGetValueName2(f, &n);
+    }
+    return lz_jit_link(&j, image);
 }
 
 /* apart: functions that other kernels have too get modules of their own. */
@@ -208,77 +249,76 @@ static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
     if (s == LZ_OK)
         s = emit(&u, k, t, false);
     if (s == LZ_OK)
-        s = generate(&u, u.m, k, LLVMAssemblyFile, as);
+        s = generate_text(&u, k, as);
     unit_end(&u);
     return s;
 }
 
 /* ---- functions that kernels have alike ---- */
 
-/* bitcode: of the module before code is generated, which may add to what its context writes. */
-typedef struct shared {
-    unit *u;
-    const lz_kernel *k;
-    LLVMModuleRef m;
-    LLVMMemoryBufferRef bitcode;
-    bool busy; /* another thread was making it */
-} shared;
-
 static lz_status make_shared(void *user, lz_buf *out)
 {
-    const shared *x = user;
+    const part *x = user;
     LZ_TRY(verify(x->m, x->k));
-    return generate(x->u, x->m, x->k, LLVMObjectFile, out);
+    return link_module(x, out);
 }
 
-static lz_status shared_object(shared *x, const lz_target *t, lz_buf *out, bool *busy)
+static lz_status shared_image(part *x, const lz_target *t, lz_buf *out, bool *busy)
 {
-    return lz_shared_object(t, LLVMGetBufferStart(x->bitcode), LLVMGetBufferSize(x->bitcode),
-                            make_shared, x, out, busy);
+    return lz_shared_image(t, LLVMGetBufferStart(x->bitcode), LLVMGetBufferSize(x->bitcode),
+                           make_shared, x, out, busy);
 }
 
 /* Appends to b[i] those that the kernel shares, then its own. What another thread is making is
  * waited for when all else is done. */
-static lz_status make_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *b)
+static lz_status make_images(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *b)
 {
-    shared x[LZ_SHARED];
+    part x[LZ_SHARED], own = {u, k, u->m, NULL, false};
     uint32_t n = u->shared.n;
     lz_status s = LZ_OK;
     for (uint32_t i = 0; i < n; i++)
-        x[i] =
-            (shared){u, k, u->shared.m[i], LLVMWriteBitcodeToMemoryBuffer(u->shared.m[i]), false};
+        x[i] = (part){u, k, u->shared.m[i], LLVMWriteBitcodeToMemoryBuffer(u->shared.m[i]), false};
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        s = shared_object(&x[i], t, &b[i], &x[i].busy);
+        s = shared_image(&x[i], t, &b[i], &x[i].busy);
     if (s == LZ_OK)
-        s = generate(u, u->m, k, LLVMObjectFile, &b[n]);
+        s = link_module(&own, &b[n]);
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
-        s = x[i].busy ? shared_object(&x[i], t, &b[i], NULL) : LZ_OK;
+        s = x[i].busy ? shared_image(&x[i], t, &b[i], NULL) : LZ_OK;
     for (uint32_t i = 0; i < n; i++)
         LLVMDisposeMemoryBuffer(x[i].bitcode);
     return s;
 }
 
-/* The kernel's own object behind those of the functions it shares. */
-static lz_status join_objects(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object)
+/* One image of the kernel's own, b[n], and those of the functions it shares. */
+static lz_status join(const lz_kernel *k, const lz_buf *b, uint32_t n, lz_buf *out)
 {
-    lz_buf b[LZ_OBJECTS] = {{0}};
-    lz_object o[LZ_OBJECTS];
+    lz_code_image im[LZ_SHARED + 1];
+    const char *err = NULL;
+    for (uint32_t i = 0; i <= n && !err; i++)
+        err = lz_code_open(b[i].data, b[i].len, &im[i]);
+    if (!err)
+        err = lz_code_join(&im[n], im, n, lz_shared_name, out);
+    return err ? LZ_FAIL(LZ_EINTERNAL, "kernel '%s': its code cannot be joined: %s", k->name, err)
+               : LZ_OK;
+}
+
+static lz_status compile_shared(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *image)
+{
+    lz_buf b[LZ_SHARED + 1] = {{0}};
     uint32_t n = u->shared.n;
-    lz_status s = make_objects(u, k, t, b);
-    for (uint32_t i = 0; i <= n; i++) {
-        o[i] = (lz_object){b[i].data, b[i].len};
+    lz_status s = make_images(u, k, t, b);
+    for (uint32_t i = 0; i <= n; i++)
         if (s == LZ_OK && b[i].failed)
             s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
-    }
     if (s == LZ_OK)
-        lz_objects_join(o, n + 1, object);
+        s = join(k, b, n, image);
     for (uint32_t i = 0; i <= n; i++)
         lz_buf_free(&b[i]);
     return s;
 }
 
-static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *object,
-                         lz_buf *ll, bool apart)
+static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf *code, lz_buf *ll,
+                         bool apart)
 {
     LZ_TRY(unit_begin(u, t));
     LZ_TRY(emit(u, k, t, apart));
@@ -288,22 +328,23 @@ static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf
         LLVMDisposeMessage(text);
     }
     LZ_TRY(verify(u->m, k));
+    if (lz_target_ptx(t))
+        return generate_text(u, k, code);
     if (u->shared.n)
-        return join_objects(u, k, t, object);
-    return generate(u, u->m, k, lz_target_ptx(t) ? LLVMAssemblyFile : LLVMObjectFile, object);
+        return compile_shared(u, k, t, code);
+    return link_module(&(part){u, k, u->m, NULL, false}, code);
 }
 
-lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *object, lz_buf *ll,
+lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *code, lz_buf *ll,
                           lz_buf *as)
 {
     LZ_TRY(lz_llvm_load());
     unit u;
-    lz_status s =
-        compile(&u, k, t, object, ll, !ll && !as); /* who wants to see it wants all of it */
+    lz_status s = compile(&u, k, t, code, ll, !ll && !as); /* who wants to see it wants all of it */
     unit_end(&u);
     if (s == LZ_OK && as)
         s = assembly(k, t, as);
-    if (s == LZ_OK && (object->failed || (ll && ll->failed) || (as && as->failed)))
+    if (s == LZ_OK && (code->failed || (ll && ll->failed) || (as && as->failed)))
         s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
     if (s == LZ_OK)
         atomic_fetch_add(&compiled, 1);

@@ -315,4 +315,5 @@ const lz_backend lz_backend_cpu = {
     .execute = execute,
     .can_run = lz_target_runs,
     .wait_all = wait_all,
+    .jit_kernels = lz_jit_kernels,
 };

@@ -1,29 +1,29 @@
-/* kernels.c - see kernels.h. */
+/* cpu_kernels.c - see cpu_kernels.h. */
 #include "backends/cpu/cpu_kernels.h"
-#include "backends/cpu/elfload.h"
 #include "backends/common/profile.h"
 #include "backends/cpu/workers.h"
+#include "codegen/code_memory.h"
 
 /* ---- a kernel's code ---- */
 
-static const lz_elf_code *code_of(const lz_kcode *c)
+static const lz_code *code_of(const lz_kcode *c)
 {
     return lz_kstore_code(c);
 }
 
 lz_run_fn lz_kcode_run(const lz_kcode *c)
 {
-    return (lz_run_fn)(uintptr_t)code_of(c)->run;
+    return code_of(c)->run;
 }
 
 lz_size_fn lz_kcode_grid(const lz_kcode *c)
 {
-    return (lz_size_fn)(uintptr_t)code_of(c)->grid;
+    return code_of(c)->grid;
 }
 
 lz_size_fn lz_kcode_scratch(const lz_kcode *c)
 {
-    return (lz_size_fn)(uintptr_t)code_of(c)->scratch;
+    return code_of(c)->scratch;
 }
 
 size_t lz_kcode_nbytes(const lz_kcode *c)
@@ -73,18 +73,18 @@ static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
 static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code)
 {
     (void)user;
-    lz_elf_code *c = code;
-    LZ_TRY(lz_elf_load(bytes, nbytes, c));
+    lz_code *c = code;
+    LZ_TRY(lz_code_load(bytes, nbytes, c));
     lz_profile_code(c->at, c->nbytes, k);
     return LZ_OK;
 }
 
 static void unload(void *code)
 {
-    lz_elf_free(code);
+    lz_code_free(code);
 }
 
-static const lz_kstore_ops ops = {.code_bytes = sizeof(lz_elf_code),
+static const lz_kstore_ops ops = {.code_bytes = sizeof(lz_code),
                                   .key = key,
                                   .variant = variant,
                                   .isa = isa,

@@ -1,5 +1,5 @@
-/* kernels.h - loaded kernels of the CPU: backends/common/kernel_store.h with objects of LLVM for
- * the host.
+/* cpu_kernels.h - loaded kernels of the CPU: backends/common/kernel_store.h with the JIT's images
+ * for the host.
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_CPU_CPU_KERNELS_H
 #define LZ_BACKENDS_CPU_CPU_KERNELS_H

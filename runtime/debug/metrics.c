@@ -38,7 +38,7 @@ static const char *const counter_name[LZ_COUNTER_COUNT] = {
 };
 _Atomic int64_t lz_counters[LZ_COUNTER_COUNT];
 /* At the last clearing: handles made and destroyed, products by libraries. */
-static _Atomic uint64_t handles_base[2], products_base;
+static _Atomic uint64_t handles_base[2], products_base, jit_base;
 
 void lz_metric_add(lz_metric_id id, double value)
 {
@@ -88,6 +88,15 @@ static uint64_t library_products(void)
     return n;
 }
 
+static uint64_t jit_kernels(void)
+{
+    uint64_t n = 0;
+    const lz_backend *b;
+    for (uint32_t i = 0; (b = lz_backend_at(i)); i++)
+        n += b->jit_kernels ? b->jit_kernels() : 0;
+    return n;
+}
+
 /* Counters that are kept elsewhere. */
 static void update_counters(void)
 {
@@ -99,6 +108,8 @@ static void update_counters(void)
                  (int64_t)(destroyed - atomic_load(&handles_base[1])));
     atomic_store(&lz_counters[LZ_COUNTER_CudaLibProduct],
                  (int64_t)(library_products() - atomic_load(&products_base)));
+    atomic_store(&lz_counters[LZ_COUNTER_JitKernels],
+                 (int64_t)(jit_kernels() - atomic_load(&jit_base)));
 }
 
 typedef struct named_count {
@@ -329,6 +340,7 @@ void lz_clear_counters(void)
     atomic_store(&handles_base[0], made);
     atomic_store(&handles_base[1], destroyed);
     atomic_store(&products_base, library_products());
+    atomic_store(&jit_base, jit_kernels());
     lz_thr_clear_ops();
 }
 

@@ -13,9 +13,9 @@ const char *lz_llvm_version(void); /* codegen/codegen.h has a name in common wit
 typedef struct report {
     lz_cache_counts counts;
     double value, again;
-    bool llvm_mapped;
+    bool llvm_mapped, writable_code; /* in the process; a page that is writable and executable */
     int warnings;
-    int64_t compiled; /* programs */
+    int64_t compiled, jit; /* programs; kernels that the JIT linked */
     char error[200];
 } report;
 
@@ -35,6 +35,18 @@ static bool mapped(const char *name)
     FILE *f = fopen("/proc/self/maps", "r");
     while (f && fgets(line, sizeof line, f))
         found |= strstr(line, name) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static bool has_writable_code(void)
+{
+    char line[4400], perms[8];
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f))
+        found |= sscanf(line, "%*s %7s", perms) == 1 && perms[1] == 'w' && perms[2] == 'x';
     if (f)
         fclose(f);
     return found;
@@ -97,8 +109,10 @@ static void in_child(const how *h, report *r)
     }
     lz_get_cache_counts(&r->counts);
     r->llvm_mapped = mapped("libLLVM");
+    r->writable_code = has_writable_code();
     r->warnings = ct_warnings;
     r->compiled = lz_counter_value("UncachedCompile");
+    r->jit = lz_counter_value("JitKernels");
     snprintf(r->error, sizeof r->error, "%s", lz_last_error_text());
 }
 
@@ -142,7 +156,10 @@ START_TEST(warm_process_loads_no_llvm)
     ck_assert(cold.llvm_mapped);
     ck_assert_uint_gt(cold.counts.llvm_compiles, 0);
     ck_assert(!warm.llvm_mapped);
+    ck_assert(!cold.writable_code && !warm.writable_code);
     assert_warm(cold, warm);
+    ck_assert_int_eq(cold.jit, cold.counts.llvm_compiles); /* fresh kernels are linked by ORC, */
+    ck_assert_int_eq(warm.jit, 0);                         /* stored ones are not */
     ck_assert_uint_eq(warm.counts.kernel_hits, cold.counts.llvm_compiles);
 }
 END_TEST

@@ -360,7 +360,7 @@ START_TEST(c06_foreign)
     lz_cache *c = ct_open();
     ct_put(c, 1);
     ct_put(c, 5);
-    spill_entry(_i ? "build-1" : "another build", _i ? 2 : 1, "", "key 5", "evil");
+    spill_entry(_i ? "build-1" : "another build", LZ_ENTRY_SCHEMA + (_i ? 1 : 0), "", "key 5", "evil");
     expect_kept_beside_ours(c);
     ck_assert_uint_ge(ct_stats(c).foreign, 1);
     lz_cache_close(c);
@@ -371,7 +371,7 @@ START_TEST(c07_c08_isa)
 {
     lz_cache *c = ct_open_with((lz_cache_options){.isa_ok = no_fp16});
     ct_put(c, 5);
-    spill_entry("build-1", 1, "avx2,avx512fp16", "key 5", "illegal instruction");
+    spill_entry("build-1", LZ_ENTRY_SCHEMA, "avx2,avx512fp16", "key 5", "illegal instruction");
     expect_kept_beside_ours(c);
     ck_assert_uint_ge(ct_stats(c).isa_refused, 1);
     void *v;
@@ -387,19 +387,19 @@ START_TEST(c09_collisions)
 {
     lz_cache *c = ct_open();
     ct_put(c, 5);
-    spill_entry("build-1", 1, "", "key 6", "the value of key 6");
+    spill_entry("build-1", LZ_ENTRY_SCHEMA, "", "key 6", "the value of key 6");
     expect_kept_beside_ours(c);
     ck_assert_uint_ge(ct_stats(c).collisions, 1);
     for (int slot = 1; slot < LZ_STORE_SLOTS;
          slot++) { /* all slots taken: a miss, no store, no harm */
-        spill_entry("build-1", 1, "", "key 6", "the value of key 6");
+        spill_entry("build-1", LZ_ENTRY_SCHEMA, "", "key 6", "the value of key 6");
         char first[400];
         snprintf(first, sizeof first, "%s", ct_path(5));
         unlink(ct_path_slot(5, slot));
         ck_assert_int_eq(link(first, ct_path_slot(5, slot)), 0);
         unlink(first);
     }
-    spill_entry("build-1", 1, "", "key 6", "the value of key 6");
+    spill_entry("build-1", LZ_ENTRY_SCHEMA, "", "key 6", "the value of key 6");
     ck_assert_int_eq(ct_get(c, 5), 0);
     ct_put(c, 5);
     ck_assert_int_eq(ct_get(c, 5), 0);

@@ -3,8 +3,7 @@
  * each other. Threads: one launch at a time. */
 #include "test/mock/simt_emu.h"
 #include "test/mock/simt_warp.h"
-#include "backends/cpu/elfload.h"
-#include <elf.h>
+#include "codegen/code_image.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,17 +291,6 @@ static void *resolve(const char *name)
     return NULL;
 }
 
-static size_t object_size(const void *object)
-{
-    const Elf64_Ehdr *eh = object;
-    const Elf64_Shdr *sh = (const void *)((const char *)object + eh->e_shoff);
-    size_t n = eh->e_shoff + (size_t)eh->e_shnum * sizeof *sh;
-    for (int i = 0; i < eh->e_shnum; i++)
-        if (sh[i].sh_type != SHT_NOBITS && sh[i].sh_offset + sh[i].sh_size > n)
-            n = sh[i].sh_offset + sh[i].sh_size;
-    return n;
-}
-
 static void add_function(emu_kernel *k, const char *name, emu_function *f)
 {
     snprintf(k->function[k->nfunction].name, sizeof k->function->name, "%s", name);
@@ -317,40 +305,40 @@ emu_function *emu_find(const emu_kernel *k, const char *name)
     return NULL;
 }
 
-const char *emu_load(const void *object, emu_kernel *out)
+/* Memory for the image's code, on whole pages. */
+static const char *place(const lz_code_image *im, emu_kernel *out)
 {
-    memset(out, 0, sizeof *out);
-    if (memcmp(object, ELFMAG, SELFMAG) != 0)
-        return "no object file";
-    size_t nbytes = object_size(object), bound = lz_elf_bound(object, nbytes);
-    if (!bound)
-        return "a malformed object file";
-    out->nbytes = (bound + 4095) & ~(size_t)4095;
+    out->nbytes = (im->ncode + 4095) & ~(size_t)4095;
     out->mem = mmap(NULL, out->nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (out->mem == MAP_FAILED)
         return out->mem = NULL, "no memory for code";
-    lz_elf_sym syms[EMU_FUNCTIONS + 1];
-    lz_elf_image im = {.mem = out->mem,
-                       .cap = out->nbytes,
-                       .run_at = (uint64_t)(uintptr_t)out->mem,
-                       .resolve = resolve,
-                       .syms = syms,
-                       .max_syms = EMU_FUNCTIONS + 1};
     wants_others = wants_cluster = false;
-    const char *err = lz_elf_link(object, nbytes, &im);
-    for (int i = 0; i < im.nsyms && !err; i++) {
-        uintptr_t at = (uintptr_t)out->mem + syms[i].offset;
-        if (strcmp(syms[i].name, "lz_params") == 0)
-            out->nparams = (int64_t(*)(void))at;
-        else if (out->nfunction < EMU_FUNCTIONS)
-            add_function(out, syms[i].name, (emu_function *)at);
-    }
+    if (lz_code_place(im, out->mem, (uintptr_t)out->mem, resolve))
+        return "an unknown external function";
     out->together = wants_others;
     out->paired = wants_cluster;
+    return mprotect(out->mem, out->nbytes, PROT_READ | PROT_EXEC) == 0
+               ? NULL
+               : "memory that cannot be executed";
+}
+
+const char *emu_load(const void *image, emu_kernel *out)
+{
+    lz_code_image im;
+    memset(out, 0, sizeof *out);
+    const char *err = lz_code_open(image, lz_code_nbytes(image), &im);
+    if (!err)
+        err = place(&im, out);
+    for (uint32_t i = 0; !err && i < im.nfunc; i++) {
+        uintptr_t at = (uintptr_t)out->mem + im.funcs[i].at;
+        const char *name = im.names + im.funcs[i].name;
+        if (strcmp(name, "lz_params") == 0)
+            out->nparams = (int64_t(*)(void))at;
+        else if (out->nfunction < EMU_FUNCTIONS)
+            add_function(out, name, (emu_function *)at);
+    }
     if (!err && (!emu_find(out, "lz_kernel") || !out->nparams))
-        err = "an object without lz_kernel";
-    if (!err && mprotect(out->mem, out->nbytes, PROT_READ | PROT_EXEC) != 0)
-        err = "memory that cannot be executed";
+        err = "an image without lz_kernel";
     if (err)
         emu_unload(out);
     return err;

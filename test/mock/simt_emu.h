@@ -19,8 +19,9 @@ typedef struct emu_kernel {
     bool together;            /* its threads meet: they run as fibers */
     bool paired;              /* knows of clusters */
 } emu_kernel;
-/* NULL, or what is wrong with the object. Its size is read from its headers. */
-const char *emu_load(const void *object, emu_kernel *out);
+/* NULL, or what is wrong with the image (codegen/code_image.h). Its size is read from its
+ * header. */
+const char *emu_load(const void *image, emu_kernel *out);
 void emu_unload(emu_kernel *k);
 emu_function *emu_find(const emu_kernel *k, const char *name); /* NULL: it has none of this name */
 

@@ -72,7 +72,7 @@ START_TEST(layout_is_the_documented_one)
     ck_assert_uint_eq(nbytes, 168 + 3 + 1 + 3 + 5 + 16);
     ck_assert(memcmp(bytes, "\x89LZC\r\n\x1a\n", 8) == 0);
     uint8_t want[168 - 8] = {0};
-    const uint64_t head[] = {1 | (uint64_t)168 << 32, nbytes, 1 | (uint64_t)4 << 32, (uint64_t)-5};
+    const uint64_t head[] = {2 | (uint64_t)168 << 32, nbytes, 1 | (uint64_t)4 << 32, (uint64_t)-5};
     memcpy(want, head, sizeof head);
     uint64_t rows[4][4] = {{1, 168, 3, 3}, {2, 171, 1, 1}, {3, 172, 3, 3}, {4, 175, 5, 5}};
     memcpy(want + 32, rows, sizeof rows);

@@ -5,7 +5,8 @@
 #define LZ_TEST_JIT_UTIL_H
 #include "codegen/shared_code.h"
 #include "base/config.h"
-#include "backends/cpu/elfload.h"
+#include "codegen/code_image.h"
+#include "codegen/code_memory.h"
 #include "codegen/codegen.h"
 #include "suite.h"
 #include <stdio.h>
@@ -197,7 +198,7 @@ static inline void add_store(lz_stage *s, lz_access a, int32_t value)
 /* ---- compiled kernels ---- */
 
 typedef struct jit {
-    lz_elf_code code;
+    lz_code code;
     lz_run_fn run;
     lz_size_fn grid, scratch;
     lz_buf ll;
@@ -221,10 +222,10 @@ static inline jit jit_new_on(const lz_kernel *k, const lz_target *t)
     }
     if (getenv("JIT_DUMP"))
         fprintf(stderr, "%s", lz_buf_str(&j.ll));
-    must(lz_elf_load(obj.data, obj.len, &j.code));
-    j.run = (lz_run_fn)(uintptr_t)j.code.run;
-    j.grid = (lz_size_fn)(uintptr_t)j.code.grid;
-    j.scratch = (lz_size_fn)(uintptr_t)j.code.scratch;
+    must(lz_code_load(obj.data, obj.len, &j.code));
+    j.run = j.code.run;
+    j.grid = j.code.grid;
+    j.scratch = j.code.scratch;
     lz_buf_free(&obj);
     return j;
 }
@@ -276,7 +277,7 @@ static inline bool few_registers(lz_target *t)
 
 static inline void jit_free(jit *j)
 {
-    lz_elf_free(&j->code);
+    lz_code_free(&j->code);
     lz_buf_free(&j->ll);
 }
 
@@ -307,17 +308,33 @@ static inline int count(const char *text, const char *what)
     return n;
 }
 
-/* Objects of shared functions that were made for q on t; n: those it consists of. */
+/* Parts that an image was joined from: places in its own code that it calls through slots, and what
+ * calls them. */
+static inline uint32_t parts_of(const lz_buf *image)
+{
+    lz_code_image im;
+    uint32_t n = 1;
+    ck_assert_ptr_null(lz_code_open(image->data, image->len, &im));
+    for (uint32_t i = 0; i < im.nslot; i++) {
+        bool seen =
+            im.slots[i].kind != LZ_CODE_WORD_INTERN && im.slots[i].kind != LZ_CODE_MOVW_INTERN;
+        for (uint32_t j = 0; j < i && !seen; j++)
+            seen = im.slots[j].kind == im.slots[i].kind && im.slots[j].to == im.slots[i].to;
+        n += !seen;
+    }
+    return n;
+}
+
+/* Shared functions that were made for q on t; n: the parts its image consists of. */
 static inline uint64_t made_for(const lz_kernel *q, const lz_target *t, uint32_t *n)
 {
     uint64_t before = lz_shared_made();
     lz_buf obj = {0};
-    lz_object o[LZ_OBJECTS];
-    lz_elf_code c;
+    lz_code c;
     must(lz_llvm_compile(q, t, &obj, NULL, NULL));
-    ck_assert(lz_objects_split(obj.data, obj.len, o, n));
-    must(lz_elf_load(obj.data, obj.len, &c));
-    lz_elf_free(&c);
+    *n = parts_of(&obj);
+    must(lz_code_load(obj.data, obj.len, &c));
+    lz_code_free(&c);
     lz_buf_free(&obj);
     return lz_shared_made() - before;
 }

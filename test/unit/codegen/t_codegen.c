@@ -1,6 +1,5 @@
 /* t_codegen.c - the code generator as a whole: targets, symbols, determinism, threads, failing
  * memory, what it refuses. */
-#include "backends/common/kernel_store.h"
 #include "codegen/shared_code.h"
 #include "jit_util.h"
 #include "base/alloc.h"
@@ -174,11 +173,9 @@ START_TEST(same_bytes)
         compile(list[i], &b, NULL, NULL); /* what it shares with others is there already */
         ck_assert_uint_eq(a.len, b.len);
         ck_assert_int_eq(memcmp(a.data, b.data, a.len), 0);
-        compile(list[i], &text, &ll, &as); /* with its text it is one object */
-        lz_object o[LZ_OBJECTS];
-        uint32_t n;
-        ck_assert(lz_objects_split(text.data, text.len, o, &n) && n == 1);
-        ck_assert(lz_objects_split(a.data, a.len, o, &n) && (n > 1) == lz_kernel_is_dot(list[i]));
+        compile(list[i], &text, &ll, &as); /* with its text it is one module */
+        ck_assert_uint_eq(parts_of(&text), 1);
+        ck_assert((parts_of(&a) > 1) == lz_kernel_is_dot(list[i]));
         lz_buf_free(&text);
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&ll), "define void @lz_run"));
         ck_assert_ptr_nonnull(strstr(lz_buf_str(&as), "lz_grid"));
@@ -354,66 +351,6 @@ START_TEST(refused)
 }
 END_TEST
 
-/* ---- the order of compiling ---- */
-
-static const lz_kernel *order[3];
-static int norder;
-
-/* user: whether products fail */
-static lz_status note(void *user, const lz_kernel *k, lz_buf *bytes)
-{
-    order[norder++] = k;
-    if (user && lz_kernel_is_dot(k))
-        return LZ_FAIL(LZ_ECOMPILE, "no products today");
-    lz_buf_puts(bytes, "code");
-    return LZ_OK;
-}
-
-static lz_status no_load(void *user, const lz_kernel *k, const void *bytes, size_t n, void *code)
-{
-    (void)user, (void)k, (void)bytes, (void)n, (void)code;
-    return LZ_OK;
-}
-
-static void no_unload(void *code)
-{
-    (void)code;
-}
-
-static int one_thread(void)
-{
-    return 1;
-}
-
-/* What takes long is not begun when all else is done. */
-START_TEST(products_first)
-{
-    static const lz_kstore_ops ops = {
-        .make = note, .load = no_load, .unload = no_unload, .threads = one_thread};
-    static lz_kstore st = LZ_KSTORE_INIT(&ops);
-    lz_kernel *k[] = {unary(LZ_OP_TANH, LZ_F32, 10), unary(LZ_OP_LOG, LZ_F64, 10),
-                      matrix_product()};
-    lz_kernel_load out[3];
-    must(lz_kstore_load(&st, k, 3, NULL, NULL, out));
-    ck_assert_int_eq(norder, 3);
-    ck_assert_ptr_eq(order[0], k[2]);
-    ck_assert_ptr_eq(order[1], k[0]); /* then as they come */
-    ck_assert_ptr_eq(order[2], k[1]);
-    for (int i = 0; i < 3; i++)
-        lz_kstore_release(out[i].code);
-    lz_kstore_trim(&st);
-    /* what failed is told, not what was left undone for it */
-    bool fails = true;
-    norder = 0;
-    ck_assert_int_eq(lz_kstore_load(&st, k, 3, &fails, NULL, out), LZ_ECOMPILE);
-    ck_assert_int_eq(norder, 1);
-    ck_assert_str_eq(lz_error_get()->message, "no products today");
-    lz_kstore_trim(&st);
-    for (int i = 0; i < 3; i++)
-        lz_kernel_free(k[i]);
-}
-END_TEST
-
 int main(void)
 {
     Suite *s = suite_create("codegen");
@@ -431,7 +368,6 @@ int main(void)
     tcase_add_test(t, threads);
     tcase_add_test(t, no_memory);
     tcase_add_test(t, refused);
-    tcase_add_test(t, products_first);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

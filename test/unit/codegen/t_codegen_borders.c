@@ -239,7 +239,7 @@ START_TEST(all_tiles_and_numbers_are_shared)
                    .d = LZ_F32};
         lz_kernel *q = windows(&v, total);
         uint64_t made = made_for(q, &t, &n);
-        ck_assert_uint_eq(n, LZ_OBJECTS);
+        ck_assert_uint_eq(n, LZ_SHARED + 1);
         ck_assert_uint_eq(made, i ? 0 : n - 1);
         lz_kernel_free(q);
     }

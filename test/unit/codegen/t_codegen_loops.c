@@ -2,9 +2,6 @@
  * the slow executor of the loop IR.
  * Every buffer ends at a guard page; units run in odd pieces and backwards, and the results must be
  * the same bits. */
-#include "backends/cpu/cpu_kernels.h"
-#include "backends/cpu/cpu_tuning.h"
-#include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "jit_util.h"
 #include "ir/module.h"
@@ -706,33 +703,6 @@ START_TEST(sums_down_columns_are_two_functions)
 }
 END_TEST
 
-/* Chunks that each thread's share of the kernel is cut into; frees what the kernel starts from. */
-static int chunks_of(world *w)
-{
-    lz_target t;
-    lz_kernel_load l = {0};
-    lz_cpu_code code;
-    must(lz_target_host(&t));
-    must(lz_kernel_finish(w->k));
-    must(lz_kernels_load(&w->k, 1, &t, NULL, &l));
-    lz_cpu_code_of(l.code, w->k, &(lz_step){.args = w->k->args, .bytes = 1 << 24}, &code);
-    lz_kernels_release(l.code);
-    for (uint32_t b = 0; b < w->k->nbuf; b++)
-        guarded_free(&w->in[b]);
-    lz_kernel_free(w->k);
-    return code.chunks;
-}
-
-/* Strips are as wide as a chunk at most: sums down columns have wider ones than other kernels. */
-START_TEST(columns_have_wide_chunks)
-{
-    world sums = columns_new(LZ_OP_ADD, LZ_F32, LZ_F32, (int64_t[]){1, 1, 100, 300}),
-          copy = transposed_copy(64, 300);
-    ck_assert_int_lt(chunks_of(&sums), LZ_WORKERS_CHUNKS);
-    ck_assert_int_eq(chunks_of(&copy), LZ_WORKERS_CHUNKS);
-}
-END_TEST
-
 /* ---- computed addresses: rows of a table by index; padding by guards; scatter in order ---- */
 
 START_TEST(gather)
@@ -937,7 +907,6 @@ int main(void)
     tcase_add_test(t, strips_of_columns);
     tcase_add_test(t, rows_are_fetched_ahead);
     tcase_add_test(t, sums_down_columns_are_two_functions);
-    tcase_add_test(t, columns_have_wide_chunks);
     tcase_add_test(t, short_loops);
     tcase_add_test(t, backwards_in_registers);
     tcase_add_test(t, whole_lines_go_along_rows);

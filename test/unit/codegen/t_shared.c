@@ -1,5 +1,4 @@
-/* t_shared.c - functions that kernels have alike: made once for a process, joined with each
- * kernel's own code, and taken apart again whatever the bytes are. */
+/* t_shared.c - functions that kernels have alike are made once for a process. */
 #include "codegen/codegen.h"
 #include "codegen/shared_code.h"
 #include "base/alloc.h"
@@ -9,95 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- several objects as one ---- */
-
-static lz_buf joined(uint32_t n, const size_t *size, char fill)
-{
-    char bytes[LZ_OBJECTS][40];
-    lz_object o[LZ_OBJECTS];
-    lz_buf b = {0};
-    for (uint32_t i = 0; i < n; i++) {
-        memset(bytes[i], fill + (int)i, sizeof bytes[i]);
-        o[i] = (lz_object){bytes[i], size[i]};
-    }
-    lz_objects_join(o, n, &b);
-    ck_assert(!b.failed);
-    return b;
-}
-
-START_TEST(join_and_split)
-{
-    const size_t size[LZ_OBJECTS] = {33, 8, 0, 1, 40, 5};
-    lz_buf b = joined((uint32_t)_i, size, 'a');
-    lz_object o[LZ_OBJECTS];
-    uint32_t n;
-    ck_assert(lz_objects_split(b.data, b.len, o, &n));
-    ck_assert_uint_eq(n, (uint32_t)_i);
-    for (uint32_t i = 0; i < n; i++) {
-        ck_assert_uint_eq(o[i].nbytes, size[i]);
-        ck_assert_uint_eq((uintptr_t)o[i].at % 8, 0);
-        for (size_t j = 0; j < size[i]; j++)
-            ck_assert_int_eq(((const char *)o[i].at)[j], 'a' + (int)i);
-    }
-    lz_buf_free(&b);
-}
-END_TEST
-
-/* What is split lies inside the bytes. */
-static bool splits(const void *bytes, size_t nbytes)
-{
-    lz_object o[LZ_OBJECTS];
-    uint32_t n;
-    if (!lz_objects_split(bytes, nbytes, o, &n))
-        return false;
-    ck_assert_uint_ge(n, 1);
-    ck_assert_uint_le(n, LZ_OBJECTS);
-    const char *from = bytes;
-    for (uint32_t i = 0; i < n; i++) {
-        const char *at = o[i].at;
-        ck_assert(at >= from && (size_t)(at - from) <= nbytes &&
-                  o[i].nbytes <= nbytes - (size_t)(at - from));
-    }
-    return true;
-}
-
-START_TEST(damage)
-{
-    const size_t size[LZ_OBJECTS] = {33, 8, 0, 1, 40, 5};
-    lz_buf b = joined(3, size, 'a');
-    uint64_t word[64], many = UINT64_MAX;
-    ck_assert_uint_le(b.len, sizeof word);
-    for (size_t n = 16; n < b.len; n++) {
-        memcpy(word, b.data, n);
-        ck_assert(!splits(word, n)); /* cut off */
-    }
-    memcpy(word, b.data, b.len);
-    ck_assert(splits(word, b.len));
-    ck_assert(!splits(word, b.len + 8)); /* something behind */
-    for (int i = 1; i < 5; i++)
-        for (int bit = 0; bit < 64; bit++) {
-            uint64_t was = word[i];
-            word[i] ^= UINT64_C(1) << bit;
-            (void)splits(word, b.len);
-            word[i] = was;
-        }
-    for (uint64_t n = 0; n < 10; n++) { /* how many */
-        word[1] = n;
-        ck_assert(splits(word, b.len) == (n == 3));
-    }
-    word[1] = many;
-    ck_assert(!splits(word, b.len));
-    word[1] = 3;
-    word[2] = many; /* how large */
-    ck_assert(!splits(word, b.len));
-    word[2] = many - 6;
-    ck_assert(!splits(word, b.len));
-    lz_buf_free(&b);
-}
-END_TEST
-
-/* ---- what is kept ---- */
 
 typedef struct maker {
     _Atomic int calls;
@@ -126,7 +36,7 @@ static void *want(void *arg)
     if (m->cpu)
         snprintf(t.cpu, sizeof t.cpu, "%s", m->cpu);
     lz_buf b = {0};
-    lz_status s = lz_shared_object(&t, "module", 6, make, arg, &b, NULL);
+    lz_status s = lz_shared_image(&t, "module", 6, make, arg, &b, NULL);
     bool right = s == LZ_OK && strcmp(lz_buf_str(&b), "code") == 0;
     lz_buf_free(&b);
     return right ? arg : NULL;
@@ -144,7 +54,7 @@ START_TEST(made_elsewhere)
     ck_assert_int_eq(pthread_create(&thread, NULL, want, &m), 0);
     while (atomic_load(&m.calls) == 0)
         usleep(100);
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, &busy), LZ_OK);
+    ck_assert_int_eq(lz_shared_image(&t, "module", 6, make, &m, &b, &busy), LZ_OK);
     ck_assert(busy);
     ck_assert_uint_eq(b.len, 0);
     atomic_store(&m.hold, false);
@@ -152,7 +62,7 @@ START_TEST(made_elsewhere)
     ck_assert_ptr_nonnull(right);
     lz_buf_free(&b);
     busy = false;
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, &busy), LZ_OK);
+    ck_assert_int_eq(lz_shared_image(&t, "module", 6, make, &m, &b, &busy), LZ_OK);
     ck_assert(!busy);
     ck_assert_str_eq(lz_buf_str(&b), "code");
     ck_assert_int_eq(m.calls, 1);
@@ -174,9 +84,9 @@ START_TEST(made_once)
     ck_assert_int_eq(m.calls, 1);
     lz_target t = {.triple = "nowhere", .cpu = "another"};
     lz_buf b = {0};
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_OK);
+    ck_assert_int_eq(lz_shared_image(&t, "module", 6, make, &m, &b, NULL), LZ_OK);
     ck_assert_int_eq(m.calls, 2); /* another target, */
-    ck_assert_int_eq(lz_shared_object(&t, "modulo", 6, make, &m, &b, NULL), LZ_OK);
+    ck_assert_int_eq(lz_shared_image(&t, "modulo", 6, make, &m, &b, NULL), LZ_OK);
     ck_assert_int_eq(m.calls, 3); /* another module */
     ck_assert_str_eq(lz_buf_str(&b), "codecode");
     lz_buf_free(&b);
@@ -188,11 +98,11 @@ START_TEST(failure_is_not_kept)
     lz_target t = {.triple = "nowhere", .cpu = "bad"};
     maker m = {.fails = true};
     lz_buf b = {0};
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_ECOMPILE);
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_ECOMPILE);
+    ck_assert_int_eq(lz_shared_image(&t, "module", 6, make, &m, &b, NULL), LZ_ECOMPILE);
+    ck_assert_int_eq(lz_shared_image(&t, "module", 6, make, &m, &b, NULL), LZ_ECOMPILE);
     ck_assert_int_eq(m.calls, 2);
     m.fails = false;
-    ck_assert_int_eq(lz_shared_object(&t, "module", 6, make, &m, &b, NULL), LZ_OK);
+    ck_assert_int_eq(lz_shared_image(&t, "module", 6, make, &m, &b, NULL), LZ_OK);
     ck_assert_str_eq(lz_buf_str(&b), "code");
     lz_buf_free(&b);
 }
@@ -209,12 +119,12 @@ START_TEST(no_memory)
         snprintf(module, sizeof module, "module %d", (int)n);
         uint64_t failed = lz_alloc_failed_count();
         lz_alloc_fail_at(n, false);
-        lz_status s = lz_shared_object(&t, module, strlen(module), make, &m, &b, NULL);
+        lz_status s = lz_shared_image(&t, module, strlen(module), make, &m, &b, NULL);
         lz_alloc_fail_at(0, false);
         done = lz_alloc_failed_count() == failed;
         ck_assert(s == LZ_EMEM || b.failed || strcmp(lz_buf_str(&b), "code") == 0);
         lz_buf_free(&b);
-        ck_assert_int_eq(lz_shared_object(&t, module, strlen(module), make, &m, &b, NULL), LZ_OK);
+        ck_assert_int_eq(lz_shared_image(&t, module, strlen(module), make, &m, &b, NULL), LZ_OK);
         ck_assert_str_eq(lz_buf_str(&b), "code");
         lz_buf_free(&b);
         ck_assert_int_lt(n, 100);
@@ -227,8 +137,6 @@ int main(void)
     Suite *s = suite_create("shared");
     TCase *t = tcase_create("shared");
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, join_and_split, 1, LZ_OBJECTS + 1);
-    tcase_add_test(t, damage);
     tcase_add_test(t, made_elsewhere);
     tcase_add_test(t, made_once);
     tcase_add_test(t, failure_is_not_kept);

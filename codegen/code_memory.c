@@ -1,14 +1,14 @@
-/* jit_memory.c - executable memory: many kernels packed into few regions, never writable and
- * executable at one address. A region is a piece of a memory file mapped twice, once writable and
- * once executable, so adding a kernel costs no system call and a process with thousands of kernels
- * has a handful of mappings. Where such files may not be executed, and for perf, which takes a
- * file's names from the file, a region is anonymous memory whose pages are switched from writable
- * to executable once they hold a kernel; kernels then begin on pages of their own. An empty region
- * is unmapped, except the last one.
+/* code_memory.c - see code_memory.h. Executable memory: many kernels packed into few regions, never
+ * writable and executable at one address. A region is a piece of a memory file mapped twice, once
+ * writable and once executable, so adding a kernel costs no system call and a process with
+ * thousands of kernels has a handful of mappings. Where such files may not be executed, and for
+ * perf, which takes a file's names from the file, a region is anonymous memory whose pages are
+ * switched from writable to executable once they hold a kernel; kernels then begin on pages of
+ * their own. An empty region is unmapped, except the last one.
  * Units: bytes. Threads: thread-safe. */
-#include "backends/cpu/elfload.h"
+#include "codegen/code_memory.h"
+#include "codegen/code_image.h"
 #include "codegen/codegen.h"
-#include "codegen/shared_code.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/thread.h"
@@ -18,7 +18,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GRAIN = 64, REGION = 1 << 20, MAX_HOLES = 1 << 16 };
+#if defined(__aarch64__)
+enum { GRAIN = 4096 }; /* adrp counts in pages */
+#else
+enum { GRAIN = 64 };
+#endif
+enum { REGION = 1 << 20, MAX_HOLES = 1 << 16 };
 
 /* A free piece of a region; holes are sorted by offset and never touch. */
 typedef struct hole {
@@ -218,86 +223,40 @@ static int64_t no_scratch(const int64_t *args)
     return 0;
 }
 
-static bool take_symbols(const lz_elf_image *im, const uint8_t *exec, lz_elf_code *out)
+static bool take_functions(const lz_code_image *im, const uint8_t *exec, lz_code *out)
 {
-    out->scratch = (void *)(uintptr_t)no_scratch;
-    for (int i = 0; i < im->nsyms; i++) {
-        void *at = (void *)(uintptr_t)(exec + im->syms[i].offset);
-        if (strcmp(im->syms[i].name, "lz_run") == 0)
-            out->run = at;
-        else if (strcmp(im->syms[i].name, "lz_grid") == 0)
-            out->grid = at;
-        else if (strcmp(im->syms[i].name, "lz_scratch") == 0)
-            out->scratch = at;
-    }
-    return out->run && out->grid;
+    uint32_t run = lz_code_find(im, "lz_run"), grid = lz_code_find(im, "lz_grid"),
+             scratch = lz_code_find(im, "lz_scratch");
+    if (run == UINT32_MAX || grid == UINT32_MAX)
+        return false;
+    out->run = (lz_run_fn)(uintptr_t)(exec + run);
+    out->grid = (lz_size_fn)(uintptr_t)(exec + grid);
+    out->scratch = scratch == UINT32_MAX ? no_scratch : (lz_size_fn)(uintptr_t)(exec + scratch);
+    return true;
 }
 
-/* The objects of a kernel: those of functions it shares with others (codegen/shared_code.h), then
- * its own. */
-typedef struct objects {
-    lz_object o[LZ_OBJECTS];
-    uint32_t n;
-} objects;
-
-static const char *link_all(const objects *from, lz_elf_image *im)
+/* Puts the image where `out` says; gives what is wrong, or NULL. */
+static const char *install(region *r, const lz_code_image *im, lz_code *out)
 {
-    const char *err = NULL;
-    for (uint32_t i = 0; i < from->n && !err; i++) {
-        const lz_object *o = &from->o[i];
-        err = i ? lz_elf_add(o->at, o->nbytes, im) : lz_elf_link(o->at, o->nbytes, im);
-        if (err || i + 1 == from->n)
-            break;
-        if (im->nsyms != (int)i + 1)
-            return "a shared function is not one function";
-        im->syms[i].name = lz_shared_name(i);
-    }
-    return err;
-}
-
-/* Links into `mem`, to run at `exec`; gives what is wrong, or NULL. */
-static const char *link_at(const objects *from, uint8_t *mem, size_t cap, const uint8_t *exec,
-                           lz_elf_code *out, size_t *used)
-{
-    enum { OWN = 3, SYMS = LZ_SHARED + OWN }; /* run, grid, scratch */
-    lz_elf_sym syms[SYMS];
-    lz_elf_image im = {.mem = mem,
-                       .cap = cap,
-                       .run_at = (uint64_t)(uintptr_t)exec,
-                       .resolve = lz_jit_symbol,
-                       .syms = syms,
-                       .max_syms = SYMS};
-    const char *err = link_all(from, &im);
-    if (!err && !take_symbols(&im, exec, out))
-        err = "it does not define the functions of a kernel";
-    *used = im.used;
-    return err;
-}
-
-static const char *install(region *r, const objects *from, lz_elf_code *out)
-{
-    size_t used;
+    uint8_t *exec = r->exec + out->offset;
     if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_WRITE))
         return "its memory cannot be made writable";
-    const char *err =
-        link_at(from, r->write + out->offset, out->nbytes, r->exec + out->offset, out, &used);
-    if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_EXEC) && !err)
-        err = "its memory cannot be made executable";
-    char *begin = (char *)r->exec + out->offset;
-    __builtin___clear_cache(begin, begin + out->nbytes);
-    return err;
+    const char *err = lz_code_place(im, r->write + out->offset, (uintptr_t)exec, lz_jit_symbol);
+    if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_EXEC))
+        return "its memory cannot be made executable";
+    __builtin___clear_cache((char *)exec, (char *)exec + out->nbytes);
+    return err ? "it calls an external function that there is not" : NULL;
 }
 
-static bool is_for_host(const void *obj, size_t nbytes)
+static bool is_for_host(const lz_code_image *im)
 {
 #if defined(__x86_64__)
-    const int host = EM_X86_64;
+    return im->machine == EM_X86_64;
 #elif defined(__aarch64__)
-    const int host = EM_AARCH64;
+    return im->machine == EM_AARCH64;
 #else
-    const int host = EM_NONE;
+    return false;
 #endif
-    return nbytes >= sizeof(Elf64_Ehdr) && ((const Elf64_Ehdr *)obj)->e_machine == host;
 }
 
 static lz_status refuse(const char *err, size_t nbytes)
@@ -305,25 +264,14 @@ static lz_status refuse(const char *err, size_t nbytes)
     return LZ_FAIL(LZ_ECORRUPT, "the code of a kernel (%zu bytes) cannot be used: %s", nbytes, err);
 }
 
-/* Links once beside, to see whether the object is good and how much room it takes to the byte. */
-static lz_status measure(const objects *from, size_t nbytes, size_t bound, size_t *used)
+static lz_status load_locked(const lz_code_image *im, size_t nbytes, lz_code *out)
 {
-    lz_elf_code trial = {0};
-    uint8_t *raw = lz_alloc(bound + GRAIN);
-    if (!raw)
-        return LZ_FAIL(LZ_EMEM, "no memory to link a kernel of %zu bytes", nbytes);
-    uint8_t *mem = (uint8_t *)LZ_ALIGN_UP((uintptr_t)raw, GRAIN);
-    const char *err = link_at(from, mem, bound, mem, &trial, used);
-    lz_free(raw);
-    return err ? refuse(err, nbytes) : LZ_OK;
-}
-
-static lz_status load_locked(const objects *from, size_t nbytes, size_t used, lz_elf_code *out)
-{
-    region *r = find_room(used, &out->offset, &out->nbytes);
+    region *r = find_room(im->ncode, &out->offset, &out->nbytes);
     if (!r)
         return LZ_FAIL(LZ_EMEM, "no executable memory for a kernel of %zu bytes", nbytes);
-    const char *err = install(r, from, out);
+    const char *err = install(r, im, out);
+    if (!err && !take_functions(im, r->exec + out->offset, out))
+        err = "it does not define the functions of a kernel";
     if (err) {
         mend(r, out->offset, out->nbytes);
         drop_if_empty(r);
@@ -335,39 +283,24 @@ static lz_status load_locked(const objects *from, size_t nbytes, size_t used, lz
     return LZ_OK;
 }
 
-/* Bytes that are enough for all of them; 0: they are none. */
-static size_t bound_of(const objects *from)
+lz_status lz_code_load(const void *image, size_t nbytes, lz_code *out)
 {
-    size_t sum = 0;
-    for (uint32_t i = 0; i < from->n; i++) {
-        const lz_object *o = &from->o[i];
-        size_t n = is_for_host(o->at, o->nbytes) ? lz_elf_bound(o->at, o->nbytes) : 0;
-        if (n == 0 || n > SIZE_MAX / 2 - sum)
-            return 0;
-        sum += n + GRAIN;
-    }
-    return sum;
-}
-
-lz_status lz_elf_load(const void *obj, size_t nbytes, lz_elf_code *out)
-{
-    objects from;
+    lz_code_image im;
     memset(out, 0, sizeof *out);
-    size_t bound = 0, used = 0;
-    if ((uintptr_t)obj % 8 == 0 && lz_objects_split(obj, nbytes, from.o, &from.n))
-        bound = bound_of(&from);
-    if (bound == 0)
-        return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are not an object file for this processor", nbytes);
-    LZ_TRY(measure(&from, nbytes, bound, &used));
+    const char *err = lz_code_open(image, nbytes, &im);
+    if (!err && !is_for_host(&im))
+        err = "it is for another processor";
+    if (err)
+        return refuse(err, nbytes);
     pthread_mutex_lock(&lock);
-    lz_status s = load_locked(&from, nbytes, used, out);
+    lz_status s = load_locked(&im, nbytes, out);
     pthread_mutex_unlock(&lock);
     if (s != LZ_OK)
         memset(out, 0, sizeof *out);
     return s;
 }
 
-void lz_elf_free(lz_elf_code *c)
+void lz_code_free(lz_code *c)
 {
     region *r = c->region;
     if (!r)
