@@ -24,6 +24,8 @@ static void make_info(lz_exec *x)
     f->steps = p->nstep;
     for (uint32_t i = 0; x->loads && i < f->kernels; i++) {
         const lz_kernel_load *l = &x->loads[i];
+        if (!l->code)
+            continue; /* of a branch that was not taken yet */
         f->code_bytes += x->ops->code_bytes(l->code);
         f->llvm_compiles += l->source == LZ_FROM_LLVM;
         f->kernel_hits += l->source != LZ_FROM_LLVM;
@@ -85,13 +87,36 @@ lz_status lz_exec_new(const lz_exec_ops *ops, lz_plan *p, void *maker, lz_cache 
     return s;
 }
 
-lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache)
+/* Loads those of the n kernels that are not late, packed into `k` and `out` for the store. */
+static lz_status load_some(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache,
+                           const bool *late, lz_kernel **k, lz_kernel_load *out)
+{
+    uint32_t n = 0, at = 0;
+    for (uint32_t i = 0; i < x->plan_exec.nkernel; i++)
+        if (!late[i])
+            k[n++] = x->plan_exec.kernels[i];
+    LZ_TRY(lz_kstore_load(store, k, n, user, cache, out));
+    for (uint32_t i = 0; i < x->plan_exec.nkernel; i++)
+        if (!late[i])
+            x->loads[i] = out[at++];
+    return LZ_OK;
+}
+
+lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache, const bool *late)
 {
     uint32_t n = x->plan_exec.nkernel;
     x->loads = lz_calloc(n, sizeof *x->loads);
     if (!x->loads)
         return LZ_FAIL(LZ_EMEM, "no memory for an executable of %u kernels", n);
-    return lz_kstore_load(store, x->plan_exec.kernels, n, user, cache, x->loads);
+    if (!late)
+        return lz_kstore_load(store, x->plan_exec.kernels, n, user, cache, x->loads);
+    lz_kernel **k = lz_calloc(n, sizeof *k);
+    lz_kernel_load *out = lz_calloc(n, sizeof *out);
+    lz_status s = k && out ? load_some(x, store, user, cache, late, k, out)
+                           : LZ_FAIL(LZ_EMEM, "no memory for an executable of %u kernels", n);
+    lz_free(k);
+    lz_free(out);
+    return s;
 }
 
 void lz_exec_free(lz_exec *x)

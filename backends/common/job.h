@@ -82,8 +82,9 @@ struct lz_exec_ops {
 lz_status lz_exec_new(const lz_exec_ops *ops, lz_plan *p, void *maker, lz_cache *cache,
                       lz_exec **out);
 void lz_exec_set_label(lz_exec *x, const lz_compile_options *o); /* o may be NULL */
-/* Fills in x->loads. `user` is what the store's ops get. */
-lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache);
+/* Fills in x->loads. `user` is what the store's ops get. late: kernels to leave out, whose code
+ * stays NULL; NULL: none. */
+lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache, const bool *late);
 /* lz_backend.exec_free and .exec_info */
 void lz_exec_free(lz_exec *x);
 void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);

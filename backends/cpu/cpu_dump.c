@@ -35,7 +35,8 @@ static void timing_text(const lz_exec *x, const lz_cpu_times *times, lz_buf *out
         const lz_kernel *k = x->plan_exec.kernels[i];
         const lz_kernel_load *l = x->loads ? &x->loads[i] : NULL;
         if (l)
-            lz_buf_printf(out, "kernel %u\t%.3f\t%s\t%s\n", i, l->ms, from[l->source], k->name);
+            lz_buf_printf(out, "kernel %u\t%.3f\t%s\t%s\n", i, l->ms,
+                          l->code ? from[l->source] : "later", k->name);
     }
 }
 

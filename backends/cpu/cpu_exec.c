@@ -8,6 +8,8 @@
 #include "backends/common/profile.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
+#include "base/thread.h"
+#include <stddef.h>
 #include <string.h>
 
 enum {
@@ -19,14 +21,18 @@ enum {
 
 typedef struct cpu_exec {
     lz_exec x;
-    size_t scratch_each;            /* bytes of scratch memory per thread */
+    _Atomic size_t scratch_each;    /* bytes of scratch memory per thread */
     bool shared;                    /* some launch runs on several threads */
     uint64_t ns;                    /* estimated time of all launches */
     lz_invariant_cache *invariants; /* constant cache; NULL: every execution runs all launches */
     lz_profile *profile;            /* NULL: not profiled */
     lz_tuner tuner;                 /* while the executable is made; no ops: not tuned */
     LZ_VEC(lz_kcode *) tuned;       /* tuned code of launches, other than their kernels' own */
+    const lz_target *target;
+    lz_cache *cache; /* for kernels of branches */
 } cpu_exec;
+
+typedef struct late_launch late_launch;
 
 typedef struct record {
     lz_run_fn run;
@@ -35,7 +41,19 @@ typedef struct record {
     int threads; /* 1: in the thread that runs the program */
     int chunks;  /* chunks per thread (lz_workers_run_in) */
     lz_profile_launch what;
+    late_launch *late; /* not NULL: the rest is not used */
 } record;
+
+/* A launch of a kernel that only a branch runs: its code is loaded when the branch is first
+ * taken. */
+struct late_launch {
+    cpu_exec *x;
+    uint32_t kernel;
+    size_t scratch;
+    _Atomic bool ready; /* what follows is there and stays as it is */
+    record r;
+};
+static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- making ---- */
 
@@ -55,16 +73,39 @@ static lz_kcode *code_for(cpu_exec *x, const lz_kernel *k, uint32_t i, const lz_
     return other;
 }
 
+static record record_of(const lz_cpu_code *c, const lz_kernel *k, const lz_step *s)
+{
+    return (record){
+        c->run, s->args, c->grid, c->threads, c->chunks, {k, s, c->grid, c->threads, NULL}, NULL};
+}
+
+static lz_status prepare_late(cpu_exec *x, const lz_kernel *k, uint32_t i, const lz_step *s,
+                              record *r)
+{
+    late_launch *l = lz_arena_alloc(&x->x.plan_exec.arena, sizeof *l);
+    if (!l)
+        return LZ_FAIL(LZ_EMEM, "no memory for a launch");
+    *l = (late_launch){
+        .x = x, .kernel = i, .r = {.args = s->args, .what = {.kernel = k, .step = s}}};
+    lz_profile_add(x->profile, &l->r.what);
+    x->ns += lz_cpu_step_ns(s);
+    x->shared = true;
+    *r = (record){.late = l};
+    return LZ_OK;
+}
+
 static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
                          bool *idle)
 {
     cpu_exec *x = maker;
     lz_cpu_code c;
+    if (!x->x.loads[i].code)
+        return prepare_late(x, k, i, s, out);
     lz_cpu_code_of(code_for(x, k, i, s), k, s, &c);
     if (c.scratch > x->scratch_each)
         x->scratch_each = c.scratch;
     record *r = out;
-    *r = (record){c.run, s->args, c.grid, c.threads, c.chunks, {k, s, c.grid, c.threads, NULL}};
+    *r = record_of(&c, k, s);
     lz_profile_add(x->profile, &r->what);
     x->ns += lz_cpu_step_ns(s);
     x->shared |= r->threads > 1;
@@ -97,13 +138,27 @@ static lz_status make_records(cpu_exec *x, const maker *m, lz_cache *cache)
     return s;
 }
 
+/* Code of all kernels but those of branches. */
+static lz_status load(lz_exec *exec, const maker *m, lz_cache *cache)
+{
+    bool *late = lz_calloc(exec->plan_exec.nkernel, sizeof *late);
+    lz_status s = late ? lz_plan_exec_branches(&exec->plan_exec, late)
+                       : LZ_FAIL(LZ_EMEM, "no memory for an executable");
+    if (s == LZ_OK)
+        s = lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache, late);
+    lz_free(late);
+    return s;
+}
+
 static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
     const maker *m = user;
     if (m->loops)
         return lz_plan_exec_make(&exec->plan_exec, &lz_loop_ops, NULL);
-    LZ_TRY(lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache));
+    x->target = m->target;
+    x->cache = cache;
+    LZ_TRY(load(exec, m, cache));
     LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     LZ_TRY(make_records(x, m, cache));
     bool known = exec->plan_exec.npart == 1 &&
@@ -212,9 +267,55 @@ __attribute__((noinline)) static void launch_timed(const lz_scratch *c, const re
     lz_profile_note(&r->what, 0, t0, ns, r->what.row ? lz_cpu_ns() - cpu : 0);
 }
 
+/* The code of a late launch, from memory, the cache or the compiler. */
+static lz_status load_late(late_launch *l)
+{
+    lz_kernel_load *where = &l->x->x.loads[l->kernel];
+    lz_kernel *k = l->x->x.plan_exec.kernels[l->kernel];
+    const lz_step *step = l->r.what.step;
+    lz_cpu_code c;
+    if (!where->code)
+        LZ_TRY(lz_kernels_load(&k, 1, l->x->target, l->x->cache, where));
+    lz_cpu_code_of(where->code, k, step, &c);
+    l->scratch = c.scratch;
+    if (c.scratch > l->x->scratch_each)
+        l->x->scratch_each = c.scratch;
+    l->r.run = c.run;
+    l->r.grid = l->r.what.units = c.grid;
+    l->r.threads = l->r.what.threads = c.threads;
+    l->r.chunks = c.chunks;
+    if (l->r.what.row) {
+        l->r.what.row->what.units = c.grid;
+        l->r.what.row->what.threads = c.threads;
+    }
+    atomic_store_explicit(&l->ready, true, memory_order_release);
+    return LZ_OK;
+}
+
+/* The record of a late launch, and room to work in for its code. */
+static lz_status late_record(lz_scratch *c, late_launch *l, const record **out)
+{
+    lz_cpu_device *d = (lz_cpu_device *)(void *)((char *)c - offsetof(lz_cpu_device, scratch));
+    if (!atomic_load_explicit(&l->ready, memory_order_acquire)) {
+        pthread_mutex_lock(&late_lock);
+        lz_status s = l->ready ? LZ_OK : load_late(l);
+        pthread_mutex_unlock(&late_lock);
+        LZ_TRY(s);
+    }
+    *out = &l->r;
+    if (!l->scratch)
+        return LZ_OK;
+    return lz_scratch_room(c, d->at.index, l->x->scratch_each, (size_t)lz_workers_count());
+}
+
 static lz_status launch(void *run, const void *rec, void *const *bufs)
 {
     const record *r = rec;
+    if (__builtin_expect(r->late != NULL, 0)) {
+        LZ_TRY(late_record(run, r->late, &r));
+        if (r->grid <= 0)
+            return LZ_OK;
+    }
     if (__builtin_expect(lz_profile_wanted(&r->what), 0))
         launch_timed(run, r, bufs);
     else

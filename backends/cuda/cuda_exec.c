@@ -144,7 +144,7 @@ static lz_status make(lz_exec *exec, void *maker, lz_cache *cache)
     cuda_exec *x = (cuda_exec *)exec;
     uint64_t nbytes;
     x->d = maker;
-    LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache));
+    LZ_TRY(lz_exec_load(exec, &x->d->kernels, x->d, cache, NULL));
     LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     x->cache = cache;
     LZ_TRY(lz_plan_exec_make(&exec->plan_exec, &plan_exec_ops, x));

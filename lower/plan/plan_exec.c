@@ -69,6 +69,26 @@ lz_status lz_plan_exec_begin(lz_plan_exec *g, const lz_plan *p)
     return add_part(g, p);
 }
 
+lz_status lz_plan_exec_branches(lz_plan_exec *g, bool *late)
+{
+    bool *branch = lz_arena_alloc(&g->arena, g->npart * sizeof *branch);
+    if (!branch)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    memset(branch, 1, g->npart * sizeof *branch);
+    branch[0] = false;
+    for (uint32_t i = 0; i < g->npart; i++) { /* a part is before those it runs */
+        const lz_part *p = &g->parts[i];
+        memset(late + p->kernel_at, branch[i], p->plan->nkernel);
+        for (uint32_t k = 0; k < p->plan->nstep && !branch[i]; k++) {
+            const lz_step *s = &p->plan->steps[k];
+            for (int j = 0; j < 2 && s->kind == LZ_STEP_WHILE; j++)
+                if (s->sub[j] != LZ_NO_PLAN)
+                    branch[p->subs[s->sub[j]]] = false;
+        }
+    }
+    return LZ_OK;
+}
+
 void lz_plan_exec_end(lz_plan_exec *g)
 {
     lz_arena_free(&g->arena);

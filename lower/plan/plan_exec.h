@@ -72,6 +72,8 @@ typedef struct lz_plan_exec_kept {
 /* Parts and kernels of a verified plan, which must outlive the program. On failure, as in the end,
  * lz_plan_exec_end frees what is there. Errors: LZ_EMEM. */
 lz_status lz_plan_exec_begin(lz_plan_exec *g, const lz_plan *p);
+/* late[i]: kernel i of the program is run by branches of an `if` only. Errors: LZ_EMEM. */
+lz_status lz_plan_exec_branches(lz_plan_exec *g, bool *late);
 /* Launch records. `maker` is what ops->prepare gets. Errors: its own, LZ_EMEM. */
 lz_status lz_plan_exec_make(lz_plan_exec *g, const lz_plan_exec_ops *ops, void *maker);
 void lz_plan_exec_end(lz_plan_exec *g);
