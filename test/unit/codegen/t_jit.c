@@ -26,6 +26,9 @@ static LLVMModuleRef module_of(const maker *m, LLVMContextRef cx)
     LLVMTypeRef d = LLVMDoubleTypeInContext(cx), ty = LLVMFunctionType(d, &d, 1, 0);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cx);
     LLVMValueRef f = LLVMAddFunction(mod, "lz_f", ty), x = LLVMGetParam(f, 0);
+    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8); /* as kernels are */
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(cx, nounwind, 0));
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(cx, f, ""));
     LLVMValueRef y = LLVMBuildFAdd(b, x, LLVMConstReal(d, 0.1), ""); /* from the constants */
     if (m->calls)
