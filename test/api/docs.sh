@@ -145,6 +145,7 @@ prefix() {
         >"$tmp/prefix/lib/pkgconfig/lazuli.pc"
 }
 
+[ $update = yes ] && command -v python3 >/dev/null && python3 bench/table.py write
 for page in "${pages[@]}"; do
     name=${page%.md}
     name=${name//\//_}
@@ -162,5 +163,9 @@ for page in "${pages[@]}"; do
         for block in "$dir"/*.console "$dir"/*.varies; do [ -f "$block" ] && judge "$block" "$(basename "$block") of $page"; done
     fi
 done
+# The tables of speed are those of bench/results.
+if [ $update = no ] && [ $# -eq 0 ] && command -v python3 >/dev/null; then
+    if python3 bench/table.py check >"$tmp/log" 2>&1; then good; else bad 'bench/table.py:' "$tmp/log"; fi
+fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
