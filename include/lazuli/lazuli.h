@@ -30,6 +30,7 @@
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>
 #include <lazuli/amp.h>
+#include <lazuli/options.h>
 #include <lazuli/device.h>
 #include <lazuli/cache.h>
 #include <lazuli/debug.h>

@@ -56,15 +56,56 @@ int main()
     return lz_release(w) == LZ_OK ? 0 : 1;
 }
 CXX
+# The defaults that options.def gives to other languages are those that the structs have in C++, and no struct has no row.
+cat >"$tmp/o.cc" <<'CXX'
+#include <cstdio>
+#include <cstring>
+#include <lazuli/lazuli.h>
+#include <new>
+static bool same_text(const char *a, const char *b) { return a && b ? !std::strcmp(a, b) : a == b; }
+template <class T> static auto unify(T *a, T *b, int) -> decltype(same_text(a->norm, ""), void()) { if (same_text(a->norm, b->norm)) b->norm = a->norm; }
+template <class T> static auto unify(T *a, T *b, int) -> decltype(same_text(a->interpolation, ""), void()) { if (same_text(a->interpolation, b->interpolation)) b->interpolation = a->interpolation; }
+template <class T> static void unify(T *, T *, long) {}
+static int differ;
+template <class T> static void compare(const char *name, void (*defaults)(T *, std::size_t))
+{
+    alignas(T) static unsigned char x[sizeof(T)], y[sizeof(T) + 8];
+    T *a = new (x) T{}, *b = reinterpret_cast<T *>(y);
+    defaults(b, sizeof(T));
+    unify(a, b, 0);
+    bool ok = !std::memcmp(a, b, sizeof(T));
+    std::memset(y, 0x5a, sizeof y);
+    defaults(b, sizeof(T) - 1);
+    ok = ok && b->struct_size == sizeof(T) - 1 && y[sizeof(T) - 1] == 0x5a;
+    defaults(nullptr, sizeof(T));
+    if (!ok)
+        std::printf("%s: defaults differ\n", name), differ = 1;
+}
+int main()
+{
+#define LZ_OPTIONS_ROW(type, ...) compare<type>(#type, type##_default);
+#include <lazuli/options.def>
+    return differ;
+}
+CXX
+rows=$(sed -n 's/^LZ_OPTIONS_ROW(\([a-z0-9_]*\),.*/\1/p' include/lazuli/options.def)
+structs=$(sed -nE 's/.*LZ_DEFAULT\(sizeof\((lz_[a-z0-9_]*_(options|call))\)\).*/\1/p' include/lazuli/*.h | LC_ALL=C sort)
+if [ "$rows" = "$structs" ]; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo 'options.def has other structs than the headers (< rows, > structs):'
+    echo "$rows" >"$tmp/rows"; echo "$structs" | diff "$tmp/rows" -
+fi
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 for cxx in ${CXX:-c++} g++ clang++-19 clang++; do
     command -v "$cxx" >/dev/null || continue
     case " ${tried:-} " in *" $(readlink -f "$(command -v "$cxx")") "*) continue ;; esac
     tried="${tried:-} $(readlink -f "$(command -v "$cxx")")"
     [ -n "$san" ] && case $cxx in clang*) continue ;; esac # the two have different run-time libraries
-    for std in c++17 c++20; do
+    for std in c++17 c++20; do for program in p o; do
         # shellcheck disable=SC2086
-        if "$cxx" -std=$std -Wall -Wextra -Wshadow -Werror $san -Iinclude "$tmp/p.cc" -o "$tmp/p" -L"$BUILD" -llazuli \
+        if "$cxx" -std=$std -Wall -Wextra -Wshadow -Werror $san -Iinclude "$tmp/$program.cc" -o "$tmp/p" -L"$BUILD" -llazuli \
             -Wl,-rpath,"$(realpath "$BUILD")" >"$tmp/log" 2>&1 && "$tmp/p" >"$tmp/log" 2>&1; then
             passed=$((passed + 1))
         else
@@ -72,7 +113,7 @@ for cxx in ${CXX:-c++} g++ clang++-19 clang++; do
             echo "$cxx -std=$std:"
             head -20 "$tmp/log"
         fi
-    done
+    done done
 done
 [ -n "${tried:-}" ] || { echo 'no C++ compiler'; exit 77; }
 echo "$passed passed, $failed failed"
