@@ -23,6 +23,10 @@ pages=("$@")
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
+# Whether a command of a block "needs X" is there, and runs with the home that console blocks have.
+export INSTALLED=$tmp/installed
+printf '#!/bin/sh\nexport HOME=%s/home\n{ "$1" --version || "$1" version; } >/dev/null 2>&1 </dev/null\n' "$tmp" >"$INSTALLED"
+chmod +x "$INSTALLED"
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 good() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); echo "$1"; tail -"${3:-25}" "$2"; }
@@ -31,7 +35,7 @@ bad() { failed=$((failed + 1)); echo "$1"; tail -"${3:-25}" "$2"; }
 # in $2/work.
 split() {
     awk -v dir="$2" '
-        function installed(command) { return !system("command -v " command " >/dev/null 2>&1") }
+        function installed(command) { return !system("\"$INSTALLED\" " command) }
         function kind() { # of the block that begins here; "" if nothing is to be done with it
             if ($1 == "```c") return "c"
             if ($1 != "```console") return ""
@@ -120,7 +124,7 @@ judge() { # block, name for messages
 
 rewrite() { # page, its folder
     awk -v dir="$2" '
-        function installed(command) { return !system("command -v " command " >/dev/null 2>&1") }
+        function installed(command) { return !system("\"$INSTALLED\" " command) }
         /^ *```/ && !inside {
             inside = 1
             print

@@ -40,15 +40,17 @@ int main(void)
     rows(true);
     puts("\n## Those that PyTorch/XLA users know\n");
     rows(false);
-    puts("\n## Forms of generated code\n\n"
-         "`LAZULI_VARIANTS=-col_reduction,+nontemporal` leaves a form out (`-`) or uses it "
-         "wherever it is "
-         "right, "
-         "also where it does not\n"
-         "pay (`+`). What is left out is done in a more general way. It is for finding out which "
-         "form is wrong, or slow. These are\n"
-         "forms of the CPU's code; on a GPU `digits` is the only one.\n\n"
-         "| form | |\n|---|---|");
+    puts(
+        "\n## Code variants\n\n"
+        "A code variant is one way to generate a kernel. "
+        "`LAZULI_VARIANTS=-col_reduction,+nontemporal` "
+        "switches "
+        "a\n"
+        "variant off (`-`) or uses it wherever it is correct, also where the cost model would not\n"
+        "(`+`). Without it a more general variant is generated. This finds out which one is wrong, "
+        "or\n"
+        "slow. They are variants of CPU code; on a GPU `radix_sort` is the only one.\n\n"
+        "| variant | |\n|---|---|");
 #define VARIANT(name, of, tried, doc) printf("| `%s` | %s |\n", #name, doc);
 #include "codegen/variants.def"
     return 0;
