@@ -338,12 +338,13 @@ static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf
 lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *code, lz_buf *ll,
                           lz_buf *as)
 {
-    LZ_TRY(lz_llvm_load());
+    LZ_TRY(lz_llvm_begin());
     unit u;
     lz_status s = compile(&u, k, t, code, ll, !ll && !as); /* who wants to see it wants all of it */
     unit_end(&u);
     if (s == LZ_OK && as)
         s = assembly(k, t, as);
+    lz_llvm_end();
     if (s == LZ_OK && (code->failed || (ll && ll->failed) || (as && as->failed)))
         s = LZ_FAIL(LZ_EMEM, "kernel '%s': no memory for its code", k->name);
     if (s == LZ_OK)
@@ -353,7 +354,7 @@ lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *code, 
 
 lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out)
 {
-    LZ_TRY(lz_llvm_load());
+    LZ_TRY(lz_llvm_begin());
     unit u;
     lz_status s = unit_begin(&u, t);
     if (s == LZ_OK)
@@ -364,5 +365,6 @@ lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *o
         LLVMDisposeMemoryBuffer(mb);
     }
     unit_end(&u);
+    lz_llvm_end();
     return s;
 }

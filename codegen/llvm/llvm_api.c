@@ -1,19 +1,31 @@
 /* llvm_api.c - finds libLLVM-19 with dlopen, resolves the table, sets it up once.
  * The library is 130 MB and costs 20 ms to relocate, so a process that finds all its kernels in the
  * cache must never load it.
- * Threads: everything happens inside one pthread_once. */
+ * When the process exits, destructors of the library take apart what code generation uses, and a
+ * device's thread may be compiling a branch. So a function that runs before them lets those that
+ * generate code finish and lets nobody begin.
+ * Threads: loading happens inside one pthread_once. */
 #define LZ_LLVM_API_NO_NAMES
 #include "codegen/llvm/llvm_api.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 lz_llvm_api lz_llvm;
 
 static lz_once once = LZ_ONCE_INIT;
 static char failure[256]; /* empty: loaded */
+
+static _Atomic uint32_t busy; /* uses of LLVM that have begun and not ended */
+static _Atomic bool ending;   /* none may begin */
+static _Thread_local uint32_t mine;
+static pid_t loaded_by;
 
 static const struct row {
     const char *name;
@@ -81,6 +93,28 @@ static void set_options(void)
     lz_llvm.LLVMParseCommandLineOptions((int)(sizeof argv / sizeof *argv), argv, NULL);
 }
 
+/* Ours are left out: LLVM exits when it has met a fatal error. A use that waits for what such a
+ * thread was making does not end, nor do those of a parent process. */
+static void at_exit(void)
+{
+    enum { POLL_NS = 500000 };
+    const int64_t end = lz_now_ns() + INT64_C(10000000000);
+    atomic_store(&ending, true);
+    while (atomic_load(&busy) > mine && loaded_by == getpid() && lz_now_ns() < end)
+        (void)nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+}
+
+/* What was registered last runs first, and functions of LLVM make static objects, whose destructors
+ * that registers, when they are first called: so again and again. */
+static void be_called_at_exit(void)
+{
+    static _Atomic uint32_t begun;
+    enum { ALWAYS = 64 };
+    uint32_t n = atomic_fetch_add(&begun, 1);
+    if (n < ALWAYS || (n & (n - 1)) == 0)
+        (void)atexit(at_exit);
+}
+
 static void load(void)
 {
     void *h = open_library();
@@ -106,6 +140,7 @@ static void load(void)
 #undef START
     lz_llvm.LLVMInstallFatalErrorHandler(fatal);
     set_options();
+    loaded_by = getpid();
 }
 
 lz_status lz_llvm_load(void)
@@ -114,4 +149,22 @@ lz_status lz_llvm_load(void)
     if (failure[0])
         return LZ_FAIL(LZ_EUNAVAILABLE, "%s", failure);
     return LZ_OK;
+}
+
+lz_status lz_llvm_begin(void)
+{
+    LZ_TRY(lz_llvm_load());
+    be_called_at_exit();
+    atomic_fetch_add(&busy, 1);
+    mine++;
+    if (!atomic_load(&ending))
+        return LZ_OK;
+    lz_llvm_end();
+    return LZ_FAIL(LZ_ECOMPILE, "nothing is compiled while the process exits");
+}
+
+void lz_llvm_end(void)
+{
+    mine--;
+    atomic_fetch_sub(&busy, 1);
 }

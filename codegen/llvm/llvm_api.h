@@ -30,6 +30,10 @@ extern lz_llvm_api lz_llvm;
 /* Loads libLLVM-19 at the first call and prepares code generation for the host. LZ_EUNAVAILABLE
  * with the library's name when there is none. */
 lz_status lz_llvm_load(void);
+/* Around what generates code: lz_llvm_load, and exit waits for the end. On failure there is no end.
+ * Errors: those of lz_llvm_load; LZ_ECOMPILE: the process exits. */
+lz_status lz_llvm_begin(void);
+void lz_llvm_end(void);
 
 #ifndef LZ_LLVM_API_NO_NAMES
 #include "llvm_api_names.h"

@@ -5,7 +5,11 @@
 #include "ir/module.h"
 #include "suite.h"
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { N = 64 };
 #define MAT "tensor<64x64xf32>"
@@ -33,14 +37,19 @@ static const lz_backend *cpu(void)
     return b;
 }
 
-static lz_exec *compiled(void)
+static lz_exec *compiled_from(const char *text, size_t n)
 {
     lz_func *f = NULL;
     lz_exec *x = NULL;
-    OK(lz_func_parse(branches, strlen(branches), NULL, &f));
+    OK(lz_func_parse(text, n, NULL, &f));
     OK(cpu()->compile(0, f, NULL, &x));
     lz_func_free(f);
     return x;
+}
+
+static lz_exec *compiled(void)
+{
+    return compiled_from(branches, strlen(branches));
 }
 
 static lz_dbuf *upload(const void *p, size_t n)
@@ -132,6 +141,58 @@ START_TEST(by_many_threads)
 }
 END_TEST
 
+/* A branch with a hundred milliseconds of code generation: products of many sizes. */
+static lz_exec *compiled_large(void)
+{
+    lz_buf b = {0};
+    lz_buf_printf(&b, "func.func public @main(%%p: tensor<i1>, %%x: " MAT ") -> " MAT " {\n"
+                      "  %%a0 = stablehlo.dot_general %%x, %%x, " DOT "\n"
+                      "  %%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                      "  %%r = \"stablehlo.if\"(%%p) ({\n");
+    for (int i = 1; i < 50; i++) {
+        char t[32];
+        snprintf(t, sizeof t, "tensor<%dx%dxf32>", i, i);
+        lz_buf_printf(&b, "%%s%d = stablehlo.slice %%a%d [0:%d, 0:%d] : (" MAT ") -> %s\n", i,
+                      i - 1, i, i, t);
+        lz_buf_printf(&b,
+                      "%%d%d = stablehlo.dot_general %%s%d, %%s%d, contracting_dims = [1] x [0] : "
+                      "(%s, %s) -> %s\n",
+                      i, i, i, t, t, t);
+        lz_buf_printf(&b,
+                      "%%a%d = stablehlo.pad %%d%d, %%z, low = [0, 0], high = [%d, %d], interior = "
+                      "[0, 0] : (%s, tensor<f32>) -> " MAT "\n",
+                      i, i, N - i, N - i, t);
+    }
+    lz_buf_printf(&b, "    stablehlo.return %%a49 : " MAT " }, { stablehlo.return %%x : " MAT
+                      " }) : (tensor<i1>) -> " MAT "\n  return %%r : " MAT " }");
+    ck_assert(!b.failed);
+    lz_exec *x = compiled_from(b.data, b.len);
+    lz_buf_free(&b);
+    return x;
+}
+
+/* Nobody waits for the result: LLVM must not be taken apart under the thread that compiles. */
+START_TEST(exit_while_it_is_compiled)
+{
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (!child) {
+        lz_exec *x = compiled_large();
+        bool p = true;
+        float m[N * N] = {0};
+        lz_dbuf *in[2] = {upload(&p, 1), upload(m, sizeof m)}, *out;
+        lz_event *done;
+        OK(cpu()->execute(x, 0, in, NULL, false, &out, &done));
+        usleep((unsigned)(_i + 1) * 6000);
+        exit(lz_event_done(done) ? 3 : 0);
+    }
+    int how;
+    ck_assert_int_eq(waitpid(child, &how, 0), child);
+    ck_assert_msg(WIFEXITED(how), "signal %d", WTERMSIG(how));
+    ck_assert(WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == 3);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("lazy_branches");
@@ -139,6 +200,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, when_it_is_taken);
     tcase_add_test(t, by_many_threads);
+    tcase_add_loop_test(t, exit_while_it_is_compiled, 0, 12);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
