@@ -24,7 +24,7 @@
 #define LZ_CODE_MAGIC "LZCODE1" /* and its NUL */
 enum {
     LZ_CODE_HEADER = 64,
-    LZ_CODE_SLOTS = 64, /* at most */
+    LZ_CODE_SLOTS = 128, /* at most */
     LZ_CODE_FUNCS = 16,
     LZ_CODE_NAMES = 4096,
     LZ_CODE_BYTES = 64 << 20

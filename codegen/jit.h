@@ -21,7 +21,7 @@
 #include "codegen/code_image.h"
 #include "codegen/llvm/llvm_api.h"
 
-enum { LZ_JIT_EXTERNS = 32 }; /* functions outside that a unit calls, at most */
+enum { LZ_JIT_EXTERNS = 64 }; /* functions outside that a unit calls: more than are known */
 
 typedef struct lz_jit_unit {
     /* Generates the object, while its symbols are materialised. */

@@ -14,11 +14,24 @@
 
 typedef struct maker {
     const char *calls; /* a function outside that lz_f calls, or NULL */
+    bool all;          /* it calls all of them */
     bool writes;       /* has a variable */
     bool fails;
     lz_buf *inner; /* where to link `nested` meanwhile */
     const lz_jit_unit *nested;
 } maker;
+
+/* Every function that code may call. */
+static const char *const outside[] = {
+    "exp",        "expm1",      "log",          "log1p",     "tanh",          "erf",
+    "cbrt",       "sin",        "cos",          "tan",       "pow",           "atan2",
+    "hypot",      "fmod",       "fmodf",        "sinf",      "cosf",          "tanf",
+    "fma",        "fmaf",       "roundevenf",   "roundeven", "memcpy",        "memmove",
+    "memset",     "acos",       "acosh",        "asin",      "asinh",         "atan",
+    "atanh",      "cosh",       "sinh",         "erfc",      "lz_bessel_i1e", "lz_digamma",
+    "lz_erf_inv", "lz_lgamma",  "lz_polygamma", "lz_zeta",   "lz_shared0",    "lz_shared1",
+    "lz_shared2", "lz_shared3", "lz_shared4"};
+enum { NOUTSIDE = sizeof outside / sizeof *outside };
 
 static LLVMModuleRef module_of(const maker *m, LLVMContextRef cx)
 {
@@ -33,6 +46,8 @@ static LLVMModuleRef module_of(const maker *m, LLVMContextRef cx)
     LLVMValueRef y = LLVMBuildFAdd(b, x, LLVMConstReal(d, 0.1), ""); /* from the constants */
     if (m->calls)
         y = LLVMBuildCall2(b, ty, LLVMAddFunction(mod, m->calls, ty), &y, 1, "");
+    for (int i = 0; i < NOUTSIDE && m->all; i++)
+        y = LLVMBuildCall2(b, ty, LLVMAddFunction(mod, outside[i], ty), &y, 1, "");
     if (m->writes) {
         LLVMValueRef g = LLVMAddGlobalInAddressSpace(mod, d, "lz_variable", 0);
         LLVMSetInitializer(g, LLVMConstReal(d, 1));
@@ -136,6 +151,20 @@ START_TEST(same_wherever_it_is_linked)
     ck_assert_uint_eq(im.machine, _i ? EM_AARCH64 : EM_X86_64);
     ck_assert_uint_eq(im.slots[0].kind, _i ? LZ_CODE_MOVW_EXTERN : LZ_CODE_WORD_EXTERN);
     lz_buf_free(&a);
+    lz_buf_free(&b);
+}
+END_TEST
+
+/* One program can call every function there is. */
+START_TEST(calls_every_function)
+{
+    static const char *const triples[] = {"x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"};
+    triple = triples[_i];
+    lz_buf b = {0};
+    lz_code_image im;
+    ck_assert_msg(linked((maker){.all = true}, &b) == LZ_OK, "%s", lz_error_get()->message);
+    opens(&b, &im);
+    ck_assert_uint_eq(im.nslot, NOUTSIDE);
     lz_buf_free(&b);
 }
 END_TEST
@@ -245,6 +274,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, links);
     tcase_add_loop_test(t, same_wherever_it_is_linked, 0, 2);
+    tcase_add_loop_test(t, calls_every_function, 0, 2);
     tcase_add_test(t, errors);
     tcase_add_test(t, no_memory);
     tcase_add_test(t, keeps_nothing);
