@@ -88,6 +88,12 @@ typedef struct lz_exec_info { /* for analyses and tests of counters */
     double compile_ms;
 } lz_exec_info;
 
+/* Kernels that executions have loaded, because they first took a branch. */
+typedef struct lz_branch_kernels {
+    uint64_t compiled, found; /* found: in memory or on disk */
+    int64_t compile_ns;
+} lz_branch_kernels;
+
 typedef struct lz_device_info {
     char kind[64];     /* "cpu: AMD EPYC ..., avx512" */
     char details[256]; /* for people: "132 multiprocessors at 1.98 GHz, ..."; may be empty */
@@ -153,6 +159,8 @@ typedef struct lz_backend {
     /* How many kernels its JIT has compiled and linked since the process began. NULL: it has
      * none. */
     uint64_t (*jit_kernels)(void);
+    /* Since the process began. NULL: it loads all kernels with their programs. */
+    void (*branch_kernels)(lz_branch_kernels *out);
 } lz_backend;
 
 /* by row of backends.def; NULL when unknown. Case-insensitive */

@@ -316,4 +316,5 @@ const lz_backend lz_backend_cpu = {
     .can_run = lz_target_runs,
     .wait_all = wait_all,
     .jit_kernels = lz_jit_kernels,
+    .branch_kernels = lz_cpu_branch_kernels,
 };

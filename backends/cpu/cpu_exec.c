@@ -54,6 +54,8 @@ struct late_launch {
     record r;
 };
 static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_branch_kernels late_loads; /* its lock is never held for long */
+static pthread_mutex_t late_loads_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- making ---- */
 
@@ -267,6 +269,23 @@ __attribute__((noinline)) static void launch_timed(const lz_scratch *c, const re
     lz_profile_note(&r->what, 0, t0, ns, r->what.row ? lz_cpu_ns() - cpu : 0);
 }
 
+static void count_late(const lz_kernel_load *l)
+{
+    bool fresh = l->source == LZ_FROM_LLVM;
+    pthread_mutex_lock(&late_loads_lock);
+    late_loads.compiled += fresh;
+    late_loads.found += !fresh;
+    late_loads.compile_ns += fresh ? (int64_t)(l->ms * 1e6) : 0;
+    pthread_mutex_unlock(&late_loads_lock);
+}
+
+void lz_cpu_branch_kernels(lz_branch_kernels *out)
+{
+    pthread_mutex_lock(&late_loads_lock);
+    *out = late_loads;
+    pthread_mutex_unlock(&late_loads_lock);
+}
+
 /* The code of a late launch, from memory, the cache or the compiler. */
 static lz_status load_late(late_launch *l)
 {
@@ -274,8 +293,10 @@ static lz_status load_late(late_launch *l)
     lz_kernel *k = l->x->x.plan_exec.kernels[l->kernel];
     const lz_step *step = l->r.what.step;
     lz_cpu_code c;
-    if (!where->code)
+    if (!where->code) {
         LZ_TRY(lz_kernels_load(&k, 1, l->x->target, l->x->cache, where));
+        count_late(where);
+    }
     lz_cpu_code_of(where->code, k, step, &c);
     l->scratch = c.scratch;
     if (c.scratch > l->x->scratch_each)

@@ -41,6 +41,8 @@ lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
 /* frees temporaries and scratch; the queue is drained */
 void lz_cpu_device_end(lz_cpu_device *d);
 
+void lz_cpu_branch_kernels(lz_branch_kernels *out); /* of this process */
+
 /* cpu.c: a buffer of the device. */
 lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out);
 #endif

@@ -455,6 +455,22 @@ int64_t lz_get_num_cached_compilation_graph(void)
     return n;
 }
 
+/* Kernels that executions have loaded. */
+static lz_branch_kernels branch_kernels(void)
+{
+    lz_branch_kernels sum = {0}, one = {0};
+    const lz_backend *b;
+    for (uint32_t i = 0; (b = lz_backend_at(i)); i++) {
+        if (!b->branch_kernels)
+            continue;
+        b->branch_kernels(&one);
+        sum.compiled += one.compiled;
+        sum.found += one.found;
+        sum.compile_ns += one.compile_ns;
+    }
+    return sum;
+}
+
 lz_status lz_get_cache_counts(lz_cache_counts *out)
 {
     if (!out || out->struct_size < sizeof(size_t)) {
@@ -468,21 +484,22 @@ lz_status lz_get_cache_counts(lz_cache_counts *out)
     lz_cache_counts r = {.struct_size = out->struct_size};
     lz_cache_stats st = {0};
     double compile_ns = 0;
+    lz_branch_kernels late = branch_kernels();
     (void)lz_metric_samples(LZ_METRIC_CompileTime, &compile_ns, NULL);
     pthread_mutex_lock(&lock);
     if (disk)
         lz_cache_get_stats(disk, &st);
     r.program_hits = disk_hits;
     r.program_misses = memory_misses - disk_hits;
-    r.kernel_hits = kernel_hits;
-    r.kernel_misses = kernel_misses;
-    r.llvm_compiles = llvm_compiles;
+    r.kernel_hits = kernel_hits + late.found;
+    r.kernel_misses = kernel_misses + late.compiled;
+    r.llvm_compiles = llvm_compiles + late.compiled;
     pthread_mutex_unlock(&lock);
     r.corrupt = st.corrupt;
     r.foreign = st.foreign;
     r.write_fail = st.write_fail;
     r.evicted = st.evicted;
-    r.compile_ms = compile_ns / 1e6;
+    r.compile_ms = (compile_ns + (double)late.compile_ns) / 1e6;
     memcpy(out, &r, out->struct_size < sizeof r ? out->struct_size : sizeof r);
     return LZ_OK;
 }

@@ -23,6 +23,7 @@ typedef struct how {
     const char *path;
     bool read_only, other; /* another program */
     bool by_environment;   /* the directory and read_only are given in the environment */
+    bool branch;           /* the program has one, which is taken */
     bool removed;          /* the directory goes away, then another program runs */
     int threads;           /* 0: in the main thread */
     uid_t uid;             /* 0: stay who we are */
@@ -68,6 +69,33 @@ static double compute(bool other)
     return lz_scope_end() == LZ_OK ? v : NAN;
 }
 
+static void twice(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_matmul(in[0], in[0]);
+}
+
+static void none(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_neg(in[0]);
+}
+
+static double compute_in_branch(void)
+{
+    float x[20 * 20];
+    for (int i = 0; i < 400; i++)
+        x[i] = (float)(i % 37) / 16 - 1;
+    if (lz_scope_begin() != LZ_OK)
+        return NAN;
+    lz_tensor *a = lz_from_host(LZ_F32, LZ_SHAPE(20, 20), x), *y = NULL;
+    lz_tensor *p = lz_gt(lz_sum(a), lz_scalar(LZ_F32, -1e6));
+    double v = lz_cond(p, twice, none, (lz_tensor *[]){a}, 1, 1, NULL, &y) == LZ_OK
+                   ? lz_item(lz_sum(y))
+                   : NAN;
+    return lz_scope_end() == LZ_OK ? v : NAN;
+}
+
 static pthread_barrier_t together;
 static void *compute_together(void *value)
 {
@@ -102,7 +130,10 @@ static void in_child(const how *h, report *r)
     } else {
         ok = ok && lz_initialize_cache(h->path, h->read_only) == LZ_OK;
     }
-    r->value = !ok ? NAN : h->threads ? compute_in_threads(h->threads) : compute(h->other);
+    r->value = !ok          ? NAN
+               : h->branch  ? compute_in_branch()
+               : h->threads ? compute_in_threads(h->threads)
+                            : compute(h->other);
     if (h->removed) {
         ct_rm(h->path);
         r->again = compute(true);
@@ -160,6 +191,20 @@ START_TEST(warm_process_loads_no_llvm)
     assert_warm(cold, warm);
     ck_assert_int_eq(cold.jit, cold.counts.llvm_compiles); /* fresh kernels are linked by ORC, */
     ck_assert_int_eq(warm.jit, 0);                         /* stored ones are not */
+    ck_assert_uint_eq(warm.counts.kernel_hits, cold.counts.llvm_compiles);
+}
+END_TEST
+
+/* Kernels of a branch are loaded by an execution, and stored and counted as others. */
+START_TEST(branch_is_counted)
+{
+    report cold = USE(.branch = true), warm = USE(.branch = true);
+    ck_assert_uint_gt(cold.counts.llvm_compiles, 0);
+    ck_assert_int_eq(cold.jit, cold.counts.llvm_compiles);
+    ck_assert_uint_eq(cold.counts.kernel_misses, cold.counts.llvm_compiles);
+    assert_warm(cold, warm);
+    ck_assert(!warm.llvm_mapped);
+    ck_assert_int_eq(warm.jit, 0);
     ck_assert_uint_eq(warm.counts.kernel_hits, cold.counts.llvm_compiles);
 }
 END_TEST
@@ -375,6 +420,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_checked_fixture(t, ct_setup, ct_teardown);
     tcase_add_test(t, warm_process_loads_no_llvm);
+    tcase_add_test(t, branch_is_counted);
     tcase_add_test(t, damage_is_counted);
     tcase_add_loop_test(t, entries_of_another_make, 0, NMAKES);
     tcase_add_test(t, read_only_directory);
