@@ -119,21 +119,14 @@ static lz_status emit_dot(em *e, const lz_kernel *k)
 {
     dot g;
     memset(&g, 0, sizeof g);
-    g.e = e;
-    g.k = k;
-    g.d = k->stages[0].reds[0].acc_dtype[0];
-    g.es = em_esize(g.d);
-    g.L = (unsigned)e->t->machine.vector_bytes / g.es;
+    dot_common_init(&g.base, e, k);
     g.m = lz_kernel_dot(k)->m;
-    g.n = lz_kernel_dot(k)->n;
     g.ki = k->stages[0].ninner - 1;
     g.kd = k->nouter + g.ki;
-    g.elem = em_type(e, g.d, 1);
-    g.vec = em_type(e, g.d, g.L);
     lz_status s = plan(&g);
     if (s == LZ_OK) {
         dot_emit_micro(&g);
-        dot_emit_sizes(&g);
+        dot_emit_blocking(&g);
         dot_emit_run(&g);
         s = e->status;
     }

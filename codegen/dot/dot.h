@@ -32,11 +32,29 @@ typedef enum dot_b {
     DOT_B_COLS  /* vectors along k, transposed while packed */
 } dot_b;
 
+/* What every GEMM schedule of a CPU has. A macro of members, as C has no unnamed members of a named
+ * type: `base` is the same memory, for functions of all schedules. */
+#define DOT_COMMON                                                                                 \
+    em *e;                                                                                         \
+    const lz_kernel *k;                                                                            \
+    lz_dtype d;     /* of the accumulators */                                                      \
+    unsigned L, es; /* lanes of a vector, bytes of an element */                                   \
+    uint32_t n;     /* the loop of columns */                                                      \
+    Ty elem, vec;   /* an element, a vector of L */                                                \
+    kern c;         /* evaluation of the epilogue */
+typedef struct dot_common {
+    DOT_COMMON
+} dot_common;
+#define DOT_BASE                                                                                   \
+    union {                                                                                        \
+        dot_common base;                                                                           \
+        struct {                                                                                   \
+            DOT_COMMON                                                                             \
+        };                                                                                         \
+    }
+
 typedef struct dot {
-    em *e;
-    const lz_kernel *k;
-    lz_dtype d;            /* of the accumulators */
-    unsigned L, es;        /* lanes of a vector, bytes of an element */
+    DOT_BASE;
     unsigned mr;           /* rows of a tile */
     unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
     unsigned log_steps;    /* of k that a tile takes in a round */
@@ -56,11 +74,10 @@ typedef struct dot {
     bool stream; /* it always is: fetch it ahead */
     bool near;   /* all a tile touches is in the caches: nothing is fetched ahead */
     int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
-    uint32_t m, n, kd;  /* loops; kd is the last inner one, counted from the first outer loop */
+    uint32_t m, kd;     /* loops; kd is the last inner one, counted from the first outer loop */
     uint32_t ki;        /* kd counted from the first inner loop */
-    kern a, b, c;       /* evaluation of the factors and of the later stages */
+    kern a, b;          /* evaluation of the factors */
     Val micro[2];       /* functions by [narrow panel] */
-    Ty elem, vec;
     /* emitted sizes */
     /* K: of the last inner loop, KO: of the others; row_b: bytes from one row of B in place to the
      * next */
@@ -94,7 +111,9 @@ int64_t dot_most_vectors(const em *e); /* of columns in a block: more do not pay
  * when both or neither are. */
 lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
                              bool *took_first);
-void dot_choose_tile(dot *g);             /* mr, nv, nv_small */
+void dot_choose_tile(dot *g); /* mr, nv, nv_small */
+/* Sets all of g but c, which kern_init_epilogue does. k: with the GEMM in stage 0. */
+void dot_common_init(dot_common *g, em *e, const lz_kernel *k);
 bool dot_stores_sums(const lz_kernel *k); /* as they are, contiguous along n */
 int64_t dot_baked(lz_sz s);               /* a size that is known, or -1 */
 
@@ -111,7 +130,12 @@ void dot_panels_end(dot *g, dot_panels *p);
 /* Packs rows k0.. (kc of them) of B's vectors v0..v1-1; a panel of them is at dot_panel_at. */
 void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc);
 Val dot_panel_at(dot *g, Val v0, Val v, Val kc);
-void dot_emit_sizes(dot *g); /* lz_grid, lz_scratch */
+void dot_emit_blocking(dot *g); /* the emitted sizes; lz_grid, lz_scratch */
+/* lz_grid and lz_scratch, which give the two of `numbers` that are kept at grid and scratch. First
+ * comes the start of the function that computes them; between them the caller sets what they are
+ * computed from. */
+Val dot_sizes_begin(dot_common *g);
+void dot_emit_sizes(dot_common *g, Val f, em_numbers *numbers, Val *grid, Val *scratch);
 void dot_emit_run(dot *g);
 /* Vectors of columns in blocks, which begin where any panel can: those of 3 vectors and of 2 fill
  * any number but 1. */

@@ -45,23 +45,15 @@ static void choose_tile(dot *g)
 
 static lz_status plan_product(rows *r, uint32_t s)
 {
-    em *e = r->e;
     product *p = r->p[s] = lz_arena_alloc(&r->arena, sizeof *p);
     if (!p)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", r->k->name);
     p->left = kern_product_view(r->k, s, &p->view, &p->stage);
     dot *g = &p->g;
     const lz_dot_info *d = lz_kernel_dot(&p->view);
-    g->e = e;
-    g->k = &p->view;
-    g->d = r->k->stages[s].reds[0].acc_dtype[0];
-    g->es = em_esize(g->d);
-    g->L = (unsigned)e->t->machine.vector_bytes / g->es;
+    dot_common_init(&g->base, r->e, &p->view);
     g->m = d->m;
-    g->n = d->n;
     g->kd = p->view.nouter;
-    g->elem = em_type(e, g->d, 1);
-    g->vec = em_type(e, g->d, g->L);
     g->amode = DOT_A_ROWS;
     g->near = true;
     bool along_n, along_k;

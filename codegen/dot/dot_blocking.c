@@ -129,18 +129,7 @@ static void scratch_parts(dot *g)
     g->scratch = ADD(ADD(g->npack_a, g->npack_b), ADD(nblock, em_c64(e, 256)));
 }
 
-static void emit_sizes(dot *g)
-{
-    em *e = g->e;
-    Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
-    products(g);
-    LLVMBuildRet(e->b, em_numbers_at(e, &g->numbers, LLVMGetParam(f, 1)));
-    em_numbers_size(e, &g->numbers, f, "lz_grid", &g->grid);
-    em_numbers_size(e, &g->numbers, f, "lz_scratch", &g->scratch);
-}
-
-void dot_emit_sizes(dot *g)
+void dot_emit_blocking(dot *g)
 {
     em *e = g->e;
     g->numbers =
@@ -153,7 +142,9 @@ void dot_emit_sizes(dot *g)
     emit_dims(g);
     scratch_parts(g);
     em_numbers_end(e, &g->numbers);
-    emit_sizes(g);
+    Val f = dot_sizes_begin(&g->base);
+    products(g);
+    dot_emit_sizes(&g->base, f, &g->numbers, &g->grid, &g->scratch);
 }
 
 /* ---- the loops ---- */

@@ -27,6 +27,36 @@ bool dot_suits(const lz_kernel *k, const lz_target *t)
            (lz_variant_always(t, LZ_VARIANT_dot) || !is_columns(k));
 }
 
+/* ---- what all schedules have ---- */
+
+void dot_common_init(dot_common *g, em *e, const lz_kernel *k)
+{
+    g->e = e;
+    g->k = k;
+    g->d = k->stages[0].reds[0].acc_dtype[0];
+    g->es = em_esize(g->d);
+    g->L = (unsigned)e->t->machine.vector_bytes / g->es;
+    g->n = lz_kernel_dot(k)->n;
+    g->elem = em_type(e, g->d, 1);
+    g->vec = em_type(e, g->d, g->L);
+}
+
+Val dot_sizes_begin(dot_common *g)
+{
+    em *e = g->e;
+    Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
+    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    return f;
+}
+
+void dot_emit_sizes(dot_common *g, Val f, em_numbers *numbers, Val *grid, Val *scratch)
+{
+    em *e = g->e;
+    LLVMBuildRet(e->b, em_numbers_at(e, numbers, LLVMGetParam(f, 1)));
+    em_numbers_size(e, numbers, f, "lz_grid", grid);
+    em_numbers_size(e, numbers, f, "lz_scratch", scratch);
+}
+
 /* ---- the register tile ---- */
 
 bool dot_plain_along(const dot *g, int32_t sop, uint32_t d)

@@ -238,17 +238,9 @@ static void emit_numbers(implicit *g)
     g->wide = dot_block_most(e, columns(g));
     scratch_parts(g);
     em_numbers_end(e, &g->numbers);
-}
-
-static void emit_sizes(implicit *g)
-{
-    em *e = g->e;
-    Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
-    kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
+    Val f = dot_sizes_begin(&g->base);
     products(g);
-    LLVMBuildRet(e->b, em_numbers_at(e, &g->numbers, LLVMGetParam(f, 1)));
-    em_numbers_size(e, &g->numbers, f, "lz_grid", &g->grid);
-    em_numbers_size(e, &g->numbers, f, "lz_scratch", &g->scratch);
+    dot_emit_sizes(&g->base, f, &g->numbers, &g->grid, &g->scratch);
 }
 
 /* ---- the loops ---- */
@@ -525,19 +517,12 @@ lz_status dot_emit_implicit(em *e, const lz_kernel *k)
 {
     implicit g;
     memset(&g, 0, sizeof g);
-    g.e = e;
-    g.k = k;
-    g.d = k->stages[0].reds[0].acc_dtype[0];
-    g.es = em_esize(g.d);
-    g.L = (unsigned)e->t->machine.vector_bytes / g.es;
-    g.n = lz_kernel_dot(k)->n;
+    dot_common_init(&g.base, e, k);
     g.a = kern_plain_access(k, lz_kernel_dot(k)->a_sop);
     g.b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
     for (uint32_t l = 0; l < g.n; l++)
         if (lz_sz_is(g.b->stride[l], 0))
             g.row_loop |= 1u << l;
-    g.elem = em_type(e, g.d, 1);
-    g.vec = em_type(e, g.d, g.L);
     g.kc = BLOCK_K / g.es;
     g.whole = k->outer[g.n].slot < 0 && k->outer[g.n].v % g.L == 0;
     g.full = g.whole || !e->masks;
@@ -550,7 +535,6 @@ lz_status dot_emit_implicit(em *e, const lz_kernel *k)
     if (s == LZ_OK) {
         implicit_emit_micro(&g);
         emit_numbers(&g);
-        emit_sizes(&g);
         emit_run(&g);
         s = e->status;
     }

@@ -21,16 +21,10 @@ typedef struct implicit_region {
 } implicit_region;
 
 typedef struct implicit {
-    em *e;
-    const lz_kernel *k;
-    kern c;             /* evaluation of the epilogue */
-    lz_dtype d;         /* of the accumulators and both factors */
-    unsigned L;         /* lanes of a vector */
-    unsigned es;        /* bytes of an element */
+    DOT_BASE;           /* d: of both factors, too */
     unsigned mr;        /* rows of a register tile */
     unsigned nv;        /* vectors of a panel */
     unsigned nv_small;  /* of a narrow one */
-    uint32_t n;         /* the loop of columns */
     uint32_t row_loop;  /* bit per outer loop that is part of the rows */
     const lz_access *a; /* loads of the factors */
     const lz_access *b;
@@ -42,9 +36,8 @@ typedef struct implicit {
     const lz_access
         *padded; /* a or b, whose padding is skipped (dot_implicit_padding.c), or NULL */
     uint8_t order[LZ_LOOP_MAX]; /* of the inner loops in the tables */
-    Ty elem, vec;
-    int64_t kc;      /* bound of a block of K */
-    Val micro[2][2]; /* micro-kernels by [k-ranges, [narrow panel]] */
+    int64_t kc;                 /* bound of a block of K */
+    Val micro[2][2];            /* micro-kernels by [k-ranges, [narrow panel]] */
     /* emitted sizes */
     Val M, N, K;
     Val batch;          /* points of the other outer loops */

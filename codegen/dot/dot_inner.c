@@ -20,16 +20,11 @@ enum {
 };
 
 typedef struct dot_inner {
-    em *e;
-    const lz_kernel *k;
-    kern c; /* evaluation of the later stages */
-    lz_dtype d;
-    unsigned L, es, mr, nr;
-    uint32_t n;              /* the last loop of columns */
+    DOT_BASE;                /* n: the last loop of columns */
+    unsigned mr, nr;         /* rows and columns of a tile */
     uint32_t row_loop, cols; /* a bit per outer loop that rows, that columns run over */
     uint32_t ki;             /* the last inner loop */
     const lz_access *a, *b;
-    Ty vec;
     Val micro;
     /* emitted sizes: rows, columns, tiles of rows; columns but for the last loop, that, and vectors
      * of it; inner loops but the last, and that */
@@ -509,12 +504,7 @@ lz_status dot_emit_inner(em *e, const lz_kernel *k)
 {
     dot_inner g;
     memset(&g, 0, sizeof g);
-    g.e = e;
-    g.k = k;
-    g.d = k->stages[0].reds[0].acc_dtype[0];
-    g.es = em_esize(g.d);
-    g.L = (unsigned)e->t->machine.vector_bytes / g.es;
-    g.n = lz_kernel_dot(k)->n;
+    dot_common_init(&g.base, e, k);
     g.ki = k->stages[0].ninner - 1;
     g.a = kern_plain_access(k, lz_kernel_dot(k)->a_sop);
     g.b = kern_plain_access(k, lz_kernel_dot(k)->b_sop);
@@ -523,7 +513,6 @@ lz_status dot_emit_inner(em *e, const lz_kernel *k)
     unsigned bound = e->many ? SIDE : SMALL_SIDE;
     g.mr = side(&g, g.row_loop, bound);
     g.nr = side(&g, g.cols, bound);
-    g.vec = em_type(e, g.d, g.L);
     lz_status s = kern_init_epilogue(&g.c, e, k, g.L);
     if (s == LZ_OK) {
         emit_tile(&g);
