@@ -37,7 +37,7 @@ static uint32_t choices(void *user, const lz_kernel *k, const lz_step *s,
     lz_simt_pick p[SIMT_PICKS];
     uint32_t n = lz_simt_picks(k, s->args, &((const cuda_tuning *)user)->d->target, p);
     for (uint32_t i = 1; i < n; i++) /* the first is the cost model's choice */
-        out[i - 1] = (lz_choice){.entry = (uint32_t)p[i].entry, .parts = p[i].parts};
+        out[i - 1] = (lz_choice){.entry = (uint32_t)p[i].entry, .parts = p[i].slices};
     return n ? n - 1 : 0;
 }
 

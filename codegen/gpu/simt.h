@@ -5,9 +5,9 @@
  * stands in their place. Kernels that take scratch memory have two more: its address, and a number
  * (lz_simt_dims). SIMT_TMA has two more behind them: tensor maps of its factors (lz_simt_map), by
  * value. The schedule, and with it the code, depends on the canonical kernel and the target only.
- * How many blocks and threads run it, and into how many parts the k of a product is divided, is
- * computed from the run-time sizes; results depend on the threads of a block and on the parts,
- * never on the number of blocks. lz_llvm_compile makes the code when the target has `simt` set.
+ * How many blocks and threads run it, and the number of split-K slices of a GEMM, are computed
+ * from the run-time sizes; results depend on the threads of a block and on the slices, never on the
+ * number of blocks. lz_llvm_compile makes the code when the target has `simt` set.
  * "nvptx64-nvidia-cuda" gives PTX text; any other triple an object of the host for an emulator, of
  * the same schedule: void lz_kernel(void *const *params, lz_simt_thread *t), run once for every
  * thread; int64_t lz_params(void), how many parameters there are. What threads do together are
@@ -30,16 +30,13 @@ enum {
 /* The functions that a kernel's code may have. */
 typedef enum lz_simt_entry {
     SIMT_MAIN,
-    SIMT_WGMMA,  /* of a product: by groups of warps, where the target has them */
-    SIMT_TMA,    /* of a product: the same, its factors copied as boxes by the device itself */
-    SIMT_SMALL,  /* of a product: smaller tiles, for results of few */
-    SIMT_SECOND, /* of a reduction that is divided: the next one of the kernel, by the results of
-                    the first */
-    SIMT_FINAL,  /* of a product or reduction that is divided: adds the parts and goes on from there
-                  */
-    /* of products and what is done with the rows between them: a piece of a row after the other */
-    SIMT_FLASH_NARROW,
-    SIMT_FLASH_WIDE, /* the same for longer heads */
+    SIMT_WGMMA,  /* of a GEMM: wgmma, where the target has it */
+    SIMT_TMA,    /* of a GEMM: wgmma, warp-specialized, operands loaded by TMA */
+    SIMT_SMALL,  /* of a GEMM: smaller tiles, for results of few */
+    SIMT_SECOND, /* of a split reduction: the kernel's next one, which reads the first's results */
+    SIMT_FINAL,  /* of split-K and of split reductions: combines the slices, then the epilogue */
+    SIMT_FLASH_NARROW, /* flash attention */
+    SIMT_FLASH_WIDE,   /* the same for longer heads */
     SIMT_ENTRIES
 } lz_simt_entry;
 #define SIMT_TMA_NAME "lz_kernel_bulk"
@@ -55,8 +52,8 @@ typedef struct lz_simt_launch {
     /* SIMT_TMA: 2: blocks 2 i and 2 i + 1 run together, as a cluster; 1: each by itself */
     uint32_t cluster;
 } lz_simt_launch;
-/* A factor of a product as a tensor map describes it (cuTensorMapEncodeTiled): elements of 2 bytes,
- * the first dimension contiguous; boxes' rows of 128 bytes are swizzled; what lies outside is 0. */
+/* An operand of a GEMM as a tensor map (cuTensorMapEncodeTiled) describes it: elements of 2 bytes,
+ * the first dimension contiguous; rows of a box, 128 bytes, are swizzled; out of range is 0. */
 enum { SIMT_MAP_RANK = 5, SIMT_MAP_BYTES = 128, SIMT_MAP_ALIGN = 16 };
 typedef struct lz_simt_map {
     uint32_t buf; /* of the kernel */
@@ -72,11 +69,11 @@ typedef struct lz_simt_dims {
     lz_simt_launch launch[3];
     uint64_t scratch; /* bytes of device memory, 64-byte aligned */
     /* The parameter behind its address: bytes that each thread, or each block that sorts rows
-     * together, has; of a product, into how many parts k is divided; of a reduction, that, and in
-     * its upper half the power of two of threads that share a point (simt_reduce_col.c). */
+     * together, has; of a GEMM, the number of slices of K; of a reduction, the number of parts, and
+     * in its upper half the power of two of threads that share a point (simt_reduce_col.c). */
     uint64_t share;
     /* Where launch[0] is SIMT_TMA: its maps, and what gives the same bits instead where their
-     * memory does not lie at multiples of SIMT_MAP_ALIGN. */
+     * memory does not start at multiples of SIMT_MAP_ALIGN. */
     lz_simt_map map[2];
     lz_simt_launch plain;
 } lz_simt_dims;
@@ -89,9 +86,10 @@ typedef struct lz_simt_thread {
     size_t apart; /* bytes from the shared memory of a block to that of the next in its cluster */
 } lz_simt_thread;
 /* Symbols an emulated kernel may call, besides fma, memcpy, memmove and memset:
- *   void lz_simt_barrier(lz_simt_thread *t)                               all threads of the block
- *   meet uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)   v of the thread
- *   whose lane is this one's xor x; the warp's threads meet */
+ *   void lz_simt_barrier(lz_simt_thread *t)
+ *     all threads of the block meet
+ *   uint32_t lz_simt_shuffle(lz_simt_thread *t, uint32_t v, uint32_t x)
+ *     v of the thread whose lane is this one's xor x; the warp's threads meet */
 
 /* The target for compute capability major.minor, as LAZULI_CUDA_TMA,
  * LAZULI_CUDA_PROCESSORS, LAZULI_CUDA_TF32 and LAZULI_VARIANTS say; LZ_EUNSUPPORTED below 8.0. */
@@ -103,11 +101,11 @@ lz_status lz_simt_emulated(int major, int minor, lz_target *out);
  * device. */
 void lz_simt_dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
                      lz_simt_dims *out);
-/* In which tiles a product is made, and into how many parts its k is divided. SIMT_TMA: as boxes,
- * where they are memory's; SIMT_WGMMA: never so. */
+/* The kernel of a GEMM, which has one tile size, and the number of split-K slices. SIMT_TMA: by TMA
+ * where the memory is aligned for it; SIMT_WGMMA: never by TMA. */
 typedef struct lz_simt_pick {
     lz_simt_entry entry;
-    uint32_t parts;
+    uint32_t slices;
 } lz_simt_pick;
 enum { SIMT_PICKS = 12 };
 /* Those that cost least by the model, the first of which it takes; none where there is nothing to

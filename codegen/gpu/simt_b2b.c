@@ -21,12 +21,12 @@ static Val emit_pitch(b2b *b, const b2b_area *a)
 static void lay_out(b2b *b)
 {
     em *e = b->e;
-    Val each = em_c64(e, 0), at = em_c64(e, b->l.piece);
+    Val each = em_c64(e, 0), at = em_c64(e, b->l.k_tile);
     for (unsigned i = 0; i < b->l.n; i++)
         each = ADD(each, b->pitch[i] = emit_pitch(b, &b->l.area[i]));
     b->rows = em_c64(e, 1);
     for (int64_t rows = 2; rows <= B2B_POINTS; rows *= 2) {
-        Val all = ADD(MUL(each, em_c64(e, rows)), em_c64(e, b->l.piece));
+        Val all = ADD(MUL(each, em_c64(e, rows)), em_c64(e, b->l.k_tile));
         b->rows = SEL(ICMP(SLE, all, em_c64(e, B2B_SHARED)), em_c64(e, rows), b->rows);
     }
     for (unsigned i = 0; i < b->l.n; i++) {

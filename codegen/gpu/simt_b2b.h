@@ -3,7 +3,7 @@
  * ones).
  *
  * A block of 256 threads takes up to 16 points of the last outer loop, as many as shared memory has
- * room for. There lie, for each point: its rows, left operands that are not rows, and results of
+ * room for. It has, for each point: its rows, left operands that are not rows, and results of
  * reductions that are read behind a product; before them a tile of a right operand.
  *
  * GEMMs: 64 columns at a time. The right operand comes in tiles of 64 columns x 32 of k,
@@ -40,7 +40,7 @@ typedef struct b2b_layout {
     unsigned n;
     int packed[LZ_STAGE_MAX], saved;          /* areas; -1: none */
     uint8_t save_at[LZ_STAGE_MAX][B2B_SAVED]; /* 1 + place among what is saved; 0: not saved */
-    unsigned piece;                           /* bytes of a piece of a right factor */
+    unsigned k_tile;                          /* bytes of a k-tile of a right factor */
 } b2b_layout;
 void b2b_layout_of(const lz_kernel *k, b2b_layout *l);
 /* The first stage from s on that is a product. */
@@ -53,7 +53,7 @@ typedef struct b2b_product {
     const lz_sop *left;
     const simt_mma *mma; /* NULL: by single threads */
     lz_dtype acc;
-    unsigned es; /* bytes of an element of a piece */
+    unsigned es; /* bytes of an element of a k-tile */
     int32_t a_sop, b_sop;
     bool by_k;    /* the right factor is contiguous along k */
     bool vectors; /* and evaluated in vectors, */

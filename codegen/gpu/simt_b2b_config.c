@@ -1,4 +1,4 @@
-/* simt_b2b_config.c - back-to-back GEMMs, without LLVM: what lies in a block's shared memory, and
+/* simt_b2b_config.c - back-to-back GEMMs, without LLVM: what is in a block's shared memory, and
  * how many blocks there are. See simt_b2b.h.
  * Threads: pure. */
 #include "codegen/gpu/simt_b2b.h"
@@ -44,8 +44,8 @@ void b2b_layout_of(const lz_kernel *k, b2b_layout *l)
         if (!lz_stage_is_row_dot(&k->stages[s]))
             continue;
         unsigned es = kern_row_esize(k->stages[s].reds[0].acc_dtype[0]),
-                 piece = B2B_STEP * (B2B_COLUMNS + 4) * es;
-        l->piece = piece > l->piece ? piece : l->piece;
+                 k_tile = B2B_STEP * (B2B_COLUMNS + 4) * es;
+        l->k_tile = k_tile > l->k_tile ? k_tile : l->k_tile;
         if (!kern_product_view(k, s, &view, &stage))
             l->packed[s] = add_area(l, &k->stages[s].extent[1], 0, es);
     }
@@ -79,12 +79,12 @@ void simt_b2b_dims(const simt_sizes *z, lz_simt_dims *d)
     b2b_layout_of(k, &l);
     for (unsigned i = 0; i < l.n; i++)
         each += pitch_of(&l.area[i], args);
-    while (rows > 1 && l.piece + rows * each > B2B_SHARED)
+    while (rows > 1 && l.k_tile + rows * each > B2B_SHARED)
         rows /= 2;
     n = simt_ceil_div(n, rows);
     for (uint32_t i = 0; i + 1 < k->nouter; i++)
         n = simt_times(n, lz_sz_value(k->outer[i], args));
     out->block = B2B_THREADS;
     out->grid = simt_at_most(n, z->most);
-    out->shared = (uint32_t)(l.piece + rows * each);
+    out->shared = (uint32_t)(l.k_tile + rows * each);
 }

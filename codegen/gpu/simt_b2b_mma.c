@@ -97,7 +97,7 @@ static Val point_at(b2b *b, unsigned area, Val point, Val index, unsigned es)
     return b2b_shared(b, ADD(at, MUL(index, em_c64(e, es))));
 }
 
-/* All elements of n points, to the end of the last piece of k: there they are 0. */
+/* All elements of n points, to the end of the last k-tile: there they are 0. */
 static void pack_left(b2b *b, uint32_t s, Val r0, Val n)
 {
     em *e = b->e;
@@ -125,7 +125,7 @@ static void pack_left(b2b *b, uint32_t s, Val r0, Val n)
 
 /* ---- the right factor ---- */
 
-/* Byte of element (n, k) of a piece. */
+/* Byte of element (n, k) of a k-tile. */
 static Val place(b2b *b, const b2b_product *p, Val n, Val k)
 {
     em *e = b->e;
@@ -321,7 +321,7 @@ static void columns(b2b *b, uint32_t s, Val n0, Val n)
         sum[i] = em_cf(em_type(e, p->acc, 1), 0);
     em_loop_begin(e, &l, em_c64(e, 0), p->K, em_c64(e, B2B_STEP), EACH, sum);
     memcpy(sum, l.phi, sizeof sum);
-    simt_barrier(b->s); /* the piece before has been used */
+    simt_barrier(b->s); /* the k-tile before has been used */
     fill_piece(b, p, n0, l.i);
     simt_barrier(b->s);
     if (p->mma)

@@ -4,9 +4,9 @@
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
-/* ---- the ring ---- */
+/* ---- tile loads ---- */
 
-/* Where the piece is that is copied next: its start along k, and bytes to it from the first piece
+/* Where the k-tile is that is loaded next: its start along k, and bytes to it from the first k-tile
  * of both factors. It is carried along, since finding it takes divisions; factors that are
  * evaluated need the indices themselves. */
 enum { PLACE = 3 };
@@ -26,7 +26,7 @@ static void place_of(gemm *t, Val j, Val *place)
     place[2] = gemm_k_tile_offset(t, &t->b, place[0]);
 }
 
-/* That of piece j from the one before it: further along k, or where another inner loop goes on. */
+/* That of k-tile j from the one before it: further along k, or where another inner loop goes on. */
 static void next_place(gemm *t, Val j, const Val *place, Val *next)
 {
     em *e = t->e;
@@ -45,8 +45,8 @@ static void next_place(gemm *t, Val j, const Val *place, Val *next)
     em_if_end(e, &on, PLACE, there, further, next);
 }
 
-/* Piece j into its stage, if there is one. */
-static void load_ahead(gemm *t, Val j, Val n, Val slot, const Val *place)
+/* K-tile j into its stage, if there is one. */
+static void load_ahead(gemm *t, Val j, Val n, Val stage, const Val *place)
 {
     em *e = t->e;
     em_if more;
@@ -56,23 +56,24 @@ static void load_ahead(gemm *t, Val j, Val n, Val slot, const Val *place)
     t->k_tile = known ? j : NULL;
     t->a.k_tile = known ? place[1] : NULL;
     t->b.k_tile = known ? place[2] : NULL;
-    gemm_load_tile(t, &t->a, k0, slot);
-    gemm_load_tile(t, &t->b, k0, slot);
+    gemm_load_tile(t, &t->a, k0, stage);
+    gemm_load_tile(t, &t->b, k0, stage);
     em_if_end(e, &more, 0, NULL, NULL, NULL);
     simt_cp_async_commit(t->s);
 }
 
-/* Sums of a tile over pieces first..end-1. Iteration i fills the stage of piece i + stages - 1,
- * which is the one that was multiplied just before, and multiplies piece i; the first ones only
- * fill. */
+/* Sums of a tile over k-tiles first..end-1. Iteration i starts the load of k-tile i + stages - 1
+ * into the stage that was multiplied last, and multiplies k-tile i; the first iterations (the
+ * prologue) only load. */
 static void mainloop(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
     unsigned n = gemm_nacc(t), ahead = t->p.stages - 1;
     Val carried[GEMM_ACC + 2 + PLACE], next[GEMM_ACC + 2 + PLACE];
     memcpy(carried, sum, n * sizeof *sum);
-    carried[n] = em_c64(e, 0);                           /* to be filled */
-    carried[n + 1] = em_c64(e, gemm_stage_bytes(&t->p)); /* to be multiplied: comes to 0 in time */
+    carried[n] = em_c64(e, 0); /* stage that is loaded */
+    carried[n + 1] =
+        em_c64(e, gemm_stage_bytes(&t->p)); /* stage that is multiplied: comes to 0 in time */
     place_of(t, first, carried + n + 2);
     em_loop l;
     em_loop_begin(e, &l, SUB(first, em_c64(e, ahead)), end, em_c64(e, 1), (int)(n + 2 + nplace(t)),
@@ -93,24 +94,24 @@ static void mainloop(gemm *t, Val first, Val end, Val *sum)
     memcpy(sum, l.phi, n * sizeof *sum);
 }
 
-/* ---- tiles ---- */
+/* ---- main loops ---- */
 
-/* What mainloop does, by groups of warps: more is fetched while they multiply. */
+/* The main loop for wgmma: loads go on while the warpgroups multiply. */
 static void mainloop_wgmma(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
     unsigned n = gemm_nacc(t), ahead = t->p.stages - 1;
-    Val carried[GEMM_ACC + 2 + PLACE], next[GEMM_ACC + 2 + PLACE], fill[1 + PLACE];
+    Val carried[GEMM_ACC + 2 + PLACE], next[GEMM_ACC + 2 + PLACE], loads[1 + PLACE];
     em_loop l;
     simt_barrier(t->s); /* what this memory held has been read */
-    fill[0] = em_c64(e, 0);
-    place_of(t, first, fill + 1);
+    loads[0] = em_c64(e, 0);
+    place_of(t, first, loads + 1);
     em_loop_begin(e, &l, first, ADD(first, em_c64(e, ahead)), em_c64(e, 1), (int)(1 + nplace(t)),
-                  fill);
+                  loads);
     load_ahead(t, l.i, end, l.phi[0], l.phi + 1);
-    fill[0] = gemm_next_stage(t, l.phi[0]);
-    next_place(t, ADD(l.i, em_c64(e, 1)), l.phi + 1, fill + 1);
-    em_loop_end(e, &l, fill);
+    loads[0] = gemm_next_stage(t, l.phi[0]);
+    next_place(t, ADD(l.i, em_c64(e, 1)), l.phi + 1, loads + 1);
+    em_loop_end(e, &l, loads);
     memcpy(carried, sum, n * sizeof *sum);
     memcpy(carried + n + 2, l.phi + 1, nplace(t) * sizeof *carried);
     carried[n] = l.phi[0];
@@ -141,30 +142,29 @@ static void mainloop_any(gemm *t, Val first, Val end, Val *sum)
         mainloop(t, first, end, sum);
 }
 
-/* Where the factors may be as single threads, or groups that multiply tf32, have them most
- * quickly. */
+/* The main loop for aligned 16-byte chunks (FMA, or tf32) where the run-time sizes allow it. */
 static void mainloop_fast(gemm *t, Val first, Val end, Val *sum)
 {
     em *e = t->e;
     unsigned n = gemm_nacc(t);
-    Val steady[GEMM_ACC], any[GEMM_ACC];
-    memcpy(steady, sum, n * sizeof *sum);
+    Val fast[GEMM_ACC], any[GEMM_ACC];
+    memcpy(fast, sum, n * sizeof *sum);
     memcpy(any, sum, n * sizeof *sum);
     em_ifelse which;
     em_ifelse_begin(e, &which, t->p.wgmma ? gemm_tf32_mainloop_here(t) : gemm_fma_mainloop_here(t));
     if (t->p.wgmma)
-        gemm_tf32_mainloop(t, first, end, steady);
+        gemm_tf32_mainloop(t, first, end, fast);
     else
-        gemm_fma_mainloop(t, first, end, steady);
+        gemm_fma_mainloop(t, first, end, fast);
     em_ifelse_else(e, &which);
     mainloop_any(t, first, end, any);
-    em_ifelse_end(e, &which, (int)n, steady, any, sum);
+    em_ifelse_end(e, &which, (int)n, fast, any, sum);
 }
 
-static Val make_tile(gemm *t, Val part, Val before)
+static Val make_tile(gemm *t, Val slice, Val before)
 {
     Val sum[GEMM_ACC], first, end;
-    gemm_k_tiles_of_slice(t, part, &first, &end);
+    gemm_k_tiles_of_slice(t, slice, &first, &end);
     for (unsigned i = 0; i < gemm_nacc(t); i++)
         sum[i] = LLVMConstNull(t->elem);
     if (gemm_fma_mainloop_suits(t) || gemm_tf32_mainloop_suits(t))
@@ -215,8 +215,8 @@ static void emit(gemm *t)
     LLVMBuildRetVoid(e->b);
 }
 
-/* The sums are there already. */
-static void emit_finish(gemm *t)
+/* SIMT_FINAL: the kernel that adds the slices. */
+static void emit_split_k_reduce(gemm *t)
 {
     kern *cv = &t->cv;
     begin(t, &cv, t->lanes ? 1 : 0);
@@ -253,7 +253,7 @@ static lz_status emit_entry(simt *s)
     t->ki = k->stages[0].ninner - 1;
     lz_status r = plan(t);
     if (r == LZ_OK && s->entry == SIMT_FINAL)
-        emit_finish(t);
+        emit_split_k_reduce(t);
     else if (r == LZ_OK)
         emit(t);
     kern *all[6] = {&t->a.one, &t->a.many, &t->b.one, &t->b.many, &t->c, &t->cv};

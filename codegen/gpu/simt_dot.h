@@ -1,19 +1,22 @@
-/* simt_dot.h - between the files of the GEMM kernels: configuration, operands, who does which part.
+/* simt_dot.h - between the files of the GEMM kernels: configuration, operands, who does what.
  *
  * A block makes a tile of tm x tn of the result. K goes by k-tiles of kt through a multistage
  * buffer in shared memory: while k-tile i is multiplied, the loads (cp.async) of k-tile i + stages
- * - 1 are in flight. Where to find what: split-K decided    simt_dot_cost.c (a cost model picks
- * tile size and number of slices) configuration      simt_dot_config.c (instruction, tiles, stages;
- * what suits TMA) tiles, k-tiles     simt_dot_index.c (rasterization, convolution rows, slices of
- * K) tile loads         simt_dot_load.c; by TMA simt_dot_tma.c, tensor maps simt_tensor_map.c main
- * loop          simt_dot.c for mma.sync and wgmma; simt_dot_mainloop_fma.c, _tf32.c; the
- *                      warp-specialized one with TMA simt_dot_tma.c
- *   MMA                simt_wgmma.c (warpgroup), simt_mma.c (mma.sync, ldmatrix, cp.async)
- *   accumulators       simt_dot_acc.c (fragments to and from shared memory)
- *   epilogue           simt_dot_epilogue.c (the kernel's later stages, from shared memory)
- *   split-K            simt_dot_workspace.c (partial tiles), simt_dot_split_k.c (the second kernel)
+ * - 1 are in flight.
+ *
+ * - configuration: simt_dot_config.c (instruction, tiles, stages; what suits TMA)
+ * - tile size and split-K: decided by the cost model of simt_dot_cost.c
+ * - tiles, k-tiles: simt_dot_index.c (rasterization, convolution rows, slices of K)
+ * - tile loads: simt_dot_load.c; by TMA simt_dot_tma.c, tensor maps simt_tensor_map.c
+ * - main loop: simt_dot.c for mma.sync and wgmma; simt_dot_mainloop_{fma,tf32}.c; the
+ *   warp-specialized one with TMA simt_dot_tma.c
+ * - MMA: simt_wgmma.c (warpgroup), simt_mma.c (mma.sync, ldmatrix, cp.async)
+ * - accumulators: simt_dot_acc.c (fragments to and from shared memory)
+ * - epilogue: simt_dot_epilogue.c (the kernel's later stages, from shared memory)
+ * - split-K: simt_dot_workspace.c (partial tiles), simt_dot_split_k.c (the second kernel)
+ *
  * Shared memory: rows run along k (rows_k) or along the result, in chunks of 16 bytes; chunk c of
- * row r lies at c xor swizzle(r), so that what a warp reads at once is in different banks.
+ * row r is at c xor swizzle(r), so that what a warp reads at once is in different banks.
  * Implicit GEMM: rows of tiles are those of loop m, or of several outer loops that B does not
  * depend on (convolutions: all points of all images). Warp specialization: with TMA, one thread of
  * a producer warpgroup requests boxes as soon as a stage is free and runs ahead into the next tile,
@@ -26,13 +29,13 @@
 enum {
     GEMM_CHUNK = 16,
     GEMM_DOWN = 2,    /* rows of warps */
-    GEMM_COPIES = 16, /* that a thread copies of a factor's piece, at most */
+    GEMM_COPIES = 16, /* that a thread copies of a factor's k-tile, at most */
     GEMM_FRAGS = 8,
     GEMM_ACC = 128,   /* of a thread, at most */
     GEMM_BARRIER = 8, /* bytes */
     GEMM_SKEW = 32,   /* bytes that rows of a skewed factor are further on, every chunk of k */
     GEMM_WARPGROUP = 4 * SIMT_WARP,
-    GEMM_ROW = 128,     /* bytes of a row of shared memory that a group reads */
+    GEMM_ROW = 128,     /* bytes of a row of shared memory that a warpgroup reads */
     GEMM_TMA_ROWS = 128 /* rows along k that are copied at once */
 };
 
@@ -61,13 +64,13 @@ void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, 
 int32_t gemm_source(const lz_kernel *k, int32_t sop, lz_dtype d);
 /* The same of factor i (0: A, 1: B), and the loop of the result that it has. */
 int32_t gemm_source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *loop);
-uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x); /* of a piece of it */
+uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x); /* of a k-tile of it */
 uint32_t gemm_stage_bytes(const gemm_shape *p);
 uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize); /* esize: of the sums */
 uint32_t gemm_acc_at(const gemm_shape *p);                       /* byte of shared memory */
 uint32_t gemm_barriers_at(const gemm_shape *p, unsigned esize);
-/* simt_tensor_map.c: whether both factors lie as tensor maps may describe them, and what these are;
- * false: not with these sizes. */
+/* simt_tensor_map.c: whether tensor maps can describe the layout of both operands, and what these
+ * are; false: not with these sizes. */
 bool gemm_tma_suits(const lz_kernel *k, const lz_target *t);
 bool gemm_tensor_maps(const lz_kernel *k, const lz_target *t, const int64_t *args,
                       lz_simt_map map[2]);
@@ -75,7 +78,7 @@ bool gemm_tensor_maps(const lz_kernel *k, const lz_target *t, const int64_t *arg
  * is the load `source` and has loop `loop` of the result; how many, SIMT_MAP_RANK at most. 0: a map
  * cannot describe it. */
 uint32_t gemm_tensor_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out);
-/* Elements of a box along its first two coordinates; rows_k: the first one is k. */
+/* Elements of a TMA box along its first two coordinates; rows_k: the first one is k. */
 void gemm_tma_box(const gemm_shape *p, bool rows_k, uint32_t box[2]);
 
 /* An operand, A or B. */
@@ -92,10 +95,10 @@ typedef struct gemm_factor {
     bool rows_k;            /* rows of shared memory run along k */
     bool swizzled;          /* chunks of these rows are swizzled */
     bool skewed;            /* instead: elements of a chunk of k are stored one below the other */
-    bool transposed;        /* chunks are read as they lie, and stored across rows */
+    bool transposed;        /* chunks are read as they are, and stored across rows */
     const lz_access *plain; /* it is a load of this */
     bool copied;            /* by cp.async, without passing through registers */
-    Val aligned;            /* i1: chunks of it lie at multiples of their size */
+    Val aligned;            /* i1: chunks of it start at multiples of their size */
     Val x0;                 /* of the tile */
     Val X;                  /* extent along the result */
     /* What a thread copies of a k-tile. */
@@ -112,7 +115,7 @@ typedef struct gemm_factor {
     Val row_exists[GEMM_COPIES]; /* i1 */
     Val to[GEMM_COPIES];         /* place in a stage */
     Val exists;                  /* i1: this thread copies something; NULL: every thread does */
-    Val frag[4][GEMM_FRAGS];     /* where a lane's fragments are: by step of k and group of rows */
+    Val frag[4][GEMM_FRAGS];     /* where a lane's fragments are: by step of k and rows */
 } gemm_factor;
 
 typedef struct gemm {
@@ -139,16 +142,16 @@ typedef struct gemm {
     /* of the thread */
     Val lane;
     Val down, across;     /* place of its warp (or warpgroup) in the tile */
-    Val epilogue_aligned; /* i1: vectors of the epilogue lie at multiples of their size */
+    Val epilogue_aligned; /* i1: vectors of the epilogue start at multiples of their size */
 } gemm;
 
 /* simt_dot_load.c */
 lz_status gemm_factor_init(gemm *t, gemm_factor *f, uint32_t loop, int32_t sop);
 void gemm_factor_top(gemm *t, gemm_factor *f);  /* once per call */
 void gemm_factor_tile(gemm *t, gemm_factor *f); /* once per tile, after x0 and the outer indices */
-/* Piece of k from k0 into the stage that starts at byte `slot`; the inner indices are set. */
-void gemm_load_tile(gemm *t, gemm_factor *f, Val k0, Val slot);
-/* Bytes from the first piece's elements to those from k0 on; the inner indices are set. */
+/* The k-tile from k0 into the stage that starts at byte `stage`; the inner indices are set. */
+void gemm_load_tile(gemm *t, gemm_factor *f, Val k0, Val stage);
+/* Bytes from the first k-tile's elements to those from k0 on; the inner indices are set. */
 Val gemm_k_tile_offset(gemm *t, const gemm_factor *f, Val k0);
 /* Byte of chunk `chunk` of row `row` in the factor's part of a stage. */
 Val gemm_place(gemm *t, const gemm_factor *f, Val row, Val chunk);
@@ -161,36 +164,37 @@ Val gemm_offset(gemm *t, const gemm_factor *f, uint32_t d, Val i); /* bytes to i
 
 Val gemm_round_to_tf32(gemm *t, Val v); /* each element, if the factors are rounded so */
 
-/* simt_dot_mainloop_tf32.c: the same by groups, of tf32. */
+/* simt_dot_mainloop_tf32.c: the main loop of wgmma that rounds f32 to tf32; whether it may be used,
+ * and with these sizes. */
 bool gemm_tf32_mainloop_suits(const gemm *t);
 Val gemm_tf32_mainloop_here(gemm *t);
 void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum);
 
-/* simt_dot_mainloop_fma.c: what single threads add where both factors are chunks as they stand;
- * whether they are with these sizes. */
+/* simt_dot_mainloop_fma.c: the FMA main loop; whether both operands are whole chunks, and are with
+ * these sizes. */
 bool gemm_fma_mainloop_suits(const gemm *t);
 Val gemm_fma_mainloop_here(gemm *t);
-void gemm_fma_mainloop(gemm *t, Val first, Val end, Val *sum); /* pieces first to end - 1 */
+void gemm_fma_mainloop(gemm *t, Val first, Val end, Val *sum); /* k-tiles first..end - 1 */
 
 /* simt_wgmma.c */
-Val gemm_warpgroup(gemm *t); /* number of the thread's group in the block */
+Val gemm_warpgroup(gemm *t); /* number of the thread's warpgroup in the block */
 Val gemm_wgmma_place(gemm *t, const gemm_factor *f, Val row, Val chunk);
 void gemm_wgmma_fence(gemm *t); /* what was written before is seen by the multiplications */
-/* Starts to add the products of the piece at `slot`; the sums are there after the wait. */
-void gemm_wgmma_multiply(gemm *t, Val slot, Val *sum);
+/* Starts to add the products of the k-tile at `stage`; the sums are there after the wait. */
+void gemm_wgmma_multiply(gemm *t, Val stage, Val *sum);
 void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` k-tiles */
 
 /* simt_dot_tma.c */
 void gemm_tma_body(gemm *t); /* the body of SIMT_TMA */
 
-/* simt_dot_index.c: tile after tile of a block, its part of k, once the outer indices are set.
+/* simt_dot_index.c: tile after tile of a block, its slice of K, once the outer indices are set.
  * `before` is what the tile before it gave, 0 at first. */
-typedef Val gemm_body(gemm *t, Val part, Val before);
+typedef Val gemm_body(gemm *t, Val slice, Val before);
 void gemm_each(gemm *t, gemm_body *body);
 Val gemm_all_rows(gemm *t); /* of tiles, in a matrix */
-/* Pieces of a part of k: first to end - 1; those of all of it where it is not divided. */
-void gemm_k_tiles_of_slice(gemm *t, Val part, Val *first, Val *end);
-Val gemm_next_stage(gemm *t, Val slot);
+/* K-tiles of a slice of K: first..end - 1; all of them without split-K. */
+void gemm_k_tiles_of_slice(gemm *t, Val slice, Val *first, Val *end);
+Val gemm_next_stage(gemm *t, Val stage);
 Val gemm_locate_k_tile(gemm *t, Val k_tile); /* sets the inner indices; where it starts along k */
 
 bool gemm_many_rows(const gemm *t, const gemm_factor *f); /* its rows are of several loops */
@@ -206,9 +210,9 @@ static inline unsigned gemm_nacc(const gemm *t)
     return op ? t->p.wm / op->m * (t->p.wn / op->n) * op->nc : t->p.wm * t->p.wn / SIMT_WARP;
 }
 void gemm_acc_top(gemm *t); /* once per call: where lanes read */
-void gemm_acc_add(gemm *t, Val slot, Val *sum);
-/* By single threads: what a thread reads of row k of the piece at `slot`; their products. */
-void gemm_fma_load(gemm *t, Val slot, unsigned k, Val *a, Val *b);
+void gemm_acc_add(gemm *t, Val stage, Val *sum);
+/* By single threads: what a thread reads of row k of the k-tile at `stage`; their products. */
+void gemm_fma_load(gemm *t, Val stage, unsigned k, Val *a, Val *b);
 void gemm_fma_add(gemm *t, const Val *a, const Val *b, Val *sum);
 /* Those sums to shared memory, rows of gemm_acc_pitch bytes; of the warps in one row, columns
  * part * sn and on. */
@@ -228,8 +232,8 @@ void gemm_epilogue_at(gemm *t, Val row, Val column, Val at, gemm_read *sums);
 /* simt_dot_workspace.c: split-K */
 unsigned gemm_workspace_chunk(const gemm *t); /* sums in 16 bytes */
 Val gemm_workspace_matrices(gemm *t);
-Val gemm_workspace_at(gemm *t, Val row, Val column);   /* byte of a column of a row of it */
-Val gemm_workspace_row(gemm *t, Val part, Val matrix); /* first_row */
+Val gemm_workspace_at(gemm *t, Val row, Val column);    /* byte of a column of a row of it */
+Val gemm_workspace_row(gemm *t, Val slice, Val matrix); /* first_row */
 /* Sums of `rows` rows from m0 on, in shared memory, to scratch memory. */
 void gemm_workspace_store(gemm *t, unsigned rows, Val m0, Val n0);
 /* simt_dot_split_k.c */

@@ -129,20 +129,20 @@ void gemm_acc_top(gemm *t)
 
 /* ---- multiplying ---- */
 
-static Val shared_at(gemm *t, Val slot, Val at)
+static Val shared_at(gemm *t, Val stage, Val at)
 {
     em *e = t->e;
-    return em_at(e, t->s->shared, ADD(slot, at), 1);
+    return em_at(e, t->s->shared, ADD(stage, at), 1);
 }
 
-/* Step s of a piece: words of the factor for this lane, per matrix of 16 (of 8, where elements are
+/* Step s of a k-tile: words of the factor for this lane, per matrix of 16 (of 8, where elements are
  * 64 bits) rows. */
-static void load_frags(gemm *t, const gemm_factor *f, Val slot, unsigned s, unsigned n,
+static void load_frags(gemm *t, const gemm_factor *f, Val stage, unsigned s, unsigned n,
                        Val out[][4])
 {
     em *e = t->e;
     for (unsigned i = 0; i < n; i++) {
-        Val at = shared_at(t, slot, f->frag[s][i]);
+        Val at = shared_at(t, stage, f->frag[s][i]);
         if (t->p.es == 8)
             out[i][0] = em_load(e, e->f64, at, 8);
         else
@@ -152,14 +152,14 @@ static void load_frags(gemm *t, const gemm_factor *f, Val slot, unsigned s, unsi
     }
 }
 
-static void add_matrices(gemm *t, Val slot, Val *sum)
+static void add_matrices(gemm *t, Val stage, Val *sum)
 {
     const simt_mma *op = t->p.mma;
     unsigned na = t->p.wm / op->m, nb = t->p.wn / op->n, pair = t->p.es == 8 ? 1 : 2;
     for (unsigned s = 0; s < t->p.kt / op->k; s++) {
         Val a[GEMM_FRAGS][4], b[GEMM_FRAGS][4];
-        load_frags(t, &t->a, slot, s, na, a);
-        load_frags(t, &t->b, slot, s, nb / pair, b);
+        load_frags(t, &t->a, stage, s, na, a);
+        load_frags(t, &t->b, stage, s, nb / pair, b);
         for (unsigned i = 0; i < na; i++)
             for (unsigned j = 0; j < nb; j++)
                 simt_mma_sync(t->s, op, a[i], &b[j / pair][j % pair * op->nb],
@@ -174,7 +174,7 @@ static Val multiply_add(gemm *t, Val a, Val b, Val sum)
 }
 
 /* Elements of this thread in row k: its chunks, one after the other. */
-static void load_chunks(gemm *t, const gemm_factor *f, Val slot, unsigned k, Val x0, unsigned n,
+static void load_chunks(gemm *t, const gemm_factor *f, Val stage, unsigned k, Val x0, unsigned n,
                         unsigned apart, Val *out)
 {
     em *e = t->e;
@@ -182,20 +182,20 @@ static void load_chunks(gemm *t, const gemm_factor *f, Val slot, unsigned k, Val
     for (unsigned i = 0; i < n; i++) {
         Val c = ADD(x0, em_c64(e, (int64_t)i * apart));
         Val v = em_load(e, em_vec(t->elem, w),
-                        shared_at(t, slot, gemm_place(t, f, em_c64(e, k), c)), GEMM_CHUNK);
+                        shared_at(t, stage, gemm_place(t, f, em_c64(e, k), c)), GEMM_CHUNK);
         for (unsigned j = 0; j < w; j++)
             out[i * w + j] = em_extract(e, v, j);
     }
 }
 
-void gemm_fma_load(gemm *t, Val slot, unsigned k, Val *a, Val *b)
+void gemm_fma_load(gemm *t, Val stage, unsigned k, Val *a, Val *b)
 {
     em *e = t->e;
     unsigned w = chunk(t);
     Val m0 = ADD(LLVMBuildUDiv(e->b, first_row(t), em_c64(e, w), ""), single_row(t)),
         n0 = ADD(LLVMBuildUDiv(e->b, first_column(t), em_c64(e, w), ""), single_column(t));
-    load_chunks(t, &t->a, slot, k, m0, chunks_down(t), LANES_DOWN, a);
-    load_chunks(t, &t->b, slot, k, n0, chunks_across(t), LANES_ACROSS, b);
+    load_chunks(t, &t->a, stage, k, m0, chunks_down(t), LANES_DOWN, a);
+    load_chunks(t, &t->b, stage, k, n0, chunks_across(t), LANES_ACROSS, b);
 }
 
 void gemm_fma_add(gemm *t, const Val *a, const Val *b, Val *sum)
@@ -206,21 +206,21 @@ void gemm_fma_add(gemm *t, const Val *a, const Val *b, Val *sum)
             sum[i * nb + j] = multiply_add(t, a[i], b[j], sum[i * nb + j]);
 }
 
-static void add_singly(gemm *t, Val slot, Val *sum)
+static void add_singly(gemm *t, Val stage, Val *sum)
 {
     for (unsigned k = 0; k < t->p.kt; k++) {
         Val a[GEMM_FRAGS], b[GEMM_FRAGS];
-        gemm_fma_load(t, slot, k, a, b);
+        gemm_fma_load(t, stage, k, a, b);
         gemm_fma_add(t, a, b, sum);
     }
 }
 
-void gemm_acc_add(gemm *t, Val slot, Val *sum)
+void gemm_acc_add(gemm *t, Val stage, Val *sum)
 {
     if (t->p.mma)
-        add_matrices(t, slot, sum);
+        add_matrices(t, stage, sum);
     else
-        add_singly(t, slot, sum);
+        add_singly(t, stage, sum);
 }
 
 /* ---- to shared memory ---- */
@@ -263,8 +263,8 @@ static void put_singly(gemm *t, const Val *sum)
                 ADD(column, em_c64(e, (int64_t)j * LANES_ACROSS * w)), &sum[(i * nb + j) * w], w);
 }
 
-/* Each warp of a group has 16 rows, divided as by the instructions of warps. */
-static void put_groups(gemm *t, const Val *sum, unsigned part)
+/* Each warp of a warpgroup has 16 rows, divided as by the instructions of warps. */
+static void put_warpgroups(gemm *t, const Val *sum, unsigned part)
 {
     em *e = t->e;
     Val warp = AND(LSHR(t->s->tid, em_c64(e, 5)), em_c64(e, 3)),
@@ -278,7 +278,7 @@ static void put_groups(gemm *t, const Val *sum, unsigned part)
 void gemm_acc_to_shared(gemm *t, const Val *sum, unsigned part)
 {
     if (t->p.wgmma)
-        put_groups(t, sum, part);
+        put_warpgroups(t, sum, part);
     else if (t->p.mma)
         put_matrices(t, sum);
     else

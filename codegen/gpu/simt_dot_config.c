@@ -58,7 +58,7 @@ static unsigned side(lz_sz extent, unsigned whole)
     return extent.slot < 0 && extent.v <= (int64_t)whole / 2 ? whole / 2 : whole;
 }
 
-/* Two groups of warps, one below the other, each 64 rows. Their instructions multiply twice as much
+/* Two warpgroups, one below the other, each 64 rows. Their instructions multiply twice as much
  * as those of warps. */
 static void with_wgmma(gemm_shape *p)
 {
@@ -73,8 +73,8 @@ static void with_wgmma(gemm_shape *p)
     p->rate *= 2;
 }
 
-/* A third group copies. The sums have memory of their own, for half of the columns at a time: the
- * next tile is copied meanwhile. */
+/* A third warpgroup copies. The sums have memory of their own, for half of the columns at a time:
+ * the next tile is copied meanwhile. */
 static void with_tma(gemm_shape *p)
 {
     p->tma = true;
@@ -214,10 +214,10 @@ uint32_t gemm_barriers_at(const gemm_shape *p, unsigned esize)
 
 uint32_t gemm_shared_bytes(const gemm_shape *p, unsigned esize)
 {
-    uint32_t ring = p->stages * gemm_stage_bytes(p), sums = p->wm * gemm_acc_pitch(p, esize);
+    uint32_t buffer = p->stages * gemm_stage_bytes(p), sums = p->wm * gemm_acc_pitch(p, esize);
     if (p->tma)
         return gemm_barriers_at(p, esize) + 2 * p->stages * GEMM_BARRIER;
-    return ring > sums ? ring : sums;
+    return buffer > sums ? buffer : sums;
 }
 
 uint32_t simt_gemm_shared(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
@@ -261,7 +261,7 @@ uint32_t gemm_tensor_map_loops(const lz_kernel *k, int32_t source, uint32_t loop
     return n;
 }
 
-/* Where rows run along the result: all of a piece's k. */
+/* Where rows run along the result: all k of a k-tile. */
 void gemm_tma_box(const gemm_shape *p, bool rows_k, uint32_t box[2])
 {
     box[0] = GEMM_ROW / p->es;

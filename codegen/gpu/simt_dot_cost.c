@@ -8,10 +8,10 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    PARTS_MAX = 64,
+    SLICES_MAX = 64,
     L2_BYTES = 32,   /* a clock, of a multiprocessor's share */
-    PIECE = 64,      /* waiting for a piece and its barrier */
-    TILE = 1500,     /* filling the ring, the later stages */
+    K_TILE = 64,     /* waiting for a k-tile and its barrier */
+    TILE = 1500,     /* prologue of the main loop, epilogue */
     LAUNCH = 4000,   /* another kernel */
     SCRATCH_MAX = 64 /* MiB */
 };
@@ -55,50 +55,50 @@ static int64_t tiles_of(const work *w, const gemm_shape *p)
 }
 
 /* Bytes of scratch memory: rows are whole chunks. */
-static int64_t scratch_of(const work *w, int64_t parts, int64_t esize)
+static int64_t scratch_of(const work *w, int64_t slices, int64_t esize)
 {
     int64_t row = simt_times(simt_ceil_div(simt_times(w->n, esize), GEMM_CHUNK), GEMM_CHUNK);
-    return simt_times(simt_times(parts, w->matrices), simt_times(w->m, row));
+    return simt_times(simt_times(slices, w->matrices), simt_times(w->m, row));
 }
 
-static int64_t cost(const work *w, const gemm_shape *p, int64_t parts, int64_t esize,
+static int64_t cost(const work *w, const gemm_shape *p, int64_t slices, int64_t esize,
                     int64_t processors)
 {
     int64_t multiply = (int64_t)p->tm * p->tn * p->kt / p->rate,
             read = (int64_t)(p->tm + p->tn) * p->kt * p->es / L2_BYTES;
-    int64_t piece = (multiply > read ? multiply : read) + PIECE;
-    int64_t turns = simt_ceil_div(simt_times(tiles_of(w, p), parts), processors);
+    int64_t k_tile = (multiply > read ? multiply : read) + K_TILE;
+    int64_t waves = simt_ceil_div(simt_times(tiles_of(w, p), slices), processors);
     int64_t sum =
-        simt_times(turns, plus(TILE, simt_times(piece, simt_ceil_div(k_tiles_of(w, p), parts))));
-    if (parts > 1) /* written once, read once */
-        sum = plus(sum, LAUNCH + 2 * scratch_of(w, parts, esize) / (processors * L2_BYTES));
+        simt_times(waves, plus(TILE, simt_times(k_tile, simt_ceil_div(k_tiles_of(w, p), slices))));
+    if (slices > 1) /* written once, read once */
+        sum = plus(sum, LAUNCH + 2 * scratch_of(w, slices, esize) / (processors * L2_BYTES));
     return sum;
 }
 
 typedef struct choice {
     lz_simt_entry entry;
     gemm_shape p;
-    int64_t parts, cost;
+    int64_t slices, cost;
 } choice;
 
-/* Tells `see` of every division of k in tiles of one size: no part is empty. */
+/* Tells `see` of every split of K for tiles of one size: no slice is empty. */
 typedef void seen(void *to, const choice *c);
-static void each_part(const lz_kernel *k, const lz_target *t, const work *w, lz_simt_entry entry,
-                      int64_t esize, seen *see, void *to)
+static void each_split(const lz_kernel *k, const lz_target *t, const work *w, lz_simt_entry entry,
+                       int64_t esize, seen *see, void *to)
 {
     int64_t processors = t->processors > 0 ? t->processors : 1;
-    choice c = {.entry = entry, .parts = 1};
+    choice c = {.entry = entry, .slices = 1};
     gemm_shape_of(k, t, entry, &c.p);
     c.cost = cost(w, &c.p, 1, esize, processors);
     see(to, &c);
-    int64_t pieces = k_tiles_of(w, &c.p);
-    bool divide = simt_gemm_splits_k(k);
-    for (int64_t n = 2; divide && n <= PARTS_MAX && n <= pieces; n++) {
-        if (simt_ceil_div(pieces, simt_ceil_div(pieces, n)) != n)
+    int64_t k_tiles = k_tiles_of(w, &c.p);
+    bool split = simt_gemm_splits_k(k);
+    for (int64_t n = 2; split && n <= SLICES_MAX && n <= k_tiles; n++) {
+        if (simt_ceil_div(k_tiles, simt_ceil_div(k_tiles, n)) != n)
             continue;
         if (scratch_of(w, n, esize) > (int64_t)SCRATCH_MAX << 20)
             break;
-        c.parts = n;
+        c.slices = n;
         c.cost = cost(w, &c.p, n, esize, processors);
         see(to, &c);
     }
@@ -110,14 +110,14 @@ static void each_choice(const lz_kernel *k, const work *w, const lz_target *t, i
     static const lz_simt_entry entries[] = {SIMT_MAIN, SIMT_WGMMA, SIMT_SMALL};
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (simt_gemm_has(k, t, entries[i]))
-            each_part(k, t, w, entries[i], esize, see, to);
+            each_split(k, t, w, entries[i], esize, see, to);
 }
 
-/* The first of those that cost least. */
+/* The cheapest; of equals, the first. */
 static void keep_best(void *to, const choice *c)
 {
     choice *best = to;
-    if (!best->parts || c->cost < best->cost)
+    if (!best->slices || c->cost < best->cost)
         *best = *c;
 }
 
@@ -130,27 +130,28 @@ static choice choose(const lz_kernel *k, const work *w, const lz_target *t, int6
 
 static choice chosen(const lz_kernel *k, const lz_target *t, const lz_simt_pick *pick)
 {
-    choice c = {.entry = pick->entry == SIMT_TMA ? SIMT_WGMMA : pick->entry, .parts = pick->parts};
+    choice c = {.entry = pick->entry == SIMT_TMA ? SIMT_WGMMA : pick->entry,
+                .slices = pick->slices};
     gemm_shape_of(k, t, c.entry, &c.p);
     return c;
 }
 
-/* Whether the factors come as boxes, whose rows are of one loop. */
+/* Whether TMA loads the operands: its boxes have rows of one loop, which may mean more tiles. */
 static bool takes_tma(const lz_kernel *k, const lz_target *t, const int64_t *args, const work *w,
                       const choice *c, lz_simt_map map[2])
 {
     if (c->entry != SIMT_WGMMA)
         return false;
-    work boxes = work_of(k, lz_kernel_dot(k)->m, args);
-    int64_t n = simt_times(tiles_of(w, &c->p), c->parts),
-            of_boxes = simt_times(tiles_of(&boxes, &c->p), c->parts);
-    return of_boxes <= n + n / 4 && gemm_tensor_maps(k, t, args, map);
+    work tma = work_of(k, lz_kernel_dot(k)->m, args);
+    int64_t n = simt_times(tiles_of(w, &c->p), c->slices),
+            tma_tiles = simt_times(tiles_of(&tma, &c->p), c->slices);
+    return tma_tiles <= n + n / 4 && gemm_tensor_maps(k, t, args, map);
 }
 
-/* The same tiles and parts, n in all, in blocks that stay: one per multiprocessor. By two where
- * little is lost to an odd row of tiles. */
-static void by_tma_copies(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
-                          uint32_t processors, unsigned esize, lz_simt_dims *out)
+/* The TMA kernel, persistent: n tiles and slices in all, one block per multiprocessor. Clusters of
+ * two where little is lost to an odd row of tiles. */
+static void launch_tma(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
+                       uint32_t processors, unsigned esize, lz_simt_dims *out)
 {
     enum { MANY = 8 };
     gemm_shape p;
@@ -180,11 +181,11 @@ void simt_gemm_dims(const simt_sizes *z, lz_simt_dims *out)
     const lz_target *t = z->t;
     const lz_simt_pick *pick = z->pick;
     uint32_t most = simt_at_most(z->most, UINT32_MAX), processors = (uint32_t)z->processors;
-    work w = work_of(k, simt_gemm_rows(k), args), boxes = work_of(k, lz_kernel_dot(k)->m, args);
+    work w = work_of(k, simt_gemm_rows(k), args), tma = work_of(k, lz_kernel_dot(k)->m, args);
     unsigned esize = sum_bytes(k);
     choice c = pick ? chosen(k, t, pick) : choose(k, &w, t, esize);
-    int64_t n = simt_times(tiles_of(&w, &c.p), c.parts);
-    out->share = (uint64_t)c.parts;
+    int64_t n = simt_times(tiles_of(&w, &c.p), c.slices);
+    out->share = (uint64_t)c.slices;
     out->nlaunch = 1;
     out->launch[0] = (lz_simt_launch){.entry = c.entry,
                                       .grid = n < most ? (uint32_t)n : most,
@@ -192,11 +193,10 @@ void simt_gemm_dims(const simt_sizes *z, lz_simt_dims *out)
                                       .shared = gemm_shared_bytes(&c.p, esize)};
     bool as_tma = !pick || pick->entry == SIMT_TMA;
     if (as_tma && takes_tma(k, t, args, &w, &c, out->map))
-        by_tma_copies(k, t, &boxes, simt_times(tiles_of(&boxes, &c.p), c.parts), processors, esize,
-                      out);
-    if (c.parts == 1)
+        launch_tma(k, t, &tma, simt_times(tiles_of(&tma, &c.p), c.slices), processors, esize, out);
+    if (c.slices == 1)
         return;
-    out->scratch = (uint64_t)scratch_of(&w, c.parts, esize);
+    out->scratch = (uint64_t)scratch_of(&w, c.slices, esize);
     out->nlaunch = 2;
     out->launch[1].entry = SIMT_FINAL;
     simt_elementwise_launch(
@@ -211,7 +211,7 @@ typedef struct kept {
     uint32_t n;
 } kept;
 
-/* Those that cost least, in order; of equals, the first. */
+/* The cheapest, in order; of equals, the first. */
 static void keep_some(void *to, const choice *c)
 {
     kept *s = to;
@@ -224,7 +224,7 @@ static void keep_some(void *to, const choice *c)
 }
 
 /* None that costs more than twice the least: the model is not that far off. One place is for the
- * model's own without boxes. */
+ * model's own choice without TMA. */
 uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_target *t,
                          lz_simt_pick out[SIMT_PICKS])
 {
@@ -234,11 +234,11 @@ uint32_t simt_gemm_picks(const lz_kernel *k, const int64_t *args, const lz_targe
     each_choice(k, &w, t, sum_bytes(k), keep_some, &s);
     uint32_t n = 0;
     for (uint32_t i = 0; i < s.n && n < SIMT_PICKS && s.c[i].cost / 2 <= s.c[0].cost; i++) {
-        bool boxes = takes_tma(k, t, args, &w, &s.c[i], map);
-        lz_simt_entry entry = boxes ? SIMT_TMA : s.c[i].entry;
-        out[n++] = (lz_simt_pick){entry, (uint32_t)s.c[i].parts};
-        if (boxes && i == 0)
-            out[n++] = (lz_simt_pick){SIMT_WGMMA, (uint32_t)s.c[i].parts};
+        bool tma = takes_tma(k, t, args, &w, &s.c[i], map);
+        lz_simt_entry entry = tma ? SIMT_TMA : s.c[i].entry;
+        out[n++] = (lz_simt_pick){entry, (uint32_t)s.c[i].slices};
+        if (tma && i == 0)
+            out[n++] = (lz_simt_pick){SIMT_WGMMA, (uint32_t)s.c[i].slices};
     }
     return n > 1 ? n : 0;
 }

@@ -1,6 +1,6 @@
 /* simt_dot_epilogue.c - GEMM: the epilogue. Accumulators go to shared memory, the rows of one row
  * of warps at a time, and every thread runs the kernel's later stages on points, or vectors of
- * columns, that lie side by side in the result. With split-K a block stores its partial tile
+ * columns, that are neighbours in the result. With split-K a block stores its partial tile
  * instead. See simt_dot.h. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
@@ -123,8 +123,8 @@ static void leave_rows(gemm *t, Val m0, Val n0)
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-/* Columns part * sn and on of all rows of warps. */
-static void finish_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part)
+/* Columns part * sn and on, of all rows of warps. */
+static void epilogue_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part)
 {
     em *e = t->e;
     em_loop l;
@@ -144,5 +144,5 @@ void gemm_epilogue(gemm *t, Val m0, Val n0, const Val *sum)
 {
     gemm_epilogue_top(t);
     for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)
-        finish_part(t, m0, n0, sum, part);
+        epilogue_part(t, m0, n0, sum, part);
 }

@@ -29,21 +29,21 @@ Val gemm_locate_k_tile(gemm *t, Val j)
     return MUL(at[t->ki], em_c64(e, t->p.kt));
 }
 
-Val gemm_next_stage(gemm *t, Val slot)
+Val gemm_next_stage(gemm *t, Val stage)
 {
     em *e = t->e;
-    int64_t stage = gemm_stage_bytes(&t->p);
-    return SEL(ICMP(EQ, slot, em_c64(e, stage * (t->p.stages - 1))), em_c64(e, 0),
-               ADD(slot, em_c64(e, stage)));
+    int64_t bytes = gemm_stage_bytes(&t->p);
+    return SEL(ICMP(EQ, stage, em_c64(e, bytes * (t->p.stages - 1))), em_c64(e, 0),
+               ADD(stage, em_c64(e, bytes)));
 }
 
 static Val all_k_tiles(gemm *t)
 {
     em *e = t->e;
-    Val pieces = k_tiles_along_k(t);
+    Val n = k_tiles_along_k(t);
     for (uint32_t d = 0; d < t->ki; d++)
-        pieces = MUL(pieces, kern_size(&t->c, t->k->stages[0].extent[d]));
-    return pieces;
+        n = MUL(n, kern_size(&t->c, t->k->stages[0].extent[d]));
+    return n;
 }
 
 /* Rows of the result that blocks make together: those of a cluster have tiles one below the
@@ -95,7 +95,7 @@ static Val count_tiles(gemm *t, Val *size)
     return n;
 }
 
-/* Row and column of tiles from the number of a tile in its matrix: by groups of rows, columns
+/* Row and column of tiles from the number of a tile in its matrix: in groups of rows, columns
  * slower than the rows of a group. */
 static void in_groups(gemm *t, Val q, Val rows, Val columns, Val *row, Val *column)
 {
@@ -107,7 +107,7 @@ static void in_groups(gemm *t, Val q, Val rows, Val columns, Val *row, Val *colu
     *row = ADD(first, SUB(in, MUL(*column, high)));
 }
 
-void gemm_k_tiles_of_slice(gemm *t, Val part, Val *first, Val *end)
+void gemm_k_tiles_of_slice(gemm *t, Val slice, Val *first, Val *end)
 {
     em *e = t->e;
     *first = em_c64(e, 0);
@@ -115,12 +115,12 @@ void gemm_k_tiles_of_slice(gemm *t, Val part, Val *first, Val *end)
     if (!t->split_k)
         return;
     Val each = simt_udiv(e, ADD(*end, SUB(t->nslices, em_c64(e, 1))), t->nslices);
-    *first = MUL(part, each);
+    *first = MUL(slice, each);
     *end = em_smin(e, ADD(*first, each), *end);
 }
 
 /* Outer indices of a tile, and where it starts. */
-static void locate_tile(gemm *t, Val tile, Val part, const Val *size)
+static void locate_tile(gemm *t, Val tile, Val slice, const Val *size)
 {
     em *e = t->e;
     Val all[LZ_OUTER_MAX], at[LZ_OUTER_MAX], row, column, matrix = em_c64(e, 0);
@@ -137,7 +137,7 @@ static void locate_tile(gemm *t, Val tile, Val part, const Val *size)
         for (int i = 0; i < 6; i++)
             each[i]->oidx[d] = index;
     }
-    t->first_row = t->split_k ? gemm_workspace_row(t, part, matrix) : NULL;
+    t->first_row = t->split_k ? gemm_workspace_row(t, slice, matrix) : NULL;
     t->a.x0 = MUL(row, rows_together(t));
     if (t->p.tma)
         t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
@@ -147,7 +147,7 @@ static void locate_tile(gemm *t, Val tile, Val part, const Val *size)
 void gemm_each(gemm *t, gemm_body *body)
 {
     em *e = t->e;
-    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), part = NULL, tile, before = em_c64(e, 0);
+    Val size[LZ_OUTER_MAX], n = count_tiles(t, size), slice = NULL, tile, before = em_c64(e, 0);
     em_loop l;
     Val block = t->s->ctaid, blocks = t->s->nctaid;
     if (t->p.tma) { /* clusters of them */
@@ -157,10 +157,10 @@ void gemm_each(gemm *t, gemm_body *body)
     em_loop_begin(e, &l, block, t->split_k ? MUL(n, t->nslices) : n, blocks, 1, &before);
     tile = l.i;
     if (t->split_k) { /* blocks that run together share what they read */
-        part = simt_udiv(e, l.i, n);
-        tile = SUB(l.i, MUL(part, n));
+        slice = simt_udiv(e, l.i, n);
+        tile = SUB(l.i, MUL(slice, n));
     }
-    locate_tile(t, tile, part, size);
-    before = body(t, part, l.phi[0]);
+    locate_tile(t, tile, slice, size);
+    before = body(t, slice, l.phi[0]);
     em_loop_end(e, &l, &before);
 }

@@ -2,7 +2,7 @@
  * simt_dot.h. An operand that is a plain load goes by cp.async: chunks of 16 bytes where it is
  * contiguous along the rows of shared memory and aligned, single elements of 4 or 8 bytes
  * otherwise. Anything else is evaluated (the fused prologue), in vectors of a chunk where possible.
- * What lies past the end of rows, columns or k is zero-filled. Threads: belongs to one thread. */
+ * What is past the end of rows, columns or k is zero-filled. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
 static const kctx one_vector = {.u = 1};
@@ -177,7 +177,7 @@ static int64_t place_step(const gemm *t, const gemm_factor *f, unsigned apart, b
     return bytes % (8 * GEMM_CHUNK) || t->p.wgmma ? 0 : bytes;
 }
 
-/* So many of them, one after the other, lie in one chunk. */
+/* So many of them, one after the other, are in one chunk. */
 static unsigned parts_of_chunk(const gemm *t, unsigned apart)
 {
     unsigned bytes = apart * t->p.es;
@@ -244,7 +244,7 @@ static Val this_k_tile(gemm *t, const gemm_factor *f, Val k0)
     return f->k_tile ? f->k_tile : gemm_k_tile_offset(t, f, k0);
 }
 
-static void copy_parts(gemm *t, gemm_factor *f, Val k0, Val slot)
+static void copy_parts(gemm *t, gemm_factor *f, Val k0, Val stage)
 {
     em *e = t->e;
     Val k_tile = this_k_tile(t, f, k0), from = em_at(e, f->from, k_tile, 1), none = em_c64(e, 0),
@@ -259,7 +259,7 @@ static void copy_parts(gemm *t, gemm_factor *f, Val k0, Val slot)
             there = f->x_rows ? f->row_exists[i] : ICMP(SLT, k, t->K);
         if (gemm_many_rows(t, f))
             from = em_at(e, f->each[i], k_tile, 1);
-        copy_part(t, ADD(slot, f->to[i]), from, f->width, SEL(there, left, none));
+        copy_part(t, ADD(stage, f->to[i]), from, f->width, SEL(there, left, none));
         from = em_at(e, from, f->step, 1);
     }
     if (f->exists)
@@ -308,11 +308,11 @@ static Val evaluate(gemm *t, kern *c, gemm_factor *f, Val x, Val k)
     return gemm_round_to_tf32(t, kern_to_mem(t->e, t->p.d, kern_value(c, 0, f->sop, 0)));
 }
 
-static void put_element(gemm *t, gemm_factor *f, Val k0, spot at, Val slot)
+static void put_element(gemm *t, gemm_factor *f, Val k0, spot at, Val stage)
 {
     em *e = t->e;
     Val x = ADD(f->x0, at.x), k = ADD(k0, at.k),
-        to = ADD(slot, gemm_place_element(t, f, at.x, at.k));
+        to = ADD(stage, gemm_place_element(t, f, at.x, at.k));
     Val there = AND(ICMP(SLT, x, f->X), ICMP(SLT, k, t->K));
     Val v, zero = LLVMConstNull(em_mem(e, t->p.d)), out;
     em_if in;
@@ -323,7 +323,7 @@ static void put_element(gemm *t, gemm_factor *f, Val k0, spot at, Val slot)
 }
 
 /* Single elements of 4 or 8 bytes that no chunk can be made of. */
-static void copy_elements(gemm *t, gemm_factor *f, Val k0, Val slot)
+static void copy_elements(gemm *t, gemm_factor *f, Val k0, Val stage)
 {
     em *e = t->e;
     Val start = em_at(e, gemm_start(t, f), this_k_tile(t, f, k0), 1);
@@ -334,23 +334,23 @@ static void copy_elements(gemm *t, gemm_factor *f, Val k0, Val slot)
     spot at = spot_of(t, l.i, per_row, 1, f->by_k);
     Val there = AND(ICMP(SLT, ADD(f->x0, at.x), f->X), ICMP(SLT, ADD(k0, at.k), t->K));
     Val off = ADD(offset_in_tile(t, f, at.x), gemm_offset(t, f, t->k->nouter + t->ki, at.k));
-    copy_part(t, ADD(slot, gemm_place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
+    copy_part(t, ADD(stage, gemm_place_element(t, f, at.x, at.k)), em_at(e, start, off, 1), t->p.es,
               SEL(there, em_c64(e, t->p.es), em_c64(e, 0)));
     em_loop_end(e, &l, NULL);
 }
 
-static void put_elements(gemm *t, gemm_factor *f, Val k0, Val slot)
+static void put_elements(gemm *t, gemm_factor *f, Val k0, Val stage)
 {
     em *e = t->e;
     em_loop l;
     em_loop_begin(e, &l, t->s->tid, em_c64(e, (int64_t)f->x * t->p.kt), em_c64(e, t->p.threads), 0,
                   NULL);
-    put_element(t, f, k0, spot_of(t, l.i, f->by_k ? t->p.kt : f->x, 1, f->by_k), slot);
+    put_element(t, f, k0, spot_of(t, l.i, f->by_k ? t->p.kt : f->x, 1, f->by_k), stage);
     em_loop_end(e, &l, NULL);
 }
 
 /* A chunk at a time: as a vector where all of it exists and is aligned. */
-static void put_chunks(gemm *t, gemm_factor *f, Val k0, Val slot)
+static void put_chunks(gemm *t, gemm_factor *f, Val k0, Val stage)
 {
     em *e = t->e;
     unsigned each = chunk_elems(t);
@@ -364,38 +364,38 @@ static void put_chunks(gemm *t, gemm_factor *f, Val k0, Val slot)
     em_ifelse which;
     em_ifelse_begin(e, &which, AND(f->aligned, inside));
     Val v = evaluate(t, &f->many, f, x, k);
-    Val to = ADD(slot, gemm_place_element(t, f, at.x, at.k));
+    Val to = ADD(stage, gemm_place_element(t, f, at.x, at.k));
     em_store(e, v, em_at(e, t->s->shared, to, 1), GEMM_CHUNK);
     em_ifelse_else(e, &which);
     em_loop_begin(e, &j, em_c64(e, 0), em_c64(e, each), em_c64(e, 1), 0, NULL);
     spot one = at;
     *(f->rows_k ? &one.k : &one.x) = ADD(f->rows_k ? at.k : at.x, j.i);
-    put_element(t, f, k0, one, slot);
+    put_element(t, f, k0, one, stage);
     em_loop_end(e, &j, NULL);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
     em_loop_end(e, &l, NULL);
 }
 
-void gemm_load_tile(gemm *t, gemm_factor *f, Val k0, Val slot)
+void gemm_load_tile(gemm *t, gemm_factor *f, Val k0, Val stage)
 {
     em *e = t->e;
     em_ifelse which;
     if (f->copied && !gemm_copies_chunks(t, f)) {
-        copy_parts(t, f, k0, slot);
+        copy_parts(t, f, k0, stage);
     } else if (f->copied) {
         em_ifelse_begin(e, &which, f->aligned);
-        copy_parts(t, f, k0, slot);
+        copy_parts(t, f, k0, stage);
         em_ifelse_else(e, &which);
         if (t->p.es < 4 && t->k_tile)
             (void)gemm_locate_k_tile(t, t->k_tile);
         if (t->p.es >= 4)
-            copy_elements(t, f, k0, slot);
+            copy_elements(t, f, k0, stage);
         else
-            put_elements(t, f, k0, slot);
+            put_elements(t, f, k0, stage);
         em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
     } else if (f->vectors) {
-        put_chunks(t, f, k0, slot);
+        put_chunks(t, f, k0, stage);
     } else {
-        put_elements(t, f, k0, slot);
+        put_elements(t, f, k0, stage);
     }
 }

@@ -17,21 +17,21 @@ enum {
     WARP_ROWS = SIMT_WARP / WARP_CHUNKS
 };
 
-/* What a thread brings of a factor's piece: parts, each some way along the result and along k from
- * the first. */
+/* What a thread loads of an operand's k-tile: chunks, each some way along the result and along k
+ * from the first. */
 typedef struct share {
     const gemm_factor *f;
     unsigned nparts, dx[PARTS], dk[PARTS];
-    Val x, k;            /* of the first part: in the tile, in its piece */
+    Val x, k;            /* of the first part: in the tile, in its k-tile */
     Val x_left, k_left;  /* from there to the end of the result, of k: 32 bits */
-    Val from, by[PARTS]; /* in the first piece; bytes from the first part to each */
-    Val advance;         /* bytes to the next piece */
+    Val from, by[PARTS]; /* in the first k-tile; bytes from the first part to each */
+    Val advance;         /* bytes to the next k-tile */
 } share;
 
-typedef struct rounded {
+typedef struct tf32_loop {
     gemm *t;
     share s[2];
-} rounded;
+} tf32_loop;
 
 static bool suits(const gemm *t, const gemm_factor *f)
 {
@@ -58,7 +58,7 @@ Val gemm_tf32_mainloop_here(gemm *t)
     return AND(few, AND(whole(t, &t->a), whole(t, &t->b)));
 }
 
-/* ---- who brings what ---- */
+/* ---- which chunks a thread loads ---- */
 
 static void divide_by_rows(gemm *t, share *s)
 {
@@ -106,15 +106,15 @@ static void share_of(gemm *t, const gemm_factor *f, Val first_k, Val end, share 
     }
 }
 
-static unsigned nheld(const rounded *r)
+static unsigned nheld(const tf32_loop *r)
 {
     return r->s[0].nparts + r->s[1].nparts;
 }
 
-/* ---- a piece ---- */
+/* ---- a k-tile ---- */
 
-/* Part i of the piece that starts at k0 into registers. */
-static Val read_part(const rounded *r, const share *s, unsigned i, Val k0, Val from)
+/* Part i of the k-tile that starts at k0 into registers. */
+static Val read_part(const tf32_loop *r, const share *s, unsigned i, Val k0, Val from)
 {
     gemm *t = r->t;
     em *e = t->e;
@@ -123,41 +123,41 @@ static Val read_part(const rounded *r, const share *s, unsigned i, Val k0, Val f
     return simt_read_chunk(t->s, em_at(e, from, s->by[i], 1), em_vec(t->elem, EACH), left, at);
 }
 
-static void store_part(const rounded *r, const share *s, unsigned i, Val v, Val slot)
+static void store_part(const tf32_loop *r, const share *s, unsigned i, Val v, Val stage)
 {
     gemm *t = r->t;
     em *e = t->e;
     Val x = ADD(s->x, em_c64(e, s->dx[i])), k = ADD(s->k, em_c64(e, s->dk[i])), to;
     v = gemm_round_to_tf32(t, v);
     if (!s->f->transposed) {
-        to = ADD(slot, gemm_place_element(t, s->f, x, k));
+        to = ADD(stage, gemm_place_element(t, s->f, x, k));
         em_store(e, v, em_at(e, t->s->shared, to, 1), GEMM_CHUNK);
         return;
     }
     for (unsigned j = 0; j < EACH; j++) {
         /* Further along k by whole halves of a row: exclusive or, as the order of chunks is; here,
          * not before the loop, for want of registers. */
-        to = ADD(slot, gemm_place_element(t, s->f, ADD(x, em_c64(e, j)), s->k));
+        to = ADD(stage, gemm_place_element(t, s->f, ADD(x, em_c64(e, j)), s->k));
         to = XOR(to, em_c64(e, s->dk[i] * t->p.es));
         em_store(e, em_extract(e, v, j), em_at(e, t->s->shared, to, 1), t->p.es);
     }
 }
 
-/* The piece that starts at k0 into registers; if `slot`, first what these hold to it, the piece
+/* The k-tile that starts at k0 into registers; if `stage`, first what these hold to it, the k-tile
  * before. */
-static void read_piece(const rounded *r, Val k0, const Val *from, Val *held, Val slot)
+static void read_k_tile(const tf32_loop *r, Val k0, const Val *from, Val *held, Val stage)
 {
     unsigned n = 0;
     for (int f = 0; f < 2; f++) {
         for (unsigned i = 0; i < r->s[f].nparts; i++, n++) {
-            if (slot)
-                store_part(r, &r->s[f], i, held[n], slot);
+            if (stage)
+                store_part(r, &r->s[f], i, held[n], stage);
             held[n] = read_part(r, &r->s[f], i, k0, from[f]);
         }
     }
 }
 
-static void advance(const rounded *r, const Val *from, Val *next)
+static void advance(const tf32_loop *r, const Val *from, Val *next)
 {
     em *e = r->t->e;
     for (int f = 0; f < 2; f++)
@@ -171,7 +171,7 @@ void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum)
     em *e = t->e;
     unsigned n = gemm_nacc(t);
     Val kt = em_c64(e, t->p.kt), first_k = MUL(first, kt), from[2], held[HELD];
-    rounded r = {.t = t};
+    tf32_loop r = {.t = t};
     Val last = em_smin(e, MUL(end, kt), t->K);
     share_of(t, &t->a, first_k, last, &r.s[0]);
     share_of(t, &t->b, first_k, last, &r.s[1]);
@@ -179,9 +179,9 @@ void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum)
     from[0] = r.s[0].from;
     from[1] = r.s[1].from;
     simt_barrier(t->s); /* what this memory held has been read */
-    read_piece(&r, k0, from, held, NULL);
+    read_k_tile(&r, k0, from, held, NULL);
     advance(&r, from, from);
-    read_piece(&r, ADD(k0, em_c32(e, t->p.kt)), from, held, em_c64(e, 0));
+    read_k_tile(&r, ADD(k0, em_c32(e, t->p.kt)), from, held, em_c64(e, 0));
     advance(&r, from, from);
     Val carried[GEMM_ACC + HELD + 3], next[GEMM_ACC + HELD + 3];
     unsigned h = n, f = n + nheld(&r), all = f + 3;
@@ -197,7 +197,7 @@ void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum)
     simt_barrier(t->s);
     gemm_wgmma_multiply(t, l.phi[f + 2], next);
     next[f + 2] = gemm_next_stage(t, l.phi[f + 2]);
-    read_piece(&r, ADD(l.i, em_c32(e, 2 * t->p.kt)), l.phi + f, next + h, next[f + 2]);
+    read_k_tile(&r, ADD(l.i, em_c32(e, 2 * t->p.kt)), l.phi + f, next + h, next[f + 2]);
     advance(&r, l.phi + f, next + f);
     gemm_wgmma_wait(t, next, 0);
     em_loop_end(e, &l, next);

@@ -1,6 +1,6 @@
 /* simt_dot_split_k.c - split-K: the second kernel. Adds the partial sums of all slices, in order,
  * and runs the epilogue. simt_dot_cost.c decides whether K is split and into how many slices;
- * simt_dot_workspace.c says how partial tiles lie in the workspace.
+ * simt_dot_workspace.c says how partial tiles are laid out in the workspace.
  * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 
@@ -12,7 +12,7 @@ static Val add(gemm *t, Val a, Val b)
     return lz_dtype_is_float(t->acc) ? FADD(a, b) : ADD(a, b);
 }
 
-/* n sums of all parts from byte `at` of each. */
+/* n sums of all slices, from byte `at` of each. */
 static Val of_all_parts(gemm *t, Val at, unsigned n)
 {
     em *e = t->e;

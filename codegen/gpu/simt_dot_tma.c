@@ -162,12 +162,12 @@ static Val uniform(gemm *t, Val v)
 /* ---- stages ---- */
 
 typedef struct stage {
-    Val slot; /* byte that it starts at */
+    Val at; /* byte that it starts at */
     Val full, empty;
-    Val parity; /* of the phase in which it is filled this time */
+    Val parity; /* of the phase in which it is loaded this time */
 } stage;
 
-/* Of piece i of all that the block has. */
+/* Of k-tile i of all that the block has. */
 static stage stage_of(gemm *t, Val i)
 {
     em *e = t->e;
@@ -175,7 +175,7 @@ static stage stage_of(gemm *t, Val i)
     Val s = AND(i, em_c64(e, n - 1)), turn = LLVMBuildUDiv(e->b, i, em_c64(e, n), "");
     int64_t barriers = gemm_barriers_at(&t->p, t->esize);
     Val full = ADD(MUL(s, em_c64(e, 2 * GEMM_BARRIER)), em_c64(e, barriers));
-    return (stage){.slot = MUL(s, em_c64(e, gemm_stage_bytes(&t->p))),
+    return (stage){.at = MUL(s, em_c64(e, gemm_stage_bytes(&t->p))),
                    .full = full,
                    .empty = ADD(full, em_c64(e, GEMM_BARRIER)),
                    .parity = AND(turn, em_c64(e, 1))};
@@ -198,8 +198,8 @@ static void init_barriers(gemm *t)
 
 /* ---- copying ---- */
 
-/* Boxes of a factor's part of a piece: rows along k, so many of them; or so many elements along the
- * result. */
+/* The TMA boxes of an operand's k-tile: rows along k, so many of them; or so many elements along
+ * the result. */
 typedef struct boxes {
     Val map, at[SIMT_MAP_RANK];
     uint32_t rank, along; /* along: the coordinate that differs */
@@ -207,7 +207,7 @@ typedef struct boxes {
     int64_t bytes;        /* of one */
 } boxes;
 
-/* Of the piece that starts at k0 of the last inner loop. */
+/* Of the k-tile that starts at k0 of the last inner loop. */
 static void boxes_of(gemm *t, const gemm_factor *f, Val map, Val k0, boxes *b)
 {
     uint32_t loops[SIMT_MAP_RANK], box[2];
@@ -225,22 +225,22 @@ static void boxes_of(gemm *t, const gemm_factor *f, Val map, Val k0, boxes *b)
 }
 
 /* `n` of the boxes, from the one with this number. */
-static void by_tma_copies(gemm *t, const gemm_factor *f, const boxes *b, Val first, unsigned n,
-                          const stage *s, bool all)
+static void load_boxes(gemm *t, const gemm_factor *f, const boxes *b, Val first, unsigned n,
+                       const stage *s, bool all)
 {
     em *e = t->e;
     Val at[SIMT_MAP_RANK];
     memcpy(at, b->at, sizeof at);
     for (unsigned i = 0; i < n; i++) {
         Val which = ADD(first, em_c64(e, i));
-        Val to = ADD(ADD(s->slot, em_c64(e, f->first)), MUL(which, em_c64(e, b->bytes)));
+        Val to = ADD(ADD(s->at, em_c64(e, f->first)), MUL(which, em_c64(e, b->bytes)));
         at[b->along] = ADD(b->at[b->along], MUL(which, em_c64(e, b->apart)));
         copy_box(t, b->map, to, s->full, at, b->rank, all);
     }
 }
 
 /* All of the left factor's. Of the right one's, in a cluster, a half, which go to both blocks. */
-static void copy_piece(gemm *t, Val k0, const stage *s)
+static void load_k_tile(gemm *t, Val k0, const stage *s)
 {
     em *e = t->e;
     em_ifelse which;
@@ -248,34 +248,35 @@ static void copy_piece(gemm *t, Val k0, const stage *s)
     Val none = em_c64(e, 0);
     boxes_of(t, &t->a, t->s->map[0], k0, &a);
     boxes_of(t, &t->b, t->s->map[1], k0, &b);
-    by_tma_copies(t, &t->a, &a, none, a.n, s, false);
+    load_boxes(t, &t->a, &a, none, a.n, s, false);
     em_ifelse_begin(e, &which, ICMP(EQ, t->s->ranks, em_c64(e, 1)));
-    by_tma_copies(t, &t->b, &b, none, b.n, s, false);
+    load_boxes(t, &t->b, &b, none, b.n, s, false);
     em_ifelse_else(e, &which);
     Val half = em_c64(e, b.n / SIMT_CLUSTER);
-    by_tma_copies(t, &t->b, &b, MUL(t->s->rank, half), b.n / SIMT_CLUSTER, s, true);
+    load_boxes(t, &t->b, &b, MUL(t->s->rank, half), b.n / SIMT_CLUSTER, s, true);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-/* Those of a tile, of which the block has had `before`; how many it has had then. */
-static Val copy_pieces(gemm *t, Val part, Val before)
+/* The producer's loop: all k-tiles of a tile, after `before` ones of earlier tiles; gives how many
+ * there were then. */
+static Val produce_k_tiles(gemm *t, Val slice, Val before)
 {
     em *e = t->e;
     em_loop l;
     Val first, end;
-    gemm_k_tiles_of_slice(t, part, &first, &end);
+    gemm_k_tiles_of_slice(t, slice, &first, &end);
     em_loop_begin(e, &l, first, end, em_c64(e, 1), 0, NULL);
     stage s = stage_of(t, ADD(before, SUB(l.i, first)));
     wait_phase(t, s.empty, XOR(s.parity, em_c64(e, 1)));
     arrive_expecting(t, s.full, gemm_stage_bytes(&t->p));
-    copy_piece(t, gemm_locate_k_tile(t, l.i), &s);
+    load_k_tile(t, gemm_locate_k_tile(t, l.i), &s);
     em_loop_end(e, &l, NULL);
     return ADD(before, SUB(end, first));
 }
 
-/* ---- multiplying ---- */
+/* ---- the consumer warpgroups ---- */
 
-/* This warp has multiplied piece i, if `when`: a lane for every block of the cluster says so
+/* This warp has multiplied k-tile i, if `when`: a lane for every block of the cluster says so
  * there. */
 static void release(gemm *t, Val i, Val when)
 {
@@ -286,13 +287,13 @@ static void release(gemm *t, Val i, Val when)
     em_if_end(e, &some, 0, NULL, NULL, NULL);
 }
 
-/* One piece is being multiplied while the next one is waited for. */
-static Val multiply_pieces(gemm *t, Val part, Val before)
+/* The main loop: one k-tile is being multiplied while the next one is waited for. */
+static Val mainloop_tma(gemm *t, Val slice, Val before)
 {
     em *e = t->e;
     unsigned n = gemm_nacc(t);
     Val sum[GEMM_ACC], next[GEMM_ACC], first, end;
-    gemm_k_tiles_of_slice(t, part, &first, &end);
+    gemm_k_tiles_of_slice(t, slice, &first, &end);
     for (unsigned i = 0; i < n; i++)
         sum[i] = LLVMConstNull(t->elem);
     em_loop l;
@@ -302,7 +303,7 @@ static Val multiply_pieces(gemm *t, Val part, Val before)
     for (unsigned j = 0; j < n; j++)
         next[j] = l.phi[j];
     wait_phase(t, s.full, s.parity);
-    gemm_wgmma_multiply(t, s.slot, next);
+    gemm_wgmma_multiply(t, s.at, next);
     gemm_wgmma_wait(t, next, 1);
     release(t, SUB(i, em_c64(e, 1)), ICMP(SGT, l.i, first));
     em_loop_end(e, &l, next);
@@ -326,12 +327,12 @@ void gemm_tma_body(gemm *t)
     em_ifelse_begin(e, &which, ICMP(EQ, group, groups));
     set_registers(t, false);
     em_if_begin(e, &one, ICMP(EQ, t->s->tid, em_c64(e, t->p.threads)));
-    gemm_each(t, copy_pieces);
+    gemm_each(t, produce_k_tiles);
     em_if_end(e, &one, 0, NULL, NULL, NULL);
     em_ifelse_else(e, &which);
     set_registers(t, true);
     t->s->together = t->p.threads;
-    gemm_each(t, multiply_pieces);
+    gemm_each(t, mainloop_tma);
     t->s->together = 0;
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
     meet_cluster(t); /* until then another block may write here, and tell of it */

@@ -27,10 +27,10 @@ Val gemm_workspace_matrices(gemm *t)
     return n;
 }
 
-Val gemm_workspace_row(gemm *t, Val part, Val matrix)
+Val gemm_workspace_row(gemm *t, Val slice, Val matrix)
 {
     em *e = t->e;
-    return MUL(ADD(MUL(part, gemm_workspace_matrices(t)), matrix),
+    return MUL(ADD(MUL(slice, gemm_workspace_matrices(t)), matrix),
                kern_size(&t->c, t->k->outer[t->m]));
 }
 

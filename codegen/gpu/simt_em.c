@@ -36,7 +36,7 @@ static LLVMMetadataRef number(em *e, uint32_t n)
     return LLVMValueAsMetadata(em_c32(e, n));
 }
 
-/* Parameters `first` and the next are tensor maps: by value, and read where they lie. */
+/* Parameters `first` and the next are tensor maps: by value, and read where they are. */
 static void take_maps(simt *s, Val f, uint32_t first)
 {
     em *e = s->e;
@@ -248,15 +248,15 @@ Val simt_udiv(em *e, Val a, Val b)
     return out;
 }
 
-void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out)
+void simt_split(em *e, Val linear, const Val *size, uint32_t n, Val *out)
 {
     for (uint32_t d = n; d-- > 0;) {
         if (d == 0) {
-            out[0] = flat;
+            out[0] = linear;
             break;
         }
-        Val q = simt_udiv(e, flat, size[d]);
-        out[d] = SUB(flat, MUL(q, size[d]));
-        flat = q;
+        Val q = simt_udiv(e, linear, size[d]);
+        out[d] = SUB(linear, MUL(q, size[d]));
+        linear = q;
     }
 }

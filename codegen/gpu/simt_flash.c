@@ -9,7 +9,7 @@
 static const kctx one = {.u = 1};
 enum { R = FLASH_LANE_ROWS, C = FLASH_LANE_COLUMNS, ACCS = 16 /* of a pass, at most */ };
 
-/* What a pass carries from piece to piece. */
+/* What a pass carries from KV tile to KV tile. */
 typedef struct pass {
     uint32_t level; /* of the reductions that it makes */
     bool last;      /* the pass with the second product, or that of the stores */
@@ -184,7 +184,7 @@ static Val exponential(em *e, Val x)
     return lz_emit_ew(e, LZ_OP_EXPONENTIAL, NULL, LZ_F32, in, a).v;
 }
 
-/* The maximum of the pieces so far has been joined: what is subtracted now, at which the sum's
+/* The maximum of the KV tiles so far has been joined: what is subtracted now, at which the sum's
  * stage stands from here on. It changes only where exponentials would become large: what was made
  * before is seldom scaled. Before there is a number 0 is subtracted: nothing is -inf less -inf;
  * what is NaN or infinite makes NaN of all. */
@@ -220,10 +220,10 @@ static void scale_sums(flash *p, pass *q)
     em_if_end(e, &f, (int)q->nsum, now, q->sum, q->sum);
 }
 
-/* ---- a piece ---- */
+/* ---- a KV tile ---- */
 
-/* All elements of a lane in stage s. The piece starts at x0; `edge`: it may be longer than what is
- * left of the row. */
+/* All elements of a lane in stage s. The KV tile starts at x0; `edge`: it may be longer than what
+ * is left of the row. */
 static void stage_elements(flash *p, pass *q, uint32_t s, Val x0, bool edge)
 {
     em *e = p->e;
@@ -268,7 +268,7 @@ static void stages(flash *p, pass *q, Val x0, bool edge)
     }
 }
 
-static void piece(flash *p, pass *q, Val index, bool edge)
+static void kv_tile(flash *p, pass *q, Val index, bool edge)
 {
     em *e = p->e;
     Val x0 = MUL(index, em_c64(e, FLASH_ROW));
@@ -329,7 +329,7 @@ static Val whole_sum(flash *p, pass *q, unsigned r, Val sum)
 }
 
 /* The reductions are known. */
-static void finish_accs(flash *p, pass *q)
+static void known_reductions(flash *p, pass *q)
 {
     for (unsigned r = 0; r < p->rows; r++)
         for (unsigned i = 0; i < q->nacc; i++) {
@@ -366,20 +366,20 @@ static void run_pass(flash *p, pass *q)
     Val whole = LSHR(p->first.N, em_c64(e, 6));
     em_loop_begin(e, &l, em_c64(e, 0), whole, em_c64(e, 1), n, now);
     unflatten(p, q, l.phi);
-    piece(p, q, l.i, false);
+    kv_tile(p, q, l.i, false);
     flatten(p, q, now);
     em_loop_end(e, &l, now);
     memcpy(was, l.phi, (size_t)n * sizeof *was);
     unflatten(p, q, was);
     em_if_begin(e, &rest, ICMP(SLT, whole, p->total));
-    piece(p, q, whole, true);
+    kv_tile(p, q, whole, true);
     flatten(p, q, now);
     em_if_end(e, &rest, n, now, was, now);
     unflatten(p, q, now);
-    finish_accs(p, q);
+    known_reductions(p, q);
     e->quick = false;
     simt_cp_async_wait(p->s, 0);
-    simt_barrier(p->s); /* the ring is free */
+    simt_barrier(p->s); /* the multistage buffer is free */
 }
 
 /* ---- results ---- */
@@ -414,7 +414,7 @@ static Val any_thread(flash *p, Val yes)
     return ICMP(NE, any, em_c32(e, 0));
 }
 
-/* A sum that is 0 or no number gives other quotients than the last of all: the block makes the
+/* A sum that is 0 or NaN gives other quotients than the last of all: the block makes the
  * second product again, with what it knows now. */
 static void make_anew(flash *p, pass *q)
 {

@@ -8,10 +8,15 @@
  * registers, the left operand of the second GEMM, whose accumulators stay in registers too. K and V
  * tiles come through a multistage buffer in shared memory, by cp.async where they are plain loads.
  * No row is anywhere as a whole: where a stage needs a reduction of the row, a pass over all its
- * tiles goes before, which makes the scores anew. simt_flash_match.c which kernels; how many
- * passes; whether softmax may be online simt_flash_config.c blocks, threads, shared memory
- *   simt_flash.c the passes; simt_flash_load.c tile loads; simt_flash_{mma,fma}.c the GEMMs of a
- * warp Invariant: results do not depend on how many warps a block has. Online softmax: the sum of
+ * tiles goes before, which makes the scores anew.
+ *
+ * - which kernels, how many passes, whether softmax may be online: simt_flash_match.c
+ * - blocks, threads, shared memory: simt_flash_config.c
+ * - the kernel and its passes: simt_flash.c; tile loads: simt_flash_load.c
+ * - the two GEMMs of a warp: simt_flash_mma.c, simt_flash_fma.c
+ *
+ * Invariant: results do not depend on how many warps a block has.
+ * Online softmax: the sum of
  * exp(x - max) is made in the pass that finds max, rescaled when max grows. Where the left operand
  * is such an exponential over its sum, times what depends on neither, the second GEMM of f32 is
  * made in the same pass too, and divided in the end. (A quotient of 16 bits is rounded before it is
@@ -22,10 +27,10 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    FLASH_ROW = 64,     /* elements of a piece */
+    FLASH_ROW = 64,     /* elements of a KV tile */
     FLASH_POINTS = 128, /* of a block; half of them where blocks are few, or passes more than one */
     FLASH_TILE = 16,    /* points of a product's instruction */
-    FLASH_STAGES = 2,   /* pieces in shared memory */
+    FLASH_STAGES = 2,   /* KV tiles in shared memory */
     FLASH_PAD = 16,     /* bytes between rows there: eight of them begin in other banks */
     FLASH_HEAD = 64,    /* extents of the head of a point and of its sums, at most; or */
     FLASH_WIDE_HEAD = 128, /* for these there is code of its own */
@@ -47,7 +52,7 @@ typedef struct flash_pattern {
     uint32_t levels;         /* with reductions */
     bool online;             /* levels 0 and 1 are a maximum and the sum of exponentials */
     bool once;               /* and the second product, of f32, is made along with them */
-    bool checks; /* but not where a sum is no number: what is not seen is 0 all the same */
+    bool checks;             /* but not where a sum is NaN: what is not seen is 0 all the same */
     uint32_t max_stage, sum_stage;
     int32_t shift; /* of the sum's stage: what is subtracted */
 } flash_pattern;
@@ -66,12 +71,12 @@ typedef struct flash_product {
     const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
     kern a, b, many;
     Val N, K;
-    Val far, near;   /* the thread's first chunk of a plain factor's piece: its row, and the element
-                        of that; */
-    Val from, to;    /* where it is in memory, and in a stage of the ring */
-    unsigned nn, nk; /* elements of a piece */
+    Val far, near; /* the thread's first chunk of a plain factor's KV tile: its row, and the element
+                      of that; */
+    Val from, to;  /* where it is in memory, and in a stage of the multistage buffer */
+    unsigned nn, nk;      /* elements of a KV tile */
     unsigned pitch, size; /* bytes: of its rows, of all */
-    unsigned at;          /* byte of the piece among those of a stage of the ring */
+    unsigned at;          /* byte of the KV tile among those of a stage of the multistage buffer */
 } flash_product;
 
 typedef struct flash {
@@ -82,9 +87,9 @@ typedef struct flash {
     kern c; /* the stages between and behind the products */
     flash_product first, second;
     unsigned head;                 /* FLASH_HEAD or FLASH_WIDE_HEAD */
-    unsigned tiles, rows, columns; /* of a warp; points and elements of a piece of a lane */
-    unsigned ring;                 /* bytes of a stage of the ring */
-    Val lane, warp, M, total;      /* total: pieces of a row */
+    unsigned tiles, rows, columns; /* of a warp; points and elements of a KV tile of a lane */
+    unsigned stage_bytes;          /* bytes of a stage of the multistage buffer */
+    Val lane, warp, M, total;      /* total: KV tiles of a row */
     Val points;                    /* of the block */
     Val row[FLASH_LANE_ROWS], at_row[FLASH_LANE_ROWS]; /* points; such as there are */
     Val column;                                        /* the lane's first one, */
@@ -102,18 +107,19 @@ lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn
 void flash_product_top(flash *p, flash_product *d, uint32_t s);
 void flash_product_enter(flash *p, flash_product *d); /* for this point of the batch */
 void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki);
-/* Pieces 0.. of the right factors on their way to shared memory, before the first of a pass;
+/* KV tiles 0.. of the right factors on their way to shared memory, before the first of a pass;
  * `both`: of both products. */
 void flash_prologue(flash *p, bool both);
-/* Piece `index` of one factor, or of both; ends a group of copies. */
+/* KV tile `index` of one factor, or of both; ends a group of copies. */
 void flash_load(flash *p, Val index, bool first, bool second);
-/* Address of row `r`, element `x` of it, of the piece in stage `at` (in bytes) of the ring. */
+/* Address of row `r`, element `x` of it, of the KV tile in stage `at` (in bytes) of the multistage
+ * buffer. */
 Val flash_tile_at(flash *p, const flash_product *d, Val at, Val r, Val x);
-Val flash_stage_at(flash *p, Val index); /* byte of the stage that has a piece */
+Val flash_stage_at(flash *p, Val index); /* byte of the stage that has a KV tile */
 /* simt_flash_mma.c */
 void flash_take_left(flash *p, Val r0);             /* r0: the block's first point */
-void flash_scores(flash *p, Val index, bool both);  /* of the piece, into p->score */
-void flash_multiply(flash *p, Val index, Val *sum); /* p->factor by the piece, added */
+void flash_scores(flash *p, Val index, bool both);  /* of the KV tile, into p->score */
+void flash_multiply(flash *p, Val index, Val *sum); /* p->factor by the KV tile, added */
 /* simt_flash_fma.c: the same where single threads multiply. */
 void flash_fma_take_left(flash *p, Val r0);
 void flash_fma_scores(flash *p);
@@ -131,7 +137,7 @@ static inline unsigned flash_fma_pitch(unsigned n) /* bytes of a row of a left f
 {
     return (n + FLASH_FMA_WIDE) * 4;
 }
-/* Where piece elements and sums of a lane are: column c less the first, point and column of sum
+/* Where KV tile elements and sums of a lane are: column c less the first, point and column of sum
  * i. */
 static inline unsigned flash_column(const flash *p, unsigned c)
 {

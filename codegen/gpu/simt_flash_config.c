@@ -12,12 +12,12 @@ uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry)
 
 static uint32_t fma_shared(const flash_pattern *f)
 {
-    uint32_t piece = FLASH_ROW * flash_fma_pitch(FLASH_HEAD);
-    return 2 * piece +
+    uint32_t kv_tile = FLASH_ROW * flash_fma_pitch(FLASH_HEAD);
+    return 2 * kv_tile +
            flash_points(f) * (flash_fma_pitch(FLASH_HEAD) + flash_fma_pitch(FLASH_FMA_HALF));
 }
 
-/* Either way round that the factors may lie. */
+/* For either layout of the operands. */
 uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry)
 {
     flash_pattern f;

@@ -20,10 +20,10 @@ static Val left_at(flash *p, unsigned base, unsigned pitch, Val point, Val x)
     return em_at(e, em_at(e, p->s->shared, byte, 1), em_c64(e, base), 1);
 }
 
-/* Behind the ring: the first product's left factor, then the second's. */
+/* Behind the multistage buffer: the first product's left factor, then the second's. */
 static unsigned first_left(const flash *p)
 {
-    return p->ring;
+    return p->stage_bytes;
 }
 
 static unsigned second_left(const flash *p)
@@ -54,7 +54,7 @@ void flash_fma_take_left(flash *p, Val r0)
     em_loop_end(e, &l, NULL);
 }
 
-/* sum[r][c] += left[point r][4 of k from x] by columns of the piece at `right`, where x of k, or
+/* sum[r][c] += left[point r][4 of k from x] by columns of the KV tile at `right`, where x of k, or
  * columns, are. */
 static void four_of_k(flash *p, const flash_product *d, Val left, unsigned pitch, Val right,
                       Val *sum)

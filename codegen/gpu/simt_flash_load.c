@@ -32,8 +32,8 @@ lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn
     d->nk = nk;
     d->pitch = (d->by_k ? nk : nn) * d->es + FLASH_PAD;
     d->size = (d->by_k ? nn : nk) * d->pitch;
-    d->at = p->ring;
-    p->ring += d->size;
+    d->at = p->stage_bytes;
+    p->stage_bytes += d->size;
     return LZ_OK;
 }
 
@@ -62,7 +62,8 @@ void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val
     kern_advance(f, 0, POS_TOP, POS_POINT, batch | 1u << x | 1u << d->view.nouter);
 }
 
-/* Address of row `r`, element `x` of it, of the piece in stage `at` (in bytes) of the ring. */
+/* Address of row `r`, element `x` of it, of the KV tile in stage `at` (in bytes) of the multistage
+ * buffer. */
 Val flash_tile_at(flash *p, const flash_product *d, Val at, Val r, Val x)
 {
     em *e = p->e;
@@ -79,7 +80,7 @@ Val flash_stage_at(flash *p, Val index)
 {
     em *e = p->e;
     return p->f.fma ? em_c64(e, 0)
-                    : MUL(AND(index, em_c64(e, FLASH_STAGES - 1)), em_c64(e, p->ring));
+                    : MUL(AND(index, em_c64(e, FLASH_STAGES - 1)), em_c64(e, p->stage_bytes));
 }
 
 /* Elements between the rows of a plain factor. */
@@ -102,7 +103,7 @@ void flash_product_enter(flash *p, flash_product *d)
     d->to = flash_tile_at(p, d, em_c64(e, 0), d->far, d->near);
 }
 
-/* A chunk: row r from element x on of the piece that starts at n0, k0. */
+/* A chunk: row r from element x on of the KV tile that starts at n0, k0. */
 typedef struct chunk {
     Val at, r, x, n, k; /* n, k: of the factor */
 } chunk;
@@ -135,7 +136,7 @@ static void put_elements(flash *p, flash_product *d, const chunk *q)
     em_loop_end(e, &l, NULL);
 }
 
-/* A chunk that is evaluated: together if it lies inside. */
+/* A chunk that is evaluated: together if it is inside. */
 static void put_chunk(flash *p, flash_product *d, const chunk *q)
 {
     em *e = p->e;
@@ -205,7 +206,7 @@ static void fetch(flash *p, flash_product *d, Val at, Val n0, Val k0)
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
-/* Piece `index` of one factor, or of both; ends a group of copies. */
+/* KV tile `index` of one factor, or of both; ends a group of copies. */
 void flash_load(flash *p, Val index, bool first, bool second)
 {
     em *e = p->e;

@@ -347,7 +347,7 @@ static void find_exponentials(const lz_kernel *k, flash_pattern *f)
     lz_stage st;
     const lz_sop *left = kern_product_view(k, f->second, &view, &st);
     for (uint32_t s = 1; s < k->nstage;
-         s++) /* nothing is stored twice: it may lie where something is read */
+         s++) /* nothing is stored twice: it may be where something is read */
         f->once &= !f->checks || !f->row[s] || k->stages[s].nstore == 0;
     f->once &= f->online && left->a != 0 && q.row[left->a][left->b] == QUOTIENT;
     f->once &=

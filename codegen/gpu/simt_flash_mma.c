@@ -64,7 +64,7 @@ static Val matrices(flash *p, const flash_product *d, Val index)
     return flash_tile_at(p, d, flash_stage_at(p, index), r, x);
 }
 
-/* sum[tile of 16 points][tile of 8 columns][4] += left by columns of the piece, 16 of k. */
+/* sum[tile of 16 points][tile of 8 columns][4] += left by columns of the KV tile, 16 of k. */
 static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const Val *left,
                      Val *sum)
 {
@@ -81,8 +81,8 @@ static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const
     }
 }
 
-/* One of both factors' pieces is there, in memory of its own; the next of the first one comes while
- * the second product is made, and the other way round. */
+/* One of both factors' KV tiles is there, in memory of its own; the next of the first one comes
+ * while the second product is made, and the other way round. */
 static void scores_by_threads(flash *p, Val index, bool both)
 {
     em *e = p->e;

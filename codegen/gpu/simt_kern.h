@@ -13,7 +13,7 @@ enum { SIMT_ROW_THREADS = 512 /* of a block that works on one row, at most */ };
 enum { SIMT_BLOCKS_EACH = 16 /* blocks per multiprocessor, at most: the rest is a loop */ };
 enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
 enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
-enum { SIMT_ROW_PIECE = 2048 /* elements of a row that are worth a block, at least */ };
+enum { SIMT_ROW_PART = 2048 /* elements of a row that are worth a block, at least */ };
 enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the parts of points */ };
 
 /* The GPU's schedules: rows of schedules.def. */
@@ -108,7 +108,7 @@ void simt_cp_async_16(simt *s, Val to, Val from, Val there);
  * nothing moves the read elsewhere. */
 Val simt_read_chunk(simt *s, Val from, Ty vector, const Val left[2], const unsigned at[2]);
 void simt_cp_async_commit(simt *s);
-/* All of this thread's groups but the last n have arrived. */
+/* Waits until all of this thread's cp.async groups but the last n have arrived. */
 void simt_cp_async_wait(simt *s, unsigned n);
 /* simt_vectorize.c: whether the accesses of stage s are contiguous or the same along the vector
  * loop, so that vectors of them are loaded and stored at once; and whether the addresses of
@@ -120,10 +120,10 @@ unsigned simt_vector_lanes(const lz_kernel *k, uint32_t first); /* that suit sta
 unsigned simt_elementwise_lanes(const lz_kernel *k); /* of vectors of points; 1: single ones */
 /* Quotient of non-negative numbers; by 32-bit division where both fit. */
 Val simt_udiv(em *e, Val a, Val b);
-/* Indices 0..n-1 of `size` from a flat index; the last one fastest. */
-void simt_split(em *e, Val flat, const Val *size, uint32_t n, Val *out);
+/* Indices 0..n-1 of `size` from a linear index; the last one fastest. */
+void simt_split(em *e, Val linear, const Val *size, uint32_t n, Val *out);
 
-/* The schedules. Bodies are what lies between simt_begin and the final return. */
+/* The schedules. Bodies are what is between simt_begin and the final return. */
 #define SCHEDULE(target, ...) SCHEDULE_##target(__VA_ARGS__)
 #define SCHEDULE_cpu(...)
 #define SCHEDULE_gpu(id, name, suits, dims, emit, file, doc)                                       \
@@ -168,8 +168,8 @@ unsigned simt_acc_bytes(lz_dtype d); /* of one */
 void simt_acc_put(simt *s, Ev v, Val at);
 Ev simt_acc_get(simt *s, lz_dtype d, unsigned lanes, Val at);
 /* n of them as scalars or vectors, and back: what they were says which are complex. */
-int simt_accs_flat(const Ev *v, uint32_t n, Val *out);
-void simt_accs_from_flat(Ev *v, uint32_t n, const Val *in);
+int simt_accs_flatten(const Ev *v, uint32_t n, Val *out);
+void simt_accs_unflatten(Ev *v, uint32_t n, const Val *in);
 /* simt_reduce_col.c */
 typedef struct simt_range {
     Val loop, extent; /* of a stage: the inner loop that is shared */

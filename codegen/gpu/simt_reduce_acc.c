@@ -1,5 +1,5 @@
 /* simt_reduce_acc.c - reduction accumulators that threads hand to each other through memory. The
- * parts of a complex one lie side by side, 16-bit floats are f32, booleans bytes; one of several
+ * parts of a complex one are neighbours, 16-bit floats are f32, booleans bytes; one of several
  * points is a vector. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 
@@ -45,7 +45,7 @@ Ev simt_acc_get(simt *s, lz_dtype d, unsigned lanes, Val at)
     return (Ev){em_load(e, t, at, align), NULL};
 }
 
-int simt_accs_flat(const Ev *v, uint32_t n, Val *out)
+int simt_accs_flatten(const Ev *v, uint32_t n, Val *out)
 {
     int m = 0;
     for (uint32_t k = 0; k < n; k++) {
@@ -56,7 +56,7 @@ int simt_accs_flat(const Ev *v, uint32_t n, Val *out)
     return m;
 }
 
-void simt_accs_from_flat(Ev *v, uint32_t n, const Val *in)
+void simt_accs_unflatten(Ev *v, uint32_t n, const Val *in)
 {
     int m = 0;
     for (uint32_t k = 0; k < n; k++) {

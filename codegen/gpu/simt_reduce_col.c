@@ -44,9 +44,9 @@ static void halve(simt_reduce_col *w, kern *c, const lz_red *q, Ev *acc)
     em_if upper, lower;
     unsigned lanes = em_lanes(acc[0].v);
     Val flat[EM_PHI], next[EM_PHI], one = em_c64(e, 1);
-    int n = simt_accs_flat(acc, q->nacc, flat);
+    int n = simt_accs_flatten(acc, q->nacc, flat);
     em_loop_begin(e, &l, em_c64(e, 0), w->log2, one, n, flat);
-    simt_accs_from_flat(acc, q->nacc, l.phi);
+    simt_accs_unflatten(acc, q->nacc, l.phi);
     Val half = LSHR(LSHR(w->groups, one), l.i);
     simt_barrier(w->s); /* what lay there has been read */
     em_if_begin(e, &upper, AND(ICMP(SGE, w->group, half), ICMP(SLT, w->group, ADD(half, half))));
@@ -54,14 +54,14 @@ static void halve(simt_reduce_col *w, kern *c, const lz_red *q, Ev *acc)
     em_if_end(e, &upper, 0, NULL, NULL, NULL);
     simt_barrier(w->s);
     Ev elt[8], out[8];
-    (void)simt_accs_flat(acc, q->nacc, flat);
+    (void)simt_accs_flatten(acc, q->nacc, flat);
     em_if_begin(e, &lower, ICMP(SLT, w->group, half));
     get(w, q, lanes, elt, ADD(MUL(w->group, w->wide), w->column));
     kern_merge(c, q, acc, elt, q->acc_dtype, out);
-    (void)simt_accs_flat(out, q->nacc, next);
+    (void)simt_accs_flatten(out, q->nacc, next);
     em_if_end(e, &lower, n, next, flat, next);
     em_loop_end(e, &l, next);
-    simt_accs_from_flat(acc, q->nacc, l.phi);
+    simt_accs_unflatten(acc, q->nacc, l.phi);
 }
 
 /* kern_threads.join */
@@ -72,7 +72,7 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
     const lz_stage *st = &c->k->stages[stage];
     Val was[EM_PHI], now[EM_PHI];
     em_if several, first;
-    int flat = simt_accs_flat(acc, n, was);
+    int flat = simt_accs_flatten(acc, n, was);
     em_if_begin(e, &several, ICMP(SGT, w->groups, em_c64(e, 1)));
     for (uint32_t r = 0, k0 = 0; r < st->nred; k0 += st->reds[r++].nacc) {
         const lz_red *q = &st->reds[r];
@@ -85,9 +85,9 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
         simt_barrier(w->s);
         get(w, q, lanes, acc + k0, w->column);
     }
-    (void)simt_accs_flat(acc, n, now);
+    (void)simt_accs_flatten(acc, n, now);
     em_if_end(e, &several, flat, now, was, now);
-    simt_accs_from_flat(acc, n, now);
+    simt_accs_unflatten(acc, n, now);
 }
 
 /* ---- the schedule ---- */
@@ -142,7 +142,7 @@ static void stages_from(simt_reduce_col *w, kern *c, uint32_t i)
     }
 }
 
-/* What the stage that is divided left; the flat index of the point, of n, counts vectors. */
+/* What the stage that is divided left; the linear index of the point, of n, counts vectors. */
 static void leave(simt_reduce_col *w, kern *c, Val n)
 {
     em *e = c->e;

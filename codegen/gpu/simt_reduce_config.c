@@ -58,7 +58,7 @@ int simt_split_second(const lz_kernel *k)
 /* Rows: the last loop is shared by their threads already. Both ways to say it must agree. */
 static int64_t weight(int64_t extent, bool last, bool rows)
 {
-    return rows && last ? extent / SIMT_ROW_PIECE : extent;
+    return rows && last ? extent / SIMT_ROW_PART : extent;
 }
 
 int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows)

@@ -33,7 +33,7 @@ static void among_lanes(simt *s, kern *c, const lz_red *q, Ev *acc, Val n)
 }
 
 /* The accumulators of all warps joined, two and two, for every thread. That of warp w and number k
- * lies at SIMT_ACC (w n + k). */
+ * is at SIMT_ACC (w n + k). */
 static void between_warps(simt *s, kern *c, const lz_stage *st, Ev *acc, uint32_t n)
 {
     em *e = s->e;
@@ -76,12 +76,12 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
     em_if whole;
     Val flat[EM_PHI], all[EM_PHI];
     simt_join_warp(s, c, stage, acc);
-    int nflat = simt_accs_flat(acc, n, flat);
+    int nflat = simt_accs_flatten(acc, n, flat);
     em_if_begin(e, &whole, NOT(s->by_warps));
     between_warps(s, c, &c->k->stages[stage], acc, n);
-    simt_accs_flat(acc, n, all);
+    simt_accs_flatten(acc, n, all);
     em_if_end(e, &whole, nflat, all, flat, all);
-    simt_accs_from_flat(acc, n, all);
+    simt_accs_unflatten(acc, n, all);
 }
 
 /* ---- the schedule ---- */

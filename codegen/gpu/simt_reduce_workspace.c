@@ -15,7 +15,7 @@ void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r)
     for (uint32_t j = 0; j < st->ninner; j++) {
         Val n = kern_size(c, st->extent[j]), w = n;
         if (rows && j + 1 == st->ninner)
-            w = LLVMBuildSDiv(e->b, n, em_c64(e, SIMT_ROW_PIECE), "");
+            w = LLVMBuildSDiv(e->b, n, em_c64(e, SIMT_ROW_PART), "");
         Val more = ICMP(SGT, w, most);
         most = SEL(more, w, most);
         r->loop = SEL(more, em_c64(e, j), r->loop);
@@ -35,7 +35,7 @@ static Val bytes(kern *c, uint32_t stage, uint32_t k, Val n)
     return MUL(n, em_c64(e, simt_acc_bytes(kern_acc_dtype(c, stage, k))));
 }
 
-/* Where accumulator k of a stage of a part and point lies: that of stage 0, then that of the other
+/* Where accumulator k of a stage of a part and point is: that of stage 0, then that of the other
  * one. */
 static Val place(simt *s, kern *c, uint32_t stage, uint32_t k, Val parts, Val npoint, Val part,
                  Val point)
@@ -70,9 +70,9 @@ static void add_parts(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, V
     uint32_t nacc = c->st[stage].nacc;
     Val flat[EM_PHI];
     em_loop l;
-    int n = simt_accs_flat(acc, nacc, flat);
+    int n = simt_accs_flatten(acc, nacc, flat);
     em_loop_begin(e, &l, w->group, w->parts, w->groups, n, flat);
-    simt_accs_from_flat(acc, nacc, l.phi);
+    simt_accs_unflatten(acc, nacc, l.phi);
     for (uint32_t r = 0, k0 = 0; r < st->nred; k0 += st->reds[r++].nacc) {
         Ev elt[8], out[8];
         const lz_red *q = &st->reds[r];
@@ -83,9 +83,9 @@ static void add_parts(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, V
         for (uint32_t k = 0; k < q->nacc; k++)
             acc[k0 + k] = out[k];
     }
-    (void)simt_accs_flat(acc, nacc, flat);
+    (void)simt_accs_flatten(acc, nacc, flat);
     em_loop_end(e, &l, flat);
-    simt_accs_from_flat(acc, nacc, l.phi);
+    simt_accs_unflatten(acc, nacc, l.phi);
 }
 
 void simt_workspace_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point)

@@ -1,5 +1,5 @@
 /* simt_sort.c - rows that are sorted: long ones by a block of threads each, short ones by single
- * threads (simt_elementwise.c). A block's rows lie in its part of the scratch memory, and with them
+ * threads (simt_elementwise.c). A block's rows are in its part of the scratch memory, and with them
  * where each element was first. They go through a network (Batcher's bitonic one, all of whose
  * comparators ascend, so that what is past the end of a row never moves): a thread compares pairs,
  * all of a step at once. Elements of which neither comes before the other are in the order of their

@@ -17,7 +17,7 @@ static int64_t extent(const lz_kernel *k, uint32_t loop, const int64_t *args)
                        args);
 }
 
-/* Rows further on lie at multiples of 16 bytes; of a single one it does not matter where the next
+/* Rows further on start at multiples of 16 bytes; of a single one it does not matter where the next
  * would be. */
 static bool stride_of(int64_t elements, int64_t size, uint64_t *out)
 {

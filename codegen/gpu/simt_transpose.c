@@ -1,7 +1,7 @@
 /* simt_transpose.c - tiled transpose: elementwise kernels that read along another loop than they
  * write. A block has a tile of points of both loops; what is read across goes through shared
  * memory, so that loads and stores are both coalesced. Rows of the tile are one element longer than
- * they need, so that its columns lie in different banks. Threads: belongs to one thread. */
+ * they need, so that its columns are in different banks. Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include "lower/loops/loop_impl.h"
 

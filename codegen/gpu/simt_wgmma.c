@@ -1,6 +1,6 @@
 /* simt_wgmma.c - warpgroup MMA (wgmma, compute capability 9.0), or calls of the emulator: four
- * warps multiply operands from shared memory asynchronously; and where operands lie for it. See
- * simt_dot.h. A k-tile of an operand is rows of 128 bytes, 8 rows after the other, with the
+ * warps multiply operands from shared memory asynchronously; and how operands are laid out for it.
+ * See simt_dot.h. A k-tile of an operand is rows of 128 bytes, 8 rows after the other, with the
  * 128-byte swizzle (chunk c of row r at c xor r % 8). Rows run along k, or along the result: then
  * one block of rows follows another every 64 elements of the result. Threads: belongs to one
  * thread. */
@@ -64,7 +64,7 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
     lz_buf_free(text);
 }
 
-/* A piece of kt: kt / STEP instructions, in flight afterwards. */
+/* A k-tile: kt / STEP instructions, in flight afterwards. */
 static void multiply_ptx(gemm *t, Val a, Val b, Val *c)
 {
     lz_buf text = {0};
@@ -94,13 +94,13 @@ static void multiply_ptx(gemm *t, Val a, Val b, Val *c)
     on_sums(t->s, &text, c, n, (Val[]){a, b}, 2);
 }
 
-void gemm_wgmma_multiply(gemm *t, Val slot, Val *sum)
+void gemm_wgmma_multiply(gemm *t, Val stage, Val *sum)
 {
     em *e = t->e;
     unsigned lead =
-        t->p.kt * GEMM_ROW; /* as many bytes as a group's rows of the left factor, too */
-    Val a = ADD(slot, MUL(t->down, em_c64(e, GROUP_ROWS * GEMM_ROW))),
-        b = ADD(slot, em_c64(e, t->b.first));
+        t->p.kt * GEMM_ROW; /* as many bytes as a warpgroup's rows of the left factor, too */
+    Val a = ADD(stage, MUL(t->down, em_c64(e, GROUP_ROWS * GEMM_ROW))),
+        b = ADD(stage, em_c64(e, t->b.first));
     a = describe(t->s, a, lead);
     b = describe(t->s, b, lead);
     if (e->nvptx) {
