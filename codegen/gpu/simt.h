@@ -39,7 +39,7 @@ typedef enum lz_simt_entry {
     SIMT_FLASH_WIDE,   /* the same for longer heads */
     SIMT_ENTRIES
 } lz_simt_entry;
-#define SIMT_TMA_NAME "lz_kernel_bulk"
+#define SIMT_TMA_NAME "lz_kernel_tma"
 /* Name of the function; NULL: this kernel's code has none. */
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 /* Bytes of dynamic shared memory it takes at most; more than SIMT_SHARED must be asked for. */
@@ -127,5 +127,5 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 11 };
+enum { LZ_SIMT_VERSION = 12 };
 #endif

@@ -193,7 +193,7 @@ void simt_reduce_col_body(simt *s, kern *c, kern *many); /* many: in vectors, or
 void simt_reduce_col_enter(simt_reduce_col *w, kern *c);
 void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n);
 /* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage
- * that is, too, or 0. The loop that is: its extent (of rows, in pieces). */
+ * that is, too, or 0. The loop that is: its extent (of rows, in vectors or elements). */
 int simt_split_second(const lz_kernel *k);
 int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
 void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);

@@ -72,8 +72,8 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     static const char *const names[SIMT_ENTRIES] = {
-        "lz_kernel",        "lz_kernel_groups", SIMT_TMA_NAME,      "lz_kernel_small",
-        "lz_kernel_second", "lz_kernel_finish", "lz_kernel_pieces", "lz_kernel_pieces_wide"};
+        "lz_kernel",        "lz_kernel_wgmma",   SIMT_TMA_NAME,     "lz_kernel_small",
+        "lz_kernel_second", "lz_kernel_combine", "lz_kernel_flash", "lz_kernel_flash_wide"};
     bool has = entry == SIMT_MAIN, columns;
     if (entry == SIMT_FLASH_NARROW || entry == SIMT_FLASH_WIDE)
         return simt_flash_has(k, entry) ? names[entry] : NULL;
@@ -92,9 +92,9 @@ void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
         return;
     const simt_mma *mma = simt_gemm_mma(k, t);
     if (simt_gemm_has(k, t, SIMT_WGMMA))
-        lz_buf_puts(out, ";groups");
+        lz_buf_puts(out, ";wgmma");
     if (simt_gemm_has(k, t, SIMT_TMA))
-        lz_buf_puts(out, ";bulk");
+        lz_buf_puts(out, ";tma");
     if (mma && mma->d == LZ_F32)
         lz_buf_puts(out, ";tf32");
 }

@@ -193,8 +193,9 @@ static const lz_backend *device(void)
     return cuda;
 }
 
-/* Laid out for one multiprocessor, everything is done in large tiles and undivided: by groups of
- * warps where there are any, otherwise by warps; for four, some of it by groups and divided. */
+/* Laid out for one multiprocessor, everything is done in large tiles without split-K: by
+ * warpgroups where there are any, otherwise by warps; for four, some of it by warpgroups and
+ * split. */
 typedef struct way {
     const char *processors;
     int capability;
@@ -202,7 +203,7 @@ typedef struct way {
 static const way ways[] = {{"0", 90}, {"1", 90}, {"1", 80}, {"4", 90}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
-/* The last two are another code only for what groups can multiply, and for what is divided. */
+/* The last two are another code only for what warpgroups can multiply, and for what is split. */
 static bool differs(const product *p, int w)
 {
     bool half = strstr(p->in, "f16") != NULL;
@@ -409,7 +410,7 @@ static const product tf32[] = {
     {"f32", "f32", 0, 65, 132, 33, true, true, AS_IT_IS, NOTHING, TENSOR},
     {"f32", "f32", 0, 136, 72, 64, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"f32", "f32", 0, 40, 50, 40, true, false, RELU, NOTHING, TENSOR},
-    /* large ones, by groups: whole chunks of both factors, */
+    /* large ones, by warpgroups: whole chunks of both factors, */
     {"f32", "f32", 0, 136, 264, 68, false, false, AS_IT_IS, NOTHING, TENSOR},
     {"f32", "f32", 0, 133, 259, 100, false, true, AS_IT_IS, NOTHING, TENSOR},
     {"f32", "f32", 0, 140, 260, 33, true, false, AS_IT_IS, NOTHING, TENSOR},
@@ -629,12 +630,12 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     ck_assert_int_eq(strstr(text, "wgmma.mma_async") != NULL,
                      major == 9 && lz_simt_entry_name(k, &t, SIMT_WGMMA) != NULL);
     ck_assert(half || t.tf32 || !lz_simt_entry_name(k, &t, SIMT_WGMMA));
-    bool bulk = lz_simt_entry_name(k, &t, SIMT_TMA) != NULL;
-    static const char *const of_bulk[] = {"cp.async.bulk.tensor", "mbarrier.try_wait",
-                                          "setmaxnreg.inc"};
-    for (size_t i = 0; i < sizeof of_bulk / sizeof *of_bulk; i++)
-        ck_assert_int_eq(strstr(text, of_bulk[i]) != NULL, bulk);
-    ck_assert(!bulk || (major == 9 && half && r->before == AS_IT_IS));
+    bool tma = lz_simt_entry_name(k, &t, SIMT_TMA) != NULL;
+    static const char *const of_tma[] = {"cp.async.bulk.tensor", "mbarrier.try_wait",
+                                         "setmaxnreg.inc"};
+    for (size_t i = 0; i < sizeof of_tma / sizeof *of_tma; i++)
+        ck_assert_int_eq(strstr(text, of_tma[i]) != NULL, tma);
+    ck_assert(!tma || (major == 9 && half && r->before == AS_IT_IS));
     if (assembler()) {
         assemble(&ptx, arch, said, sizeof said);
         ck_assert_msg(number_before(said, " bytes spill stores") == 0, "%s: %s", arch, said);
@@ -647,7 +648,7 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
     lz_buf_free(&ptx);
 }
 
-/* Into how many parts k is divided depends on the sizes and the architecture, not on the device. */
+/* The number of split-K slices depends on the sizes and the architecture, not on the device. */
 static void check_parts(const product *r, const lz_plan *p, const lz_kernel *k)
 {
     lz_target t, emulated;

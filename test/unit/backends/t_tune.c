@@ -570,7 +570,7 @@ START_TEST(the_fastest_wins)
         lz_cache *c = open_cache();
         lz_tune_forget();
         (void)mock.time(NULL, 0, 30000000);
-        (void)mock.time("lz_kernel_finish", 0, 0);
+        (void)mock.time("lz_kernel_combine", 0, 0);
         int rule = mock.time(name[w], dims[w].launch[0].grid, 5000000);
         lz_exec *x = on_gpu(c, &i);
         ck_assert_uint_ge(i.tune_runs, n);
@@ -614,7 +614,7 @@ START_TEST(not_worth_it)
         w++;
     ck_assert_uint_lt(w, n);
     (void)mock.time(NULL, 0, 20000000);
-    (void)mock.time("lz_kernel_finish", 0, 0);
+    (void)mock.time("lz_kernel_combine", 0, 0);
     (void)mock.time(name[w], dims[w].launch[0].grid, 19800000);
     lz_exec *x = on_gpu(NULL, &i);
     ck_assert_uint_gt(i.tune_runs, n);
