@@ -1,6 +1,7 @@
-/* shared_code.c - see shared_code.h. An entry is in the table while its image is still made, so
- * threads that want the same at the same time make it once. Entries stay: programs have few
- * different tiles, and a process that has too many makes the rest anew. */
+/* shared_code.c - cache of micro-kernels: see shared_code.h. An entry is in the table while its
+ * image is being compiled, so threads that want the same one wait and it is compiled once. Nothing
+ * is evicted: programs have few different register tiles; beyond MOST_KEPT they are compiled anew.
+ * Threads: thread-safe. */
 #include "codegen/shared_code.h"
 #include "base/alloc.h"
 #include "base/thread.h"

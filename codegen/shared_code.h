@@ -1,9 +1,8 @@
-/* shared_code.h - code of functions that kernels have alike. The register tile of a product takes
- * half of the time that its code takes to make, and most products of a program have the same few.
- * So such a function is a module of its own, and the image (code_image.h) that the JIT makes of it
- * is kept for the process, by the module's bytes and the target. The kernel calls it by the name
- * lz_shared_name gives it; its image and those of what it shares become one (lz_code_join), so
- * whoever stores it has all of it.
+/* shared_code.h - cache of micro-kernels that several kernels contain. Half of a GEMM's compile
+ * time is its register tile, and most GEMMs of a program have one of a few. So a micro-kernel is a
+ * module of its own, and the image (code_image.h) that the JIT makes of it is kept for the process,
+ * keyed by the module's bytes and the target. The kernel calls it by the name that lz_shared_name
+ * gives; lz_code_join links both images into one, so a stored kernel is complete.
  * Threads: thread-safe. */
 #ifndef LZ_CODEGEN_SHARED_CODE_H
 #define LZ_CODEGEN_SHARED_CODE_H

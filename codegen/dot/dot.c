@@ -4,7 +4,7 @@
 #include "lower/loops/loop_impl.h"
 #include <string.h>
 
-/* ---- which form ---- */
+/* ---- which layouts and sizes ---- */
 
 /* Vectors of columns in a block: more do not pay, unless each block packs the rows of A again. */
 static int64_t most_vectors(const dot *g, int64_t fit)
@@ -13,8 +13,8 @@ static int64_t most_vectors(const dot *g, int64_t fit)
     return fit >= 2 * most && g->amode == DOT_A_COLS ? 2 * most : most;
 }
 
-/* A block of B fills half of the L2 cache, a run of the rows of A the L1. With few registers panels
- * are so narrow that a run of one has its place there, too. */
+/* A block of B takes half of the L2 cache, a k-block of the rows of A the L1. With few registers
+ * panels are so narrow that a run of one has its place there, too. */
 static void choose_blocks(dot *g)
 {
     enum { A_BYTES = 512 }; /* of a k of the rows of a unit: B is packed again for each */
@@ -36,8 +36,8 @@ static lz_dtype narrow_type(const dot *g, int32_t sop, uint32_t other)
 {
     const lz_stage *s = &g->k->stages[0];
     int32_t from = lz_converted_from(s, sop);
-    bool lies = dot_plain_along(g, from, g->kd) || dot_plain_along(g, from, other);
-    return lies && s->sops[sop].dtype == g->d ? s->sops[from].dtype : g->d;
+    bool contiguous = dot_plain_along(g, from, g->kd) || dot_plain_along(g, from, other);
+    return contiguous && s->sops[sop].dtype == g->d ? s->sops[from].dtype : g->d;
 }
 
 /* Whether several k go into one instruction, and how many. */

@@ -1,16 +1,23 @@
-/* dot.h - between the files that make a matrix product: its plan, the register tile, packing.
+/* dot.h - between the files of the CPU's GEMM kernels: their plan, register tile, packing,
+ * epilogue.
  *
  * C[m, n] = sum over k of A[m, k] B[k, n], one matrix per point of the outer loops before m and n.
- * Vectors run along n. A tile is mr rows and nv vectors of C in registers. B is packed into panels
- * of nv vectors, k-major: row k of a panel is nv * L elements; A is read in place when its k stride
- * is 1, else packed. With factors of bf16 or bytes, on machines that have the instruction, an
- * element of packed A and B is a word: two bf16, of k = 2 j and 2 j + 1, or four bytes.
- * Loops:  unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
- * columns.
- * Inner loops but the last one are more blocks of K.
- * Rows divide into tiles of mr (the last one partly empty); vectors and K divide into blocks of
- * nearly equal size. Sums run over k in order in every tile, so results do not depend on the
- * division into units.   Threads: belongs to one thread. */
+ * As in BLIS: a register tile is mr rows and nv vectors of C, vectors run along n; B is packed into
+ * panels of nv vectors, k-major (row k of a panel is nv * L elements); A is read in place when its
+ * k stride is 1, else packed. For bf16 and int8, on machines that have the instruction (vdpbf16ps,
+ * vpdpbusd), an element of packed A and B is a word: two bf16, of k = 2 j and 2 j + 1, or four
+ * bytes.
+ *
+ * - macro-kernel, work partition: dot_blocking.c; tile and block sizes: dot.c, dot_config.c
+ * - micro-kernel: dot_micro.c; packing: dot_pack.c; epilogue: dot_epilogue.c
+ * - implicit GEMM (convolutions): dot_implicit.c; inner products: dot_inner.c; back-to-back GEMM
+ *   (attention): dot_b2b.c
+ *
+ * Loop order: unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
+ *   columns. Inner loops but the last one are more blocks of K. Rows divide into tiles of mr (the
+ *   last one partly empty); vectors and K divide into blocks of nearly equal size. Sums run over k
+ *   in order in every tile, so results do not depend on the work partition.
+ * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_DOT_DOT_H
 #define LZ_CODEGEN_DOT_DOT_H
 #include "codegen/loops/kern.h"
@@ -18,7 +25,7 @@
 enum {
     DOT_MR = 8, /* bounds of the tile */
     DOT_NV = 8,
-    DOT_SET_BYTES = 4096, /* lines so far apart share a set of the L1 cache; */
+    DOT_SET_BYTES = 4096, /* cache lines so far apart share a set of the L1; */
     DOT_SET_NARROW = 256  /* of panels as narrow as a line, a run of rows takes so many sets */
 };
 
@@ -63,8 +70,8 @@ typedef struct dot {
     dot_b bmode;
     bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
     bool whole;   /* N is a multiple of the lanes: no vector of columns is partly there */
-    /* elements of A and B are words of 1 << words k side by side, multiplied and added up in one
-     * instruction; 0: they are values */
+    /* elements of A and B are words of 1 << words k, for dot-product instructions; 0: plain
+     * values */
     unsigned words;
     /* Words of bytes: the instruction wants one factor signed and the other not. Where they are
      *   alike, A's bytes are moved by 128 (alike), and the row behind a panel's last one in packed
@@ -72,7 +79,7 @@ typedef struct dot {
     bool alike, a_signed;
     bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
     bool stream; /* it always is: fetch it ahead */
-    bool near;   /* all a tile touches is in the caches: nothing is fetched ahead */
+    bool near;   /* all a tile touches is in the caches: nothing is prefetched */
     int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
     uint32_t m, kd;     /* loops; kd is the last inner one, counted from the first outer loop */
     uint32_t ki;        /* kd counted from the first inner loop */
@@ -164,7 +171,7 @@ unsigned dot_a_vectors(const dot *g);
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
  * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads
  * and this one fetches on the way, like its lines of C; NULL: all is near. With it, and B that may
- * lie in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in 1 << FAR_LOG steps,
+ * be in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in 1 << FAR_LOG steps,
  * at least as many as a row has lines. KEEP, with NEXT: where B, read in place, is packed on the
  * way, or NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is
  * zero. */

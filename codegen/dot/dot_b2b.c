@@ -3,7 +3,7 @@
  * A block is a few points of the last outer loop. It goes through all stages: the sums of a product
  * are made by the micro-kernel (dot_micro.c) from the block's left operand and a right operand that
  * was packed once for all points that share it, or is read in place; the stages between the
- * products run over rows that are still in the cache, several points side by side, each up to its
+ * products run over rows that are still in the cache, several points interleaved, each up to its
  * next reduction, so that the points hide each other's latencies. A unit is some blocks of one
  * point of the other outer loops. A row reuses the memory of one it is made from when nothing reads
  * that one afterwards. Sums run over k in order, and a point's rows do not depend on its block, so
@@ -368,8 +368,8 @@ static void split_batch(rows *r, Val i)
             memcpy(r->p[s]->g.c.oidx, r->c.oidx, sizeof r->c.oidx);
 }
 
-/* The right factor for a point of the other loops, which is a new one: packed, unless it lies as
- * one panel would. */
+/* The right factor for a point of the other loops, which is a new one: packed, unless it is laid
+ * out as one panel already. */
 static void lay_right(rows *r, product *p, Val fresh)
 {
     em *e = r->e;

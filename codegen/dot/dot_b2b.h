@@ -1,5 +1,4 @@
-/* dot_b2b.h - between the files that make a kernel that keeps rows: dot_b2b.c says what such a
- * kernel is.
+/* dot_b2b.h - between the files of the back-to-back GEMM kernels of a CPU: see dot_b2b.c.
  * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_DOT_DOT_B2B_H
 #define LZ_CODEGEN_DOT_DOT_B2B_H
@@ -21,10 +20,10 @@ typedef struct product {
     lz_stage stage;
     const lz_sop *left;   /* the row its left factor is, or NULL: it is packed */
     bool alike;           /* the tiles of an earlier product do */
-    bool b_place;         /* the right factor may lie as it would be packed */
+    bool b_place;         /* the right operand may be laid out as one panel */
     uint32_t results;     /* the next stage, if all it does is to store the sums; or 0 */
-    Val placed, stored;   /* i1: it does lie so; the results are stored */
-    Val b;                /* where it lies then */
+    Val placed, stored;   /* i1: it is; the results are stored */
+    Val b;                /* where it is then */
     Val pack_a, a_stride; /* left factors of the block, and the bytes between them */
 } product;
 

@@ -32,7 +32,7 @@ static Val moves_on(rows *r, kern *f, const lz_access *a)
     return by ? ICMP(NE, by, em_c64(e, 0)) : NULL;
 }
 
-/* What of a factor is fetched: rows lo..hi-1 along loop `across`, n elements side by side along
+/* What of a factor is fetched: rows lo..hi-1 along loop `across`, n contiguous elements along
  * loop `line`. */
 typedef struct part {
     uint32_t line, across;

@@ -24,7 +24,7 @@ static void count_panels(dot *g)
     g->panels = em_smax(e, fewest, one);
 }
 
-/* How many parts make enough units of so many. */
+/* Into how many blocks, for at least `units` units where there are `others` of each. */
 static Val units_for(dot *g, int64_t units, Val others)
 {
     em *e = g->e;
@@ -32,7 +32,7 @@ static Val units_for(dot *g, int64_t units, Val others)
                    em_c64(e, 1));
 }
 
-/* B is not worth packing: few rows use it, or it stays in the L2 cache as it lies and the rows of
+/* B is not worth packing: few rows use it, or it stays in the L2 cache unpacked and the rows of
  * a panel do not fall on the same few sets of the L1. */
 static Val b_in_place(dot *g)
 {
@@ -149,7 +149,7 @@ void dot_emit_blocking(dot *g)
 
 /* ---- the loops ---- */
 
-/* One unit: where it lies. */
+/* A unit of the work partition. */
 typedef struct unit {
     Val r0, r1, v0, v1; /* rows, vectors of columns */
     Val direct;         /* B in place */
@@ -218,8 +218,8 @@ void dot_pack_panels(dot *g, Val v0, Val v1, Val k0, Val kc)
     dot_panels_end(g, &p);
 }
 
-/* The later stages on the finished rows of a panel. */
-static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_stride)
+/* The epilogue of the rows of a panel. */
+static void epilogue_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
     em *e = g->e;
     em_loop li;
@@ -230,8 +230,8 @@ static void finish_tile(dot *g, Val r, Val nrows, Val v, Val past, Val c, Val c_
     em_loop_end(e, &li, NULL);
 }
 
-/* What they read and write is on its way while the tile is multiplied. */
-static void fetch_tile(dot *g, Val here, Val r, Val nrows, Val v)
+/* Prefetches what the epilogue reads and writes while the tile is multiplied. */
+static void prefetch_tile(dot *g, Val here, Val r, Val nrows, Val v)
 {
     em *e = g->e;
     em_if s;
@@ -395,11 +395,11 @@ static void tile_row(dot *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     args[MICRO_OLD] = SEL(first, g->zero, args[MICRO_C]);
     args[MICRO_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[MICRO_C_STRIDE]);
     Val finish = AND(last, NOT(to_c));
-    fetch_tile(g, finish, r, nrows, p.v);
+    prefetch_tile(g, finish, r, nrows, p.v);
     dot_call_micro(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, finish);
-    finish_tile(g, r, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
+    epilogue_tile(g, r, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[MICRO_C], w->c_stride);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     dot_panels_end(g, &p);
 }

@@ -11,7 +11,7 @@ enum {
 
 /* ---- which kernels ---- */
 
-/* One row of results whose matrix lies in rows of them: down its columns, nothing is used twice. */
+/* GEMV with a row-major matrix, down its columns: nothing is used twice. */
 static bool is_columns(const lz_kernel *k)
 {
     const lz_stage *s = &k->stages[0];

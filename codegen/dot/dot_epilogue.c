@@ -4,7 +4,7 @@
 #include "codegen/dot/dot.h"
 #include <string.h>
 
-/* Operations a vector up to which several are done side by side: what counts, tests and masks takes
+/* Operations a vector up to which several are interleaved: what counts, tests and masks takes
  * as long as so many. */
 enum { LITTLE_WORK = 10 };
 

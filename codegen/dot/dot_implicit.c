@@ -1,21 +1,21 @@
-/* dot_implicit.c - a matrix product whose rows and sums run over several loops: convolutions
- * without a copy of their windows.
+/* dot_implicit.c - implicit GEMM on a CPU: GEMM whose rows or k run over several loops, without an
+ * im2col buffer: convolutions and their gradients (XNNPACK's IGEMM).
  *
- * C[m, n] = sum over k of A[m, k] B[k, n]. Rows m are all the loops that B does not walk, taken as
- * one; k are all inner loops, taken as one. The address of A[m, k] is a part by m plus a part by k,
- * whatever the strides: a tile has a pointer per row, and a table has the part by k, so a tile is
- * full whatever the extents are, and sums stay in registers from one inner loop to the next.
- * Windows of an image, rows of few pixels and gradients by a kernel, whose sums run over images and
- * pixels, are all of this form. Elements of A are broadcast from where they lie, also where rows
- * lie side by side and their k far apart (a gradient by a kernel): bringing those of one or two
- * tiles together cost more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n; B is
- * contiguous there, and is read in place, its steps along k from a second table, or is packed for a
- * block of k where it would not stay in the caches: whole rows of a unit one after the other,
- * fetched ahead. Which rows a tile has is dot_implicit_rows.c's business, what padding it leaves
- * out dot_implicit_padding.c's.
- * Loops:  unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of
- *   columns. Sums run over k in order in every tile, so results do not depend on the division into
- *   units.
+ * C[m, n] = sum over k of A[m, k] B[k, n]. Rows m are all loops that B does not depend on,
+ * collapsed into one; k are all inner loops, collapsed. The address of A[m, k] is a sum of an
+ * offset by m and one by k, whatever the strides: a tile has a pointer per row, and an indirection
+ * table has the offsets by k. So tiles are full whatever the extents are, and accumulators stay in
+ * registers from one inner loop to the next. Elements of A are broadcast from memory, also where
+ * rows are contiguous and k strided (a weight gradient): packing those of one or two tiles cost
+ * more than it gave (512 channels: 97 to 82 Gflop/s). Vectors run along n, where B is contiguous. B
+ * is read in place, its steps along k from a second table, or packed by blocks of k, with
+ * prefetches, where it would not stay in the caches.
+ *
+ * - micro-kernel: dot_implicit_micro.c; tables: dot_implicit_tables.c
+ * - rows of a tile: dot_implicit_rows.c; skipping padding: dot_implicit_padding.c
+ *
+ * Loop order: unit (batch, block of rows, block of columns) > block of k > tile of rows > panel of
+ * columns. Sums run over k in order in every tile, so results do not depend on the work partition.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot_implicit.h"
 #include <string.h>
@@ -37,10 +37,10 @@ enum {
     PACK_AHEAD = 16 /* rows of B that are fetched before they are packed */
 };
 
-/* ---- which products ---- */
+/* ---- which kernels ---- */
 
-/* Rows do not know of the matrix they are in: a kernel of a convolution, of images that lie in the
- * vectors. */
+/* A does not depend on the matrix (batch) index: the weights of a convolution whose batch is the
+ * vector loop. */
 static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access *b)
 {
     uint32_t rows = 0, matrices = 0;
@@ -55,7 +55,7 @@ static bool shares_rows(const lz_kernel *k, const lz_access *a, const lz_access 
     return rows == 1 && matrices > 0;
 }
 
-/* Several inner loops, or several loops of rows; and both factors lie in memory, columns of B
+/* Several inner loops, or several loops of rows; and both operands are plain loads, columns of B
  * contiguous. */
 bool dot_implicit_suits(const lz_kernel *k, const lz_target *t)
 {
@@ -139,7 +139,7 @@ static Val panels_fill(implicit *g)
     return any ? AND(fill, ICMP(NE, g->V, em_c64(e, 1))) : fill;
 }
 
-/* B stays in the caches as it lies, or is not used often enough; and nothing is read past its
+/* B stays in the caches unpacked, or is not used often enough; and nothing is read past its
  * end. */
 static Val in_place(implicit *g)
 {
@@ -324,7 +324,7 @@ static Val pack_row(implicit *g, const unit *w, const panels *p, Val row, Val ah
     return p->on ? lv.phi[0] : NULL;
 }
 
-/* Panels of the unit's columns, k-major, row by row of B as it lies; lanes past N are zero. */
+/* Panels of the unit's columns, k-major, row by row of B; lanes past N are zero. */
 static void pack_block(implicit *g, const unit *w, Val k0, Val kc)
 {
     em *e = g->e;
@@ -346,8 +346,8 @@ static void pack_block(implicit *g, const unit *w, Val k0, Val kc)
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-/* The later stages on the finished rows of a panel. */
-static void finish_tile(implicit *g, Val nrows, Val v, Val past, Val c, Val c_stride)
+/* The epilogue of the rows of a panel. */
+static void epilogue_tile(implicit *g, Val nrows, Val v, Val past, Val c, Val c_stride)
 {
     em *e = g->e;
     em_loop li;
@@ -358,8 +358,8 @@ static void finish_tile(implicit *g, Val nrows, Val v, Val past, Val c, Val c_st
     em_loop_end(e, &li, NULL);
 }
 
-/* What they read and write is on its way while the tile is multiplied. */
-static void fetch_tile(implicit *g, Val here, Val nrows, Val v)
+/* Prefetches what the epilogue reads and writes while the tile is multiplied. */
+static void prefetch_tile(implicit *g, Val here, Val nrows, Val v)
 {
     em *e = g->e;
     em_if s;
@@ -404,30 +404,30 @@ static void tile_row(implicit *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     args[T_ROWS] = g->rows;
     args[T_OFF_A] = g->off_a;
     args[T_KC] = kc;
-    Val nruns = NULL;
+    Val nranges = NULL;
     if (g->padded == g->a)
-        nruns = implicit_list_k_ranges(g, w->v0, 1, k0, kc);
+        nranges = implicit_list_k_ranges(g, w->v0, 1, k0, kc);
     panels p;
     panels_begin(g, w, &p, NULL);
     if (g->padded == g->b)
-        nruns = implicit_list_k_ranges(g, p.v, g->nv, k0, kc);
+        nranges = implicit_list_k_ranges(g, p.v, g->nv, k0, kc);
     Val wide = em_alloca(e, e->i64, 1, 8);
     em_store(e, MUL(p.nv, em_c64(e, (int64_t)g->L * g->es)), wide, 8);
     args[T_B] = SEL(g->direct, implicit_b_at(g, k0, p.v), panel_at(g, w, p.v, kc));
     args[T_STEP_B] = SEL(g->direct, g->step_b, wide);
     args[T_NEXT_B] = SEL(g->direct, em_c64(e, 8), em_c64(e, 0));
     if (g->padded)
-        implicit_start_k_range(g, nruns, args);
+        implicit_start_k_range(g, nranges, args);
     args[T_COLS] = SEL(g->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);
     args[T_OLD_STRIDE] = SEL(first, em_c64(e, 0), args[T_C_STRIDE]);
     Val finish = AND(last, NOT(to_c));
-    fetch_tile(g, finish, nrows, p.v);
+    prefetch_tile(g, finish, nrows, p.v);
     implicit_call_tile(g, p.small, args);
     em_if done;
     em_if_begin(e, &done, finish);
-    finish_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
+    epilogue_tile(g, nrows, p.v, em_smin(e, ADD(p.v, p.nv), w->v1), args[T_C], args[T_C_STRIDE]);
     em_if_end(e, &done, 0, NULL, NULL, NULL);
     panels_end(g, w, &p, NULL);
 }

@@ -1,5 +1,4 @@
-/* dot_implicit.h - between the files of products over several loops of rows, or of sums: see
- * dot_implicit.c.
+/* dot_implicit.h - between the files of the implicit GEMM: see dot_implicit.c.
  * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_DOT_DOT_IMPLICIT_H
 #define LZ_CODEGEN_DOT_DOT_IMPLICIT_H
@@ -9,7 +8,7 @@ enum {
     IMPLICIT_ROWS = 8, /* of a tile, at most */
     IMPLICIT_VECS = 4, /* of a panel, at most */
     IMPLICIT_AHEAD =
-        16 /* k whose elements of A are fetched, where the rows of a tile lie in one line */
+        16 /* k whose elements of A are prefetched, where the rows of a tile share a cache line */
 };
 
 /* A loop of rows whose windows may reach padding. The indices whose windows do not are one class,
@@ -29,7 +28,7 @@ typedef struct implicit {
     const lz_access *a; /* loads of the factors */
     const lz_access *b;
     bool shared;     /* rows do not know of the matrix they are in (shares_rows) */
-    bool rows_touch; /* rows of A lie side by side, and their k apart */
+    bool rows_touch; /* rows of A are contiguous, k is strided */
     bool whole;      /* N is a multiple of the lanes */
     bool full;       /* it is one where B is in place: there are no masked loads */
     bool plain;      /* the epilogue stores the sums as they are */
@@ -93,8 +92,8 @@ static inline uint32_t implicit_first_row(const implicit *g)
 /* dot_implicit_micro.c: emits a function of these arguments; strides are bytes. ROWS: a pointer per
  * row of A; OFF_A: by k, bytes from there. B: at its first k; STEP_B: bytes to the next one, NEXT_B
  * bytes apart, or 0: the same for all. COLS: columns of B that exist. C gets the whole tile, the
- * sums plus what is at OLD. That of several runs of k: KC is how many, RUNS their firsts and ends,
- * AT_B says where B is by k, where rows do not lie at one distance. */
+ * sums plus what is at OLD. The one for several k-ranges: KC is how many, K_RANGES their firsts and
+ * ends, AT_B says where B is by k, where rows are not at one distance. */
 enum tile_arg {
     T_ROWS,
     T_OFF_A,
@@ -141,8 +140,8 @@ void implicit_finite_where(implicit *g, Val largest);
  * one after the other. */
 void implicit_check_finite_b(implicit *g, Val first, Val k0, Val kc, Val kn);
 void implicit_check_finite_a(implicit *g);
-/* The runs in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how
+/* The k-ranges in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how
  * many, at least one. Then the arguments but T_ROWS and those of C. */
 Val implicit_list_k_ranges(implicit *g, Val v, unsigned nv, Val k0, Val kc);
-void implicit_start_k_range(implicit *g, Val nruns, Val *args);
+void implicit_start_k_range(implicit *g, Val nranges, Val *args);
 #endif

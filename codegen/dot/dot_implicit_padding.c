@@ -110,7 +110,7 @@ static Val b_is_finite(implicit *g, Val k0, Val kc)
     return all_finite(g, lk.phi[1]);
 }
 
-/* What lies in place is small, and the same for all units but those of another matrix; or is for
+/* B in place is small, and the same for all units but those of another matrix; or is for
  * few tiles, which do not repay it. */
 void implicit_check_finite_b(implicit *g, Val first, Val k0, Val kc, Val kn)
 {
@@ -203,7 +203,7 @@ static range there(implicit *g, const lz_border *x, Val n, Val v, unsigned nv)
     return r;
 }
 
-/* Appends what of first..past - 1 lies in the block. */
+/* Appends what of first..past - 1 is in the block. */
 static Val append(implicit *g, Val n, Val first, Val past, Val k0, Val kc)
 {
     em *e = g->e;
@@ -260,10 +260,10 @@ Val implicit_list_k_ranges(implicit *g, Val v, unsigned nv, Val k0, Val kc)
 }
 
 /* One run is a tile by itself, which begins there. */
-void implicit_start_k_range(implicit *g, Val nruns, Val *args)
+void implicit_start_k_range(implicit *g, Val nranges, Val *args)
 {
     em *e = g->e;
-    g->many_ranges = ICMP(SGT, nruns, em_c64(e, 1));
+    g->many_ranges = ICMP(SGT, nranges, em_c64(e, 1));
     Val first = SEL(g->many_ranges, em_c64(e, 0), em_load(e, e->i64, g->k_ranges, 8)),
         past = em_load(e, e->i64, em_at(e, g->k_ranges, em_c64(e, 1), 8), 8);
     Val each = em_load(e, e->i64, args[T_STEP_B], 8),
@@ -271,7 +271,7 @@ void implicit_start_k_range(implicit *g, Val nruns, Val *args)
     args[T_B] = em_at(e, args[T_B], SEL(g->direct, place, MUL(first, each)), 1);
     args[T_STEP_B] = em_at(e, args[T_STEP_B], MUL(first, args[T_NEXT_B]), 1);
     args[T_OFF_A] = em_at(e, g->off_a, first, 8);
-    args[T_KC] = SEL(g->many_ranges, nruns, SUB(past, first));
+    args[T_KC] = SEL(g->many_ranges, nranges, SUB(past, first));
     args[T_K_RANGES] = g->k_ranges;
     args[T_AT_B] = g->at_b;
 }

@@ -1,17 +1,18 @@
 /* dot_implicit_rows.c - implicit GEMM: which rows a tile has, their pointers, indices and results.
  * See dot_implicit.h.
  *
- * Rows come in the order of their loops, or, where padding of A is skipped and rows of a region
- * fill tiles, region by region: of each loop that reaches padding, the indices whose windows do not
- * are one class, and each of the others is one; a region is a class of each such loop. A tile skips
- * what all its rows may skip, so its rows should be of one region: in an image of 4 x 4 pixels, of
- * 3 rows in a tile one has no neighbour above. Threads: belongs to one thread. */
+ * Rows come in the order of their loops, or, where padding of A is skipped and rows of a region are
+ * enough for whole tiles, region by region: of each loop that reaches padding, the indices whose
+ * windows do not are one class, and each of the others is one; a region is a class of each such
+ * loop. A tile skips what all its rows may skip, so its rows should be of one region: in an image
+ * of 4 x 4 pixels, of 3 rows in a tile one has no neighbour above. Threads: belongs to one
+ * thread. */
 #include "codegen/dot/dot_implicit.h"
 
-/* ---- cells ---- */
+/* ---- regions ---- */
 
-/* The loops that cells are made of, and which indices of them are one class. */
-static void choose_cells(implicit *g)
+/* The loops that regions are made of, and which indices of them are one class. */
+static void choose_regions(implicit *g)
 {
     em *e = g->e;
     Val one = em_c64(e, 1), zero = em_c64(e, 0);
@@ -41,7 +42,7 @@ static void choose_cells(implicit *g)
     }
 }
 
-/* The indices of the cell's loop that are class k: how many, from which on. */
+/* The indices of the region's loop that are class k: how many, from which on. */
 static Val class_of(implicit *g, const implicit_region *c, Val k, Val *from)
 {
     em *e = g->e;
@@ -73,7 +74,7 @@ static Val class_at(implicit *g, uint32_t i)
 }
 
 /* The next rows are those of classes k. */
-static void enter_cell(implicit *g, const Val *k)
+static void enter_region(implicit *g, const Val *k)
 {
     em *e = g->e;
     for (uint32_t i = 0; i < g->nregion; i++) {
@@ -92,8 +93,8 @@ static void following(implicit *g, Val *k)
     dot_count_on(g->e, g->nregion, n, k);
 }
 
-/* Row r lies in the cell that is entered; gives which row it is there. */
-static Val find_cell(implicit *g, Val r)
+/* Enters the region of row r; gives which row it is there. */
+static Val find_region(implicit *g, Val r)
 {
     em *e = g->e;
     if (!g->nregion)
@@ -115,7 +116,7 @@ static Val find_cell(implicit *g, Val r)
     for (int i = 0; i < n; i++)
         next[1 + i] = SEL(here, l.phi[1 + i], next[1 + i]);
     em_loop_end(e, &l, next);
-    enter_cell(g, l.phi + 1);
+    enter_region(g, l.phi + 1);
     return l.phi[0];
 }
 
@@ -127,7 +128,7 @@ void implicit_place_rows(implicit *g)
     g->rows = em_alloca(e, e->ptr, IMPLICIT_ROWS, 8);
     g->index = em_alloca(e, e->i64, IMPLICIT_ROWS * LZ_OUTER_MAX, 8);
     g->cur = em_alloca(e, e->i64, 3 * LZ_OUTER_MAX + LZ_BORDER_MAX, 8);
-    choose_cells(g);
+    choose_regions(g);
     for (uint32_t l = 0; l < g->n; l++)
         if (implicit_is_row(g, l)) {
             em_store(e, em_c64(e, 0), from_at(g, l), 8);
@@ -139,7 +140,7 @@ void implicit_start_rows(implicit *g, Val r)
 {
     em *e = g->e;
     uint32_t first = implicit_first_row(g);
-    r = find_cell(g, r);
+    r = find_region(g, r);
     for (uint32_t l = g->n; l-- > 0;)
         if (implicit_is_row(g, l)) {
             Val n = em_load(e, e->i64, size_at(g, l), 8);
@@ -170,7 +171,7 @@ static void count_on(implicit *g)
     for (uint32_t q = 0; q < g->nregion; q++)
         k[q] = em_load(e, e->i64, class_at(g, q), 8);
     following(g, k);
-    enter_cell(g, k);
+    enter_region(g, k);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 

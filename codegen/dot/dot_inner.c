@@ -1,14 +1,15 @@
 /* dot_inner.c - GEMM on a CPU as inner products (lane reductions), where both factors are
- * contiguous along k: the weight gradient of a convolution whose images lie in the vectors.
+ * contiguous along k: the weight gradient of a convolution whose batch is the vector loop.
  *
  * C[m, n] = sum over k of A[m, k] B[n, k]. Rows m are all the loops that only A walks, columns n
  * all that only B walks; k are all inner loops, the last one contiguous in both. A tile has a
  * vector of partial sums for each of its rows and columns, which is reduced across its lanes at the
  * very end: nothing is packed or transposed. Rows and columns have a pointer each, so that tiles
- * are full whatever the extents are. Loops:  unit (block of rows, block of columns) > block of k >
- * tile of rows > tile of columns. A unit's partial sums take half of the L2 cache, at most. A block
- * of k is short enough for a tile's rows to stay in L1; between blocks sums lie in the workspace.
- * Sums run over k in order in every tile, so results do not depend on the division into units.
+ * are full whatever the extents are. Loop order: unit (block of rows, block of columns) > block of
+ * k > tile of rows > tile of columns. A unit's partial sums take half of the L2 cache, at most. A
+ * block of k is short enough for a tile's rows to stay in L1; between blocks sums are in the
+ * workspace. Sums run over k in order in every tile, so results do not depend on the division into
+ * units.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
@@ -443,8 +444,8 @@ static void add_up(dot_inner *g, const unit *w)
     em_loop_end(e, &lr, NULL);
 }
 
-/* The later stages. */
-static void finish(dot_inner *g, const unit *w)
+/* The epilogue. */
+static void epilogue(dot_inner *g, const unit *w)
 {
     em *e = g->e;
     em_loop lr, lq;
@@ -494,7 +495,7 @@ static void emit_run(dot_inner *g)
     clear(g, &w);
     run_blocks(g, &w);
     add_up(g, &w);
-    finish(g, &w);
+    epilogue(g, &w);
     em_loop_end(e, &l, NULL);
     em_if_end(e, &some, 0, NULL, NULL, NULL);
     LLVMBuildRetVoid(e->b);

@@ -1,7 +1,7 @@
 /* dot_micro.c - GEMM on a CPU: the micro-kernel, mr x nv vectors of accumulators over a range of k.
- * Per k: nv vectors of B, and one broadcast element of A beside the nv multiply-adds that use it
- *   (apart from them the register allocator spills). Steps of k come in rounds with one prefetch
- *   each: a processor that does two FMAs a cycle has no time for more beside them.
+ * Per k: nv vectors of B, and one broadcast element of A next to the nv FMAs that use it
+ *   (further apart the register allocator spills). Steps of k come in rounds with one prefetch
+ *   each: a core that issues two FMAs a cycle has no slot for more.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 #include <string.h>
@@ -92,7 +92,7 @@ static Val steps_a_line(dot *g, Val kc)
     return n;
 }
 
-/* B that is packed next may lie in memory. */
+/* B that is packed next may be plain memory. */
 static bool fetches_far(const dot *g)
 {
     return g->b_place && !g->stream;
@@ -130,7 +130,7 @@ static void fetch_c(dot *g, const Val *p, Val k, Val log_steps)
     em_prefetch(e, line, true, 3);
 }
 
-/* Beside the arithmetic of step k; bv: its vectors of B, which lie at b. */
+/* Beside the arithmetic of step k; bv: its vectors of B, which are at b. */
 static void on_the_way(dot *g, const Val *p, unsigned nv, Val k, Val log_steps, Val b,
                        const Val *bv)
 {

@@ -1,5 +1,5 @@
-/* dot_pack.c - packing of the factors of a matrix product; whatever the kernel computes below a
- * factor happens here.
+/* dot_pack.c - GEMM on a CPU: packs operands into panels. Ops that are fused into an operand (its
+ * prologue) run here.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 
@@ -16,7 +16,7 @@ void dot_share_indices(const dot *g, kern *f)
         f->iidx[d] = g->c.iidx[d];
 }
 
-/* ---- words: memory as it lies, not values ---- */
+/* ---- words: memory as it is, not values ---- */
 
 /* The load below a factor that is words. */
 static uint32_t word_load(const dot *g, int32_t sop)
@@ -58,7 +58,7 @@ static Val zip_rows(dot *g, Val ptr, Val stride, Val step, unsigned u, Val mask)
     return BITS(all, g->vec);
 }
 
-/* A vector along k: words lie as they are in memory. left: k that exist from here on */
+/* A vector along k: words are as in memory. left: k that exist from here on */
 static Val words_along_k(dot *g, Val ptr, Val left)
 {
     em *e = g->e;
@@ -219,8 +219,8 @@ static void evaluate_lines(dot *g, kern *f, Val n0, Val step, Val mask, later x,
         row[i] = em_load(e, g->vec, em_at(e, square, em_c64(e, i), vb), (unsigned)vb);
 }
 
-/* L columns from n0 on as vectors along k, from step `step` on. What lies contiguous along k is
- * loaded as it lies, but for the last columns. */
+/* L columns from n0 on as vectors along k, from step `step` on. What is contiguous along k is
+ * loaded directly, but for the last columns. */
 static void columns_along_k(dot *g, kern *f, Val n0, Val step, Val mask, later x, Val square,
                             Val *row)
 {

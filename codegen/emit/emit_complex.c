@@ -1,7 +1,7 @@
-/* emit_complex.c - complex functions as code: the formulas of ir/eval/eval_complex.c in f64, for
- * both complex dtypes. complex64 is widened first, so its results are as good as their magnitude's
- * last place; complex128 keeps to the formulas that neither overflow nor lose small numbers where
- * the result does not (`full`: its arguments may be anywhere in the range of f64).
+/* emit_complex.c - complex elementary functions as LLVM IR: the formulas of ir/eval/eval_complex.c
+ * in f64, for both complex dtypes. complex64 is widened first, so results are correct to about an
+ * ULP of their magnitude; complex128 (`full`: arguments of the whole range of f64) uses formulas
+ * without intermediate overflow or underflow.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_complex.h"
 #include <math.h>
@@ -423,9 +423,9 @@ static Z catan2_(const cem *c, Z y, Z x)
     Val mid = half(c, call2(c, "atan2", dot, diff));
     Val turns = FDIV(fabs_(c, FSUB(at, mid)), num(c, pi));
     Val back = either(c, FCMP(OGT, mid, zero), both(c, is(c, mid, 0), FCMP(OLT, at, zero)));
-    Val turned = FADD(mid, pick(c, back, num(c, -pi), num(c, pi)));
+    Val rotated = FADD(mid, pick(c, back, num(c, -pi), num(c, pi)));
     Val odd_turns = both(c, FCMP(OGT, turns, num(c, 0.75)), FCMP(OLT, turns, num(c, 1.75)));
-    mid = pick(c, odd_turns, turned, mid);
+    mid = pick(c, odd_turns, rotated, mid);
     Val cross = FMUL(num(c, 4), FSUB(FMUL(x.re, y.im), FMUL(x.im, y.re)));
     Val neg = FCMP(OLT, cross, num(c, 0));
     Val below = pick(c, neg, mm, pp);

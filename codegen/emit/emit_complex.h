@@ -1,4 +1,4 @@
-/* complex.h - complex functions as LLVM code (emit_complex.c): operands and result as pairs.
+/* emit_complex.h - complex elementary functions as LLVM IR; operands and results are pairs.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_CODEGEN_EMIT_EMIT_COMPLEX_H
 #define LZ_CODEGEN_EMIT_EMIT_COMPLEX_H

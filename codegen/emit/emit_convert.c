@@ -1,4 +1,5 @@
-/* emit_convert.c - changes of format: convert and reduce_precision, each rounding exactly once.
+/* emit_convert.c - convert and reduce_precision between all dtypes, with a single rounding (to
+ * nearest, ties to even).
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_ew.h"
 

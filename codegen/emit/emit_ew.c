@@ -1,4 +1,4 @@
-/* emit_ew.c - dispatch of elementwise ops, and arithmetic, comparison and selection.
+/* emit_ew.c - elementwise ops as LLVM IR: the dispatch by op, arithmetic, compare, select, clamp.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_complex.h"
 #include <math.h>

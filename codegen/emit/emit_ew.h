@@ -1,5 +1,5 @@
-/* ew.h - elementwise ops as LLVM code: one function lz_emit_<name> per distinct name of the emit
- * column of ops.def, for any number of lanes.
+/* emit_ew.h - elementwise ops as LLVM IR: one function lz_emit_<name> per distinct name of the emit
+ * column of ops.def, for scalars and vectors.
  * Values: see em.h. Complex numbers are pairs of f32 or f64. The functions return values of the
  * result's dtype, rounded to it.
  * Threads: an em belongs to one thread. */

@@ -1,5 +1,5 @@
-/* emit_int.c - bitwise ops, shifts, bit counts and integer powers. Everything is total: nothing
- * traps, no shift is undefined.
+/* emit_int.c - integer ops as LLVM IR: bitwise ops, shifts, bit counts, powers. All are total:
+ * nothing traps, and shifts by the width or more are defined.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_ew.h"
 

@@ -1,5 +1,5 @@
-/* emit_math.c - which expansion a transcendental function uses: 16-bit floats and f32 the f32
- * polynomials (rounded afterwards), f64 the C library lane by lane, complex numbers emit_complex.c.
+/* emit_math.c - which implementation a transcendental op uses: f32 polynomials for f32 and, rounded
+ * afterwards, for 16-bit floats; libm lane by lane for f64; emit_complex.c for complex dtypes.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_complex.h"
 

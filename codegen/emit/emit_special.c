@@ -1,4 +1,5 @@
-/* emit_special.c - CHLO's functions: f32 and narrower by math_special.c, f64 by external functions.
+/* emit_special.c - which implementation a CHLO special function uses: math_special.c for f32 and
+ * narrower dtypes, for f64 functions of the library lane by lane.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_complex.h"
 #include "codegen/loops/kern.h"

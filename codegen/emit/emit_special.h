@@ -1,5 +1,5 @@
-/* special.h - CHLO's functions of f32 as LLVM code, any number of lanes, within the bounds of
- * ops.def.
+/* emit_special.h - CHLO's special functions of f32 as LLVM IR, scalars or vectors, within the error
+ * bounds (ULP) of ops.def.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_CODEGEN_EMIT_EMIT_SPECIAL_H
 #define LZ_CODEGEN_EMIT_EMIT_SPECIAL_H

@@ -151,7 +151,7 @@ Val em_split_index(em *e, Val *i, Val n); /* *i % n, and *i becomes *i / n */
 Val em_at(em *e, Val p, Val index, int64_t scale);
 Val em_load(em *e, Ty t, Val p, unsigned align);
 void em_store(em *e, Val v, Val p, unsigned align);
-/* past the caches; p is aligned to v's size. The writes are ordered with later ones by what
+/* non-temporal; p is aligned to v's size. The writes are ordered with later ones by what
  * kern_nt_leave says */
 void em_store_nt(em *e, Val v, Val p, unsigned align);
 Val em_alloca(em *e, Ty t, uint64_t count, unsigned align); /* in the entry block */

@@ -1,16 +1,16 @@
-/* kern.h - between the files that turn a kernel into functions: what is known of a stage,
- * evaluation of its scalar ops and accesses.
+/* kern.h - between the files that emit a kernel's loops: state of the kernel and its stages,
+ * evaluation of scalar ops, addresses and loads.
  *
- * Positions of code. A scalar op is emitted at the outermost place where everything it depends on
- * is known:
+ * Loop-invariant code motion: a scalar op is emitted at the outermost position where its operands
+ * are known.
  *   TOP      once per call          no loop index
  *   ROW      once per row           outer indices but the last
  *   POINT    once per point, or per block of vectors of the last outer loop
- * BODY     the same, where the stage's inner loops are known not to be empty (a load may not run
- * when they are)
+ *   BODY     as POINT, but not run when an inner loop of the stage is empty: loads may be here
  *   INNER+j  inner loop j
- * Vectors: the index of at most one loop (vdim) has a value per lane; up to KERN_U vectors of it
- * are worked on side by side. An op that does not depend on it is computed once, as a scalar.
+ *
+ * Vectors: the index of at most one loop (vdim) has a value per lane; it is unrolled by up to
+ * KERN_U vectors. An op that does not depend on it is computed once, as a scalar.
  * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_LOOPS_KERN_H
 #define LZ_CODEGEN_LOOPS_KERN_H
@@ -36,7 +36,7 @@ typedef struct kstage {
     Val *ptr[KERN_POS]; /* per position and access: address so far */
     Val *square; /* per scalar op: the transposed block a load reads its rows from, or NULL */
     Val square_row;
-    Val *stream;         /* per store: whether this call's go past the caches, or NULL: never */
+    Val *stream;         /* per store: whether this call's are non-temporal, or NULL: never */
     uint32_t nacc;       /* accumulators of all its reductions */
     Ev (*red)[KERN_U];   /* results of reductions, per accumulator and vector */
     struct ksort *sort;  /* kernels_sort.h; NULL: none */
@@ -75,8 +75,8 @@ typedef struct kern {
     unsigned lanes; /* of the vector loop; 1: scalar code */
     lz_vec vec;
     uint64_t written; /* bit per buffer stored to by this kernel */
-    bool streams;     /* some call may have stores that go past the caches */
-    bool aligned;     /* contiguous vectors lie at multiples of their size, up to 16 bytes */
+    bool streams;     /* some call may have non-temporal stores */
+    bool aligned;     /* contiguous vectors are aligned to their size, up to 16 bytes */
     Val bufs, args;   /* parameters of the function */
     Val buf[LZ_KBUF_MAX];
     Val *size;              /* run-time sizes by slot */
@@ -86,7 +86,7 @@ typedef struct kern {
     struct kern_threads *threads; /* how a GPU's threads share its loops; NULL: one does it all */
 } kern;
 
-/* Vectors side by side, and the lanes of each that exist (NULL: all). */
+/* Vectors of the unrolled vector loop, and the lanes of each that exist (NULL: all). */
 typedef struct kctx {
     unsigned u;
     Val mask[KERN_U];
@@ -151,19 +151,20 @@ Val kern_to_mem(em *e, lz_dtype d, Ev v);
 unsigned kern_align(lz_dtype d); /* of an element in memory, in bytes */
 
 /* kernels_nt_store.c: at the start of lz_run, after kern_enter; at its end; and whether store j's
- * vectors from address p on go past the caches (NULL: never) */
+ * vectors from address p on are non-temporal (NULL: never) */
 void kern_nt_enter(kern *c);
 void kern_nt_leave(kern *c);
 Val kern_nt_here(kern *c, uint32_t s, uint32_t j, Val p, const kctx *x);
 
 /* kernels_stage.c */
 void kern_stage(kern *c, uint32_t s, const kctx *x); /* everything of a stage from POINT inwards */
-unsigned kern_unroll(const kern *c, uint32_t s);     /* vectors side by side that suit a stage */
+unsigned kern_unroll(const kern *c,
+                     uint32_t s); /* unroll factor of the vector loop that suits a stage */
 /* acc o elt, both partial results of reduction r; ed: dtypes of elt */
 void kern_merge(kern *c, const lz_red *r, const Ev *acc, const Ev *elt, const lz_dtype *ed,
                 Ev *out);
 
-/* Accumulators of a stage while its loops run: n of them, u vectors side by side of each. */
+/* Accumulators of a stage while its loops run: n of them, u vectors of each. */
 enum { KERN_ACCS = 32 };
 typedef struct kern_accs {
     uint32_t n;
@@ -180,7 +181,7 @@ unsigned kern_stage_work(const kern *c, uint32_t s); /* operations on each eleme
 bool kern_reduces_columns(const kern *c, unsigned u); /* where blocks are of u vectors */
 Val kern_reduce_col_here(kern *c);                    /* i1: there are enough in this call */
 void kern_reduce_col(kern *c, Val lo, Val hi);        /* columns lo..hi-1, whole sides */
-int64_t kern_reduce_col_side(const kern *c);          /* columns that go side by side */
+int64_t kern_reduce_col_side(const kern *c);          /* columns of a strip */
 
 /* kernels_sort.c */
 lz_status kern_sort_plan(kern *c, uint32_t s); /* makes st[s].sort, before any code */

@@ -1,5 +1,5 @@
-/* kern_access.c - questions to the loop IR, without LLVM, that schedules of CPU and GPU ask alike:
- * which factors are plain loads, and which kernels are GEMMs.
+/* kern_access.c - analyses of loop IR that CPU and GPU schedules share, without LLVM: which
+ * operands are plain loads, which kernels are GEMMs.
  * Threads: pure. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"

@@ -1,5 +1,5 @@
-/* kernels_eval.c - code of scalar ops, loads and stores of a stage, for one lane or vectors.
- * A load whose guard is false touches no memory: single lanes branch, vectors use masked loads and
+/* kernels_eval.c - scalar ops, loads and stores of a stage as LLVM IR, scalar or vector. A load
+ * whose guard is false touches no memory: scalar code branches, vectors use masked loads and
  * gathers.
  * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
@@ -18,7 +18,8 @@ Ty kern_mem_type(em *e, lz_dtype d, unsigned n)
     return em_vec(d == LZ_C64 ? e->i64 : em_mem(e, d), n);
 }
 
-/* The parts lie side by side: as a vector of twice as many, of which each takes every other one. */
+/* Real and imaginary parts are interleaved: loaded as a vector of twice the lanes, then shuffled
+ * apart. */
 static Ev c128_from_mem(em *e, Val m)
 {
     unsigned n = em_lanes(m);

@@ -1,5 +1,5 @@
 /* kernels_loops.c - the general CPU schedule: any kernel as loops.
- * Rows are the points of the outer loops but the last. A unit is a piece of `chunk` points of one
+ * Rows are the points of the outer loops but the last. A unit is `chunk` points of one
  * row, so a call runs over consecutive units, one row at a time. With vectors over the last outer
  * loop, blocks of several full vectors come first, then masked ones.
  * A serial kernel is one unit.

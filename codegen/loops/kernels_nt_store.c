@@ -5,7 +5,7 @@
  * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 
-/* The last cache of a machine of many cores is shared by all of them, and hardly faster than
+/* The last-level cache of a machine of many cores is shared by all of them, and hardly faster than
  * memory: no more of it is counted on. */
 enum { MOST_CACHE = 32 << 20 };
 

@@ -1,6 +1,6 @@
-/* kernels_plan.c - what is decided about a kernel before any code is made: which loop is a vector,
- * of how many lanes, and where every scalar op goes.
- * Depends on the canonical form of the kernel only, never on the values of its run-time sizes.
+/* kernels_plan.c - vectorization and code placement, decided before any code is emitted: which
+ * loop becomes vectors, of how many lanes, and at which position every scalar op is (loop-invariant
+ * code motion). A function of the canonical kernel, never of its run-time sizes.
  * Threads: thread-compatible. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"

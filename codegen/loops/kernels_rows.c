@@ -1,6 +1,7 @@
-/* kernels_rows.c - row buffers of a point, which a kernel keeps from one stage to the next
- * (lower/loops/loop.h): reading and writing them, and, where no product is between the stages,
- * their memory: a few pages that stay in the caches. Threads: belongs to one thread. */
+/* kernels_rows.c - row buffers: rows of a point that stages hand to later stages
+ * (lower/loops/loop.h). Emits their loads and stores and, in kernels without GEMMs, allocates them:
+ * a few pages that stay in the cache.
+ * Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"
 

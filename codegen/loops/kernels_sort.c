@@ -1,8 +1,8 @@
-/* kernels_sort.c - code of a stage that sorts rows, and of what reads them. Long rows with a key
- * are sorted by its bytes (kernels_sort_radix.c). Otherwise runs of RUN positions are sorted by
- * insertion, then merged, twice as long each time. Both are stable. Every step is bounded by the
- * ends of its runs alone, so a comparator that contradicts itself
- * moves elements about and does no harm.   Threads: belongs to one thread. */
+/* kernels_sort.c - a stage that sorts rows, and the loads of sorted rows. Long rows with an
+ * integer key: radix sort (kernels_sort_radix.c). Others: insertion sort of runs of RUN elements,
+ * then bottom-up merge sort. Both are stable. Steps are bounded by the ends of runs alone, so an
+ * inconsistent comparator gives some permutation and no access out of bounds.
+ * Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
 
 enum { RUN = 8, ALIGN = 64 };

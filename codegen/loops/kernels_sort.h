@@ -1,11 +1,11 @@
 /* kernels_sort.h - between the files that emit sorts.
- * The rows of an outer point lie in scratch memory as columns of elements, twice (two sets): the
- * stage's loops fill the first set, and the steps of sorting go from one set to the other. A
- * comparator that compares a function of the left element with the same function of the right one,
- * in an order that integers can have, is a key: its values are computed once, as unsigned integers
- * that ascend in the wanted order, and lie in a column of their own. Rows that nobody reads have no
- * column.
- * Units: bytes of scratch, elements of rows.   Threads: belongs to one thread. */
+ * The rows of an outer point are in the workspace as a structure of arrays, twice (ping-pong
+ * buffers): the stage's loops write the first, and each pass of a sort goes from one to the other.
+ * Key extraction: a comparator that compares f(left) with f(right) in an order that unsigned
+ *   integers can have becomes a key, computed once per element into an array of its own. Operands
+ *   that nobody reads afterwards have no array.
+ * Units: bytes of workspace, elements of rows.
+ * Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_LOOPS_KERNELS_SORT_H
 #define LZ_CODEGEN_LOOPS_KERNELS_SORT_H
 #include "codegen/loops/kern.h"

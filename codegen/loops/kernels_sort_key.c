@@ -1,4 +1,6 @@
-/* kernels_sort_key.c - comparators that are keys: found, and computed. See kernels_sort.h. */
+/* kernels_sort_key.c - key extraction: recognizes comparators that order by an integer key, and
+ * emits the key. See kernels_sort.h.
+ * Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
 
 /* ---- the comparator as code ---- */

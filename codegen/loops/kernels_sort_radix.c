@@ -1,6 +1,7 @@
-/* kernels_sort_radix.c - rows with a key of bytes: counted once, then distributed by one byte after
- * the other, the lowest first. Bytes that are the same in the whole row cost no pass. See
- * kernels_sort.h. */
+/* kernels_sort_radix.c - LSD radix sort by the bytes of the key: one pass makes all histograms,
+ * then one scatter pass per byte. Bytes that are equal in the whole row are skipped. See
+ * kernels_sort.h.
+ * Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
 
 static unsigned digits(const ksort *t)

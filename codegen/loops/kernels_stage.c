@@ -1,6 +1,5 @@
-/* kernels_stage.c - code of one stage for a block of points: its inner loops, reductions and
- * stores.
- * A reduction over a vector loop keeps several independent vectors of accumulators, which are
+/* kernels_stage.c - one stage for a block of points: inner loops, reductions, stores.
+ * A reduction over the vector loop is unrolled into independent vector accumulators, which are
  * combined in a fixed tree at the end: the order depends on the loop's extent only. Masked lanes
  * keep their accumulators.
  * Threads: belongs to one thread. */
@@ -366,7 +365,7 @@ static void fetch_next_row(kern *c, uint32_t s, unsigned vectors)
     }
 }
 
-/* One piece of the vector loop: from lo below hi, `u` vectors a step, the last ones masked if
+/* A part of the vector loop: lo..hi - 1, `u` vectors a step, the last ones masked if
  * `masked`. */
 static void vector_steps(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
                          Val step, kern_accs *a)
@@ -438,7 +437,7 @@ static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
         plain_loop(c, s, j, x, a);
 }
 
-/* ---- vectors side by side ---- */
+/* ---- unrolling of the vector loop ---- */
 
 unsigned kern_stage_work(const kern *c, uint32_t s)
 {
@@ -458,7 +457,7 @@ unsigned kern_unroll(const kern *c, uint32_t s)
     unsigned u = t->s->nred ? (w <= 12 ? 4 : 2) : w <= 20 ? 4 : 2;
     if (t->s->ninner && !t->s->nred)
         u = w <= 6 ? 4 : w <= 20 ? 2 : 1;
-    if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer pieces of each row */
+    if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer runs of each row */
         u = KERN_U;
     if (c->lanes == 1 || kern_shares_loops(c))
         return 1;
@@ -505,7 +504,7 @@ static Ev half_lanes(em *e, Ev v, unsigned n, unsigned by)
     return r;
 }
 
-/* Vectors of accumulators to scalars: side by side ones pairwise, then halves of lanes. */
+/* Vector accumulators to scalars: unrolled ones pairwise, then halves of lanes. */
 static void fold(kern *c, uint32_t s, kern_accs *a)
 {
     em *e = c->e;

@@ -1,15 +1,15 @@
-/* kernels_transpose.c - the schedule of elementwise kernels that read something along another loop
- * than they write: blocks of lanes x lanes. The rows of a block are read in vectors along the loop
- * `d` where the load is contiguous, transposed in registers, and lie in a small square in memory
- * while the block's points are computed row by row along the last loop. Where vectors are shorter
- * than lines, blocks that share those of what is read, or of what is written, are done together. A
- * unit is SIDE blocks of d. Where blocks write whole lines and read nothing along the last loop, it
- * has a line of that, and units go along d first: rows are read from their beginning to their end.
- * Elsewhere it has CHUNK indices of the last loop, and units go along that first: what is written
- * to parts of lines, or read beside it, is several lines of a row together. The rows of the blocks
- * that follow are fetched. Where one of the two loops is so short that a block has all of it (the
- * taps of a window), rows along it are parts of lines, and a unit has NEAR indices of a third loop
- * beside it.
+/* kernels_transpose.c - in-register transpose: elementwise kernels that read along another loop
+ * than they write, in blocks of lanes x lanes.
+ *
+ * The rows of a block are loaded as vectors along the loop `d` in which the load is contiguous,
+ * transposed in registers and stored to a small buffer, from which the block's points are computed
+ * row by row along the last loop. Where vectors are shorter than cache lines, blocks that share
+ * lines are done together. A unit is SIDE blocks of d. Where blocks write whole cache lines and
+ * read nothing along the last loop, a unit has one line of that, and units go along d first, so
+ * that rows are streamed. Elsewhere it has CHUNK indices of the last loop, and units go along that
+ * first, so that neighbouring lines of a row are touched together. The next blocks' rows are
+ * prefetched. Where one of the two loops fits in a block (the taps of a window), rows along it are
+ * less than a line, and a unit has NEAR indices of a third loop as well.
  * Threads: belongs to one thread. */
 #include "codegen/dot/dot.h"
 

@@ -1,7 +1,7 @@
-/* row_slots.c - back-to-back kernels, without LLVM: their products as kernels of their own, and
- * which memory row buffers take. A row takes that of one it is made from, element by element, when
- * nothing reads that one afterwards. Decided by the kernel alone, for every schedule. Threads:
- * pure. */
+/* row_slots.c - back-to-back kernels, without LLVM: their GEMMs as kernels of their own, and the
+ * allocation of row buffers: a row is stored in place over one that it is made of elementwise and
+ * that is dead afterwards. A function of the kernel, for every schedule.
+ * Threads: pure. */
 #include "codegen/loops/kern.h"
 #include "lower/loops/loop_impl.h"
 

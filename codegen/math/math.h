@@ -1,4 +1,4 @@
-/* math.h - elementary functions as LLVM code. emit/emit_math.c says which of them an op uses.
+/* math.h - elementary functions as LLVM IR (a vector libm). emit/emit_math.c says which an op uses.
  * Threads: an em belongs to one thread. */
 #ifndef LZ_CODEGEN_MATH_MATH_H
 #define LZ_CODEGEN_MATH_MATH_H

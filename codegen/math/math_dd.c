@@ -1,8 +1,8 @@
-/* math_dd.c - numbers of two f64, some 104 bits, in LLVM code: arithmetic, exp, log, sin and cos of
- * pi times a number. For functions whose value is a difference of large ones. Sources: Dekker 1971
- * and Knuth 4.2.2 for the sums; Taylor series of reduced ranges.
- * Finite numbers only: what is infinite or no number is for the caller to choose. Threads: an em
- *   belongs to one thread. */
+/* math_dd.c - double-double arithmetic (two f64, some 104 bits) as LLVM IR: exp, log, sin and cos
+ * of pi x. For functions that suffer from cancellation. Sources: Dekker 1971 and Knuth 4.2.2 for
+ * the sums; Taylor series on reduced ranges. Arguments are finite: callers select results for
+ * infinity and NaN.
+ * Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <math.h>
 

@@ -1,9 +1,9 @@
-/* math_f32.c - elementary functions of f32 as polynomials in LLVM code: any number of lanes, the
- * full range, subnormals, infinities, NaN.
- * Coefficients: Lawson-weighted minimax fits, rounded to f32 one after the other (tools of our
- * own); atan: Cephes (S. Moshier).
- * Errors are the largest found over all 2^32 arguments (test/unit/backends/t_emit_math.c): they
- * stay below the bounds of ops.def.
+/* math_f32.c - f32 elementary functions as LLVM IR, scalars or vectors: range reduction and minimax
+ * polynomials, for the full range with subnormals, infinities and NaN.
+ * Coefficients: Lawson-weighted minimax fits, rounded to f32 one after the other; atan: Cephes
+ * (S. Moshier).
+ * The errors in the comments are the largest over all 2^32 arguments; ops.def has the bounds, which
+ * test/unit/codegen/t_emit.c checks.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_ew.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-/* math_f32_trig.c - sin, cos, tan, atan2 and pow of f32 in LLVM code.
+/* math_f32_trig.c - f32 sin, cos, tan, atan2 and pow as LLVM IR.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_ew.h"
 #include <math.h>

@@ -1,8 +1,7 @@
-/* math_f64.c - exp, log, pow and their kin of f64 in LLVM code, for targets without a C library,
- * and the call of any of them by the C library's name. A function is made once per module and
- * called. Polynomials are Taylor series of their reduced ranges, or fits of our own. The f32
- * functions of the C library that are asked for (exact remainders, large arguments of sin) go
- * through f64.
+/* math_f64.c - an f64 libm as LLVM IR for targets that have none (GPUs): the table of functions by
+ * libm's names, and exp, log, pow and those like them. A function is emitted once per module, and
+ * called. Range reduction, then Taylor series or minimax fits. f32 functions (fmodf, sinf of large
+ * arguments) go through f64.
  * Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* math_f64.h - between the files of the f64 functions for targets that have no C library
- * (math_f64*.c, math_dd.c).
+/* math_f64.h - between the files of the f64 libm for targets that have none (math_f64*.c,
+ * math_dd.c).
  * Scalars only. Threads: an em belongs to one thread. */
 #ifndef LZ_CODEGEN_MATH_MATH_F64_H
 #define LZ_CODEGEN_MATH_MATH_F64_H

@@ -1,4 +1,4 @@
-/* math_f64_hyperbolic.c - hyperbolic functions, their inverses and erfc of f64 in LLVM code, out of
+/* math_f64_hyperbolic.c - f64 hyperbolic functions, their inverses and erfc as LLVM IR, made of
  * those of math_f64.c.
  * Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"

@@ -1,6 +1,6 @@
-/* math_f64_special.c - CHLO's functions of f64 in LLVM code, for targets that have no C library, by
- * the methods of ir/eval/special.c: sums and series of twice the digits (math_dd.c), so that
- * differences of large numbers keep theirs. erf_inv is a polynomial, a fit of our own.
+/* math_f64_special.c - CHLO's special functions of f64 as LLVM IR, for targets that have no libm,
+ * by the methods of ir/eval/special.c: series in double-double (math_dd.c) where terms cancel.
+ * erf_inv is a minimax polynomial.
  * Sources: Abramowitz and Stegun 6.1, 6.3, 9.6, 9.7, 23.2. Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <float.h>

@@ -1,6 +1,5 @@
-/* math_f64_trig.c - sin, cos, tan and atan2 of f64 in LLVM code. Arguments of any size are reduced
- * exactly enough: below 2^20 by pi/2 in three parts, beyond by the bits of 2/pi that matter (Payne
- * and Hanek). Threads: an em belongs to one thread. */
+/* math_f64_trig.c - f64 sin, cos, tan and atan2 as LLVM IR. Argument reduction: below 2^20
+ * Cody-Waite with pi/2 in three parts, above Payne-Hanek. Threads: an em belongs to one thread. */
 #include "codegen/math/math_f64.h"
 #include <math.h>
 
@@ -160,7 +159,8 @@ static Val finite_or_0(em *e, Val x, Val *is)
     return SEL(*is, x, c(e, 0));
 }
 
-static Val turned(em *e, const Val *a, int quarter)
+/* sin(a + quarter pi / 2) */
+static Val sin_shifted(em *e, const Val *a, int quarter)
 {
     Val ok, sn, cs, x = finite_or_0(e, mag(e, a[0]), &ok);
     reduced r = reduce(e, x);
@@ -173,14 +173,14 @@ static Val turned(em *e, const Val *a, int quarter)
 
 Val m64_sin(em *e, const Val *a)
 {
-    Val y = turned(e, a, 0), sign = AND(BITS(a[0], e->i64), em_c64(e, INT64_MIN));
+    Val y = sin_shifted(e, a, 0), sign = AND(BITS(a[0], e->i64), em_c64(e, INT64_MIN));
     y = BITS(XOR(BITS(y, e->i64), sign), e->f64);
     return SEL(FCMP(OLT, mag(e, a[0]), c(e, 0x1p-27)), a[0], y);
 }
 
 Val m64_cos(em *e, const Val *a)
 {
-    return turned(e, a, 1);
+    return sin_shifted(e, a, 1);
 }
 
 Val m64_tan(em *e, const Val *a)

@@ -1,5 +1,5 @@
-/* math_libm.c - functions of the C library by their names: called lane by lane on a CPU, and on a
- * GPU, which has no C library, those of math_f64.c.
+/* math_libm.c - calls of libm functions by name: lane by lane on a CPU; on a GPU, which has no
+ * libm, those of math_f64.c.
  * Threads: an em belongs to one thread. */
 #include "codegen/math/math.h"
 

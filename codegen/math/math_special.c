@@ -1,7 +1,6 @@
-/* math_special.c - CHLO's functions of f32, computed in double: any number of lanes, the full
- * range. The results are nearly correctly rounded, because the double ones are far more accurate
- * than a float can show.
- * Sources: Abramowitz and Stegun 4.6, 6.1, 6.3; the polynomials are Chebyshev fits of our own.
+/* math_special.c - CHLO's special functions of f32 as LLVM IR, scalars or vectors, for the full
+ * range. They are computed in f64, so results are almost always correctly rounded.
+ * Sources: Abramowitz and Stegun 4.6, 6.1, 6.3; the polynomials are Chebyshev fits.
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_special.h"
 #include <math.h>
@@ -390,7 +389,7 @@ static Val zeta_head(em *e, Val s, Val *q, Val shift)
  * overflow where it does not count any more. */
 static Val d_zeta(em *e, Val s, Val q0, Val shift)
 {
-    s = SEL(FCMP(OEQ, s, num(s, INFINITY)), num(s, 1e300), s); /* inf times log 1 is no number */
+    s = SEL(FCMP(OEQ, s, num(s, INFINITY)), num(s, 1e300), s); /* inf log 1 is NaN */
     Val zero = num(s, 0), one = num(s, 1), q = q0, far = FCMP(OLT, q0, num(s, -10000));
     Val pole = AND(FCMP(OLE, q0, zero), is_integral(e, q0));
     q = SEL(OR(far, pole), num(s, 10), q);
