@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, KEEP_BLOCK = 1 << 20 };
+enum { PAGE = 4096, KEEP_BLOCK = 1 << 20, MARKS = 256, MARKS_APART = 1 << 16 };
 
-/* What stands for the i-th external function until the code is placed: no address of any process.
- */
-static const uint64_t MARK = UINT64_C(0x7a6c0badc0de0000);
+/* mark + 16 i stands for the i-th external function until the code is placed: no address of any
+ * process. Of MARKS such marks, a unit gets one that its object, which may have any constants, does
+ * not hold. */
+static const uint64_t FIRST_MARK = UINT64_C(0x7a6c0badc0000000);
 
 /* An address that was found at `at`: of externs[i], or, i < 0, of a place in the block. */
 typedef struct slot {
@@ -41,6 +42,7 @@ typedef struct link {
     slot slots[LZ_CODE_SLOTS];
     func funcs[LZ_CODE_FUNCS];
     uint32_t machine;
+    uint64_t mark;
     bool no_memory;
 } link;
 
@@ -204,7 +206,7 @@ static LLVMErrorRef define(LLVMOrcDefinitionGeneratorRef g, void *user,
             continue; /* the session reports that it is not found */
         LLVMJITSymbolFlags f = {
             LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
-        LLVMOrcCSymbolMapPair pair = {set[i].Name, {MARK + 16 * l->nextern, f}};
+        LLVMOrcCSymbolMapPair pair = {set[i].Name, {l->mark + 16 * l->nextern, f}};
         l->externs[l->nextern++] = name;
         LLVMOrcRetainSymbolStringPoolEntry(set[i].Name);
         LLVMErrorRef e = LLVMOrcJITDylibDefine(lib, LLVMOrcAbsoluteSymbols(&pair, 1));
@@ -275,6 +277,27 @@ static void give(session *s)
 
 /* ---- a unit ---- */
 
+static uint64_t word(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static void choose_mark(link *l, const uint8_t *object, size_t nbytes)
+{
+    bool held[MARKS] = {0};
+    uint32_t i = 0;
+    for (size_t at = 0; at + 8 <= nbytes; at++) {
+        uint64_t n = (word(object + at) - FIRST_MARK) / MARKS_APART;
+        if (n < MARKS)
+            held[n] = true;
+    }
+    while (i + 1 < MARKS && held[i])
+        i++;
+    l->mark = FIRST_MARK + (uint64_t)i * MARKS_APART;
+}
+
 static void materialize(void *user, LLVMOrcMaterializationResponsibilityRef r)
 {
     session *s = user;
@@ -284,7 +307,9 @@ static void materialize(void *user, LLVMOrcMaterializationResponsibilityRef r)
     if (st == LZ_OK)
         st = make_room(s, LLVMGetBufferSize(object));
     if (st == LZ_OK) {
-        l->machine = ((const Elf64_Ehdr *)(const void *)LLVMGetBufferStart(object))->e_machine;
+        const void *bytes = LLVMGetBufferStart(object);
+        l->machine = ((const Elf64_Ehdr *)bytes)->e_machine;
+        choose_mark(l, bytes, LLVMGetBufferSize(object));
         LLVMOrcObjectLayerEmit(s->layer, r, object);
         return;
     }
@@ -355,17 +380,10 @@ static void forget(session *s, link *l)
 
 /* ---- from the linked block to an image ---- */
 
-static uint64_t word(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
 static bool is_mark(const link *l, uint64_t v, uint32_t *i)
 {
-    *i = (uint32_t)(v - MARK) / 16;
-    return v >= MARK && v < MARK + 16 * (uint64_t)l->nextern && v % 16 == 0;
+    *i = (uint32_t)(v - l->mark) / 16;
+    return v >= l->mark && v < l->mark + 16 * (uint64_t)l->nextern && v % 16 == 0;
 }
 
 static bool inside(const session *s, uint64_t v)

@@ -14,6 +14,7 @@
 
 typedef struct maker {
     const char *calls; /* a function outside that lz_f calls, or NULL */
+    double adds;       /* a constant; 0: 0.1 */
     bool all;          /* it calls all of them */
     bool writes;       /* has a variable */
     bool fails;
@@ -43,7 +44,8 @@ static LLVMModuleRef module_of(const maker *m, LLVMContextRef cx)
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
                             LLVMCreateEnumAttribute(cx, nounwind, 0));
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(cx, f, ""));
-    LLVMValueRef y = LLVMBuildFAdd(b, x, LLVMConstReal(d, 0.1), ""); /* from the constants */
+    LLVMValueRef y =
+        LLVMBuildFAdd(b, x, LLVMConstReal(d, m->adds ? m->adds : 0.1), ""); /* from the constants */
     if (m->calls)
         y = LLVMBuildCall2(b, ty, LLVMAddFunction(mod, m->calls, ty), &y, 1, "");
     for (int i = 0; i < NOUTSIDE && m->all; i++)
@@ -152,6 +154,24 @@ START_TEST(same_wherever_it_is_linked)
     ck_assert_uint_eq(im.slots[0].kind, _i ? LZ_CODE_MOVW_EXTERN : LZ_CODE_WORD_EXTERN);
     lz_buf_free(&a);
     lz_buf_free(&b);
+}
+END_TEST
+
+/* Constants may have any bits, also those of a mark. */
+START_TEST(any_constant)
+{
+    static const uint64_t row[] = {UINT64_C(0x7a6c0badc0000000), UINT64_C(0x7a6c0badc0010000),
+                                   UINT64_C(0x7a6c0badc0de0000), UINT64_C(0x7a6c0badc0ff0000)};
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        uint64_t bits = row[i];
+        lz_buf b = {0};
+        double c;
+        memcpy(&c, &bits, sizeof c);
+        ck_assert_msg(linked((maker){.calls = "cos", .adds = c}, &b) == LZ_OK, "%s",
+                      lz_error_get()->message);
+        ck_assert_ptr_nonnull(memmem(b.data, b.len, &bits, sizeof bits));
+        lz_buf_free(&b);
+    }
 }
 END_TEST
 
@@ -274,6 +294,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, links);
     tcase_add_loop_test(t, same_wherever_it_is_linked, 0, 2);
+    tcase_add_test(t, any_constant);
     tcase_add_loop_test(t, calls_every_function, 0, 2);
     tcase_add_test(t, errors);
     tcase_add_test(t, no_memory);
