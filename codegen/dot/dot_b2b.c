@@ -43,7 +43,7 @@ static void choose_tile(dot *g)
     }
 }
 
-static lz_status plan_product(rows *r, uint32_t s)
+static lz_status plan_product(dot_b2b *r, uint32_t s)
 {
     product *p = r->p[s] = lz_arena_alloc(&r->arena, sizeof *p);
     if (!p)
@@ -86,7 +86,7 @@ static Val umax1(em *e, Val v)
     return em_smax(e, v, em_c64(e, 1));
 }
 
-static void emit_dims(rows *r)
+static void emit_dims(dot_b2b *r)
 {
     em *e = r->e;
     uint32_t m = r->k->nouter - 1;
@@ -116,7 +116,7 @@ static Val row_bytes(em *e, Val n, unsigned more, unsigned es)
 }
 
 /* Places everything in the scratch memory (NULL: only to know its size, which is given). */
-static Val lay_out(rows *r, Val scratch)
+static Val lay_out(dot_b2b *r, Val scratch)
 {
     em *e = r->e;
     Val at = em_c64(e, 0), from = scratch ? scratch : LLVMConstNull(e->ptr);
@@ -144,7 +144,7 @@ static Val lay_out(rows *r, Val scratch)
     return at;
 }
 
-static void emit_sizes(rows *r)
+static void emit_sizes(dot_b2b *r)
 {
     em *e = r->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), none = em_c64(e, 0);
@@ -181,7 +181,7 @@ static void pack_vectors(product *p, Val dst, Val lo, Val hi, unsigned u, bool m
 }
 
 /* The left factors of the points r0.. , rows along k. */
-static void pack_left(rows *r, product *p, Val r0, Val n)
+static void pack_left(dot_b2b *r, product *p, Val r0, Val n)
 {
     em *e = r->e;
     dot *g = &p->g;
@@ -200,7 +200,7 @@ static void pack_left(rows *r, product *p, Val r0, Val n)
 
 /* Where the sums of the points r0.. go: to the results at once, where that is all there is to do
  * and tiles are full. */
-static void place_sums(rows *r, uint32_t s, Val r0, Val n, Val *args)
+static void place_sums(dot_b2b *r, uint32_t s, Val r0, Val n, Val *args)
 {
     em *e = r->e;
     product *p = r->p[s];
@@ -225,7 +225,7 @@ static void place_sums(rows *r, uint32_t s, Val r0, Val n, Val *args)
 }
 
 /* The sums of n points: tiles of each panel. */
-static void run_product(rows *r, uint32_t s, Val r0, Val n)
+static void run_product(dot_b2b *r, uint32_t s, Val r0, Val n)
 {
     em *e = r->e;
     product *p = r->p[s];
@@ -262,7 +262,7 @@ static void run_product(rows *r, uint32_t s, Val r0, Val n)
 
 /* Stages from s on that a point goes through at once: up to a product, or to a reduction, whose
  * latency the next points hide. */
-static uint32_t run_end(const rows *r, uint32_t s)
+static uint32_t run_end(const dot_b2b *r, uint32_t s)
 {
     while (s < r->k->nstage && !r->p[s])
         if (r->k->stages[s++].nred)
@@ -271,7 +271,7 @@ static uint32_t run_end(const rows *r, uint32_t s)
 }
 
 /* Point i of a block takes what it left in runs before, or leaves what is read in runs behind. */
-static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from, bool take)
+static void pass_on(dot_b2b *r, Val i, uint32_t first, uint32_t last, uint32_t from, bool take)
 {
     em *e = r->e;
     for (uint32_t s = first; s < last; s++)
@@ -292,15 +292,15 @@ static void pass_on(rows *r, Val i, uint32_t first, uint32_t last, uint32_t from
 }
 
 /* Stages first..last-1, which are no products, of points lo..hi-1 of a block. */
-static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val lo, Val hi)
+static void run_points(dot_b2b *r, uint32_t first, uint32_t last, Val r0, Val lo, Val hi)
 {
     em *e = r->e;
     em_loop l;
     kctx one = {.u = 1};
     em_loop_begin(e, &l, lo, hi, em_c64(e, 1), 0, NULL);
     Val point = r->c.oidx[r->k->nouter - 1] = ADD(r0, l.i);
-    if (first <= r->fetching && r->fetching < last)
-        rows_fetch_next(r, point);
+    if (first <= r->prefetching && r->prefetching < last)
+        dot_b2b_prefetch(r, point);
     for (uint32_t s = 0; s < last; s++)
         for (uint32_t j = 0; j < kern_rows_of(&r->k->stages[s]); j++) {
             unsigned x = r->slots.of[s][j];
@@ -314,7 +314,7 @@ static void run_points(rows *r, uint32_t first, uint32_t last, Val r0, Val lo, V
 }
 
 /* Stages first..last-1, which are no products, of the block's points. */
-static void run_between(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
+static void run_between(dot_b2b *r, uint32_t first, uint32_t last, Val r0, Val n)
 {
     em *e = r->e;
     em_loop l;
@@ -329,7 +329,7 @@ static void run_between(rows *r, uint32_t first, uint32_t last, Val r0, Val n)
     em_loop_end(e, &l, NULL);
 }
 
-static void run_block(rows *r, Val r0, Val n)
+static void run_block(dot_b2b *r, Val r0, Val n)
 {
     for (uint32_t s = 0; s < r->k->nstage;) {
         uint32_t first = s;
@@ -346,7 +346,7 @@ static void run_block(rows *r, Val r0, Val n)
 /* ---- the loops ---- */
 
 /* Indices of the loops before the last one: of point i of them. */
-static void split_index(rows *r, Val i, Val *idx)
+static void split_index(dot_b2b *r, Val i, Val *idx)
 {
     em *e = r->e;
     for (uint32_t d = r->k->nouter - 1; d-- > 0;) {
@@ -356,7 +356,7 @@ static void split_index(rows *r, Val i, Val *idx)
     }
 }
 
-static void split_batch(rows *r, Val i)
+static void split_batch(dot_b2b *r, Val i)
 {
     em *e = r->e;
     Val after = ADD(i, em_c64(e, 1));
@@ -370,7 +370,7 @@ static void split_batch(rows *r, Val i)
 
 /* The right factor for a point of the other loops, which is a new one: packed, unless it is laid
  * out as one panel already. */
-static void lay_right(rows *r, product *p, Val fresh)
+static void pack_right(dot_b2b *r, product *p, Val fresh)
 {
     em *e = r->e;
     dot *g = &p->g;
@@ -390,7 +390,7 @@ static void lay_right(rows *r, product *p, Val fresh)
     em_if_end(e, &f, 0, NULL, NULL, NULL);
 }
 
-static void run_unit(rows *r, Val u, Val prev)
+static void run_unit(dot_b2b *r, Val u, Val prev)
 {
     em *e = r->e;
     kctx one = {.u = 1};
@@ -398,7 +398,7 @@ static void run_unit(rows *r, Val u, Val prev)
     split_batch(r, b);
     for (uint32_t s = 0; s < r->k->nstage; s++)
         if (r->p[s])
-            lay_right(r, r->p[s], ICMP(NE, b, prev));
+            pack_right(r, r->p[s], ICMP(NE, b, prev));
     for (uint32_t s = 0; s < r->k->nstage; s++)
         if (!r->p[s]) {
             kern_addresses(&r->c, s, POS_ROW);
@@ -414,7 +414,7 @@ static void run_unit(rows *r, Val u, Val prev)
 }
 
 /* What is known without any index. */
-static void enter(rows *r)
+static void enter(dot_b2b *r)
 {
     kctx one = {.u = 1};
     for (uint32_t s = 0; s < r->k->nstage; s++) {
@@ -431,7 +431,7 @@ static void enter(rows *r)
 }
 
 /* Memory for what one point leaves for a later run of stages. */
-static void make_saved(rows *r)
+static void make_saved(dot_b2b *r)
 {
     em *e = r->e;
     for (uint32_t s = 0; s < r->k->nstage; s++) {
@@ -452,7 +452,7 @@ static void make_saved(rows *r)
     }
 }
 
-static void emit_run(rows *r)
+static void emit_run(dot_b2b *r)
 {
     em *e = r->e;
     Ty args[5] = {e->ptr, e->ptr, e->i64, e->i64, e->ptr};
@@ -482,7 +482,7 @@ bool dot_b2b_suits(const lz_kernel *k, const lz_target *t)
 
 lz_status lz_kern_b2b(em *e, const lz_kernel *k)
 {
-    rows *r = lz_calloc(1, sizeof *r);
+    dot_b2b *r = lz_calloc(1, sizeof *r);
     if (!r)
         return LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", k->name);
     r->e = e;
@@ -491,8 +491,8 @@ lz_status lz_kern_b2b(em *e, const lz_kernel *k)
     for (uint32_t i = 0; i < k->nstage && s == LZ_OK; i++)
         if (lz_stage_is_row_dot(&k->stages[i]))
             s = plan_product(r, i);
-    while (r->fetching < k->nstage && (r->p[r->fetching] || !k->stages[r->fetching].nred))
-        r->fetching++;
+    while (r->prefetching < k->nstage && (r->p[r->prefetching] || !k->stages[r->prefetching].nred))
+        r->prefetching++;
     if (s == LZ_OK) {
         kern_slots_of(k, &r->slots);
         emit_sizes(r);

@@ -34,7 +34,7 @@ typedef struct saved {
     Val v, im; /* NULL: there is none */
 } saved;
 
-typedef struct rows {
+typedef struct dot_b2b {
     em *e;
     const lz_kernel *k;
     kern c;                   /* all stages but the products */
@@ -44,12 +44,12 @@ typedef struct rows {
     saved *saved[LZ_STAGE_MAX];               /* by stage and accumulator */
     Val batch, M, RU; /* points of the other loops, of the last one; units of one of the former */
     Val next[LZ_OUTER_MAX],
-        more;          /* the point of the other loops that follows, and whether there is one */
-    uint32_t fetching; /* the stage beside which it is fetched */
+        more;             /* the point of the other loops that follows, and whether there is one */
+    uint32_t prefetching; /* the stage beside which it is fetched */
     lz_arena arena;
-} rows;
+} dot_b2b;
 
 /* dot_b2b_prefetch.c: what is wanted next, while point i of the last loop is worked on: a few lines
  * at a time, for which nothing waits. */
-void rows_fetch_next(rows *r, Val i);
+void dot_b2b_prefetch(dot_b2b *r, Val i);
 #endif

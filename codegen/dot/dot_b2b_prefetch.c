@@ -19,7 +19,7 @@ static void fetch_rows(em *e, Val at, Val stride, Val lo, Val hi, Val n, unsigne
 
 /* Whether an access reads elsewhere at the next point of the other loops: i1, or NULL where it
  * never does. */
-static Val moves_on(rows *r, kern *f, const lz_access *a)
+static Val moves_on(dot_b2b *r, kern *f, const lz_access *a)
 {
     em *e = r->e;
     Val by = NULL;
@@ -41,7 +41,7 @@ typedef struct part {
 
 /* Of the accesses that factor f is made of; `fresh`: only of those that read elsewhere than at this
  * point of the other loops. */
-static void fetch_factor(rows *r, product *p, kern *f, const part *x, bool fresh)
+static void prefetch_factor(dot_b2b *r, product *p, kern *f, const part *x, bool fresh)
 {
     em *e = r->e;
     for (uint32_t j = 0; j < p->stage.nsop; j++) {
@@ -62,7 +62,7 @@ static void fetch_factor(rows *r, product *p, kern *f, const part *x, bool fresh
 }
 
 /* Part i of M of the right factor of the next point of the other loops. */
-static void fetch_right(rows *r, product *p, Val i)
+static void prefetch_right(dot_b2b *r, product *p, Val i)
 {
     em *e = r->e;
     dot *g = &p->g;
@@ -72,12 +72,12 @@ static void fetch_right(rows *r, product *p, Val i)
     kern_advance(&g->b, 0, POS_TOP, POS_ROW, dot_fixed_loops(g));
     part x = {b_rows ? g->n : g->kd, b_rows ? g->kd : g->n, dot_cut(e, many, r->M, i),
               dot_cut(e, many, r->M, ADD(i, em_c64(e, 1))), b_rows ? g->N : g->K};
-    fetch_factor(r, p, &g->b, &x, true);
+    prefetch_factor(r, p, &g->b, &x, true);
 }
 
 /* The left factor of the point a block behind point i, which may be one of the next point of the
  * other loops. */
-static void fetch_left(rows *r, product *p, Val i)
+static void prefetch_left(dot_b2b *r, product *p, Val i)
 {
     em *e = r->e;
     dot *g = &p->g;
@@ -89,20 +89,20 @@ static void fetch_left(rows *r, product *p, Val i)
     em_if s;
     em_if_begin(e, &s, AND(ICMP(SLT, at, r->M), OR(r->more, NOT(over))));
     part x = {g->kd, g->m, at, ADD(at, em_c64(e, 1)), g->K};
-    fetch_factor(r, p, &g->a, &x, false);
+    prefetch_factor(r, p, &g->a, &x, false);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }
 
-void rows_fetch_next(rows *r, Val i)
+void dot_b2b_prefetch(dot_b2b *r, Val i)
 {
     em *e = r->e;
     em_if s;
     for (uint32_t p = 0; p < r->k->nstage; p++)
         if (r->p[p] && !r->p[p]->left)
-            fetch_left(r, r->p[p], i);
+            prefetch_left(r, r->p[p], i);
     em_if_begin(e, &s, r->more);
     for (uint32_t p = 0; p < r->k->nstage; p++)
         if (r->p[p])
-            fetch_right(r, r->p[p], i);
+            prefetch_right(r, r->p[p], i);
     em_if_end(e, &s, 0, NULL, NULL, NULL);
 }

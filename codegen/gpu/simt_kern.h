@@ -13,8 +13,8 @@ enum { SIMT_ROW_THREADS = 512 /* of a block that works on one row, at most */ };
 enum { SIMT_BLOCKS_EACH = 16 /* blocks per multiprocessor, at most: the rest is a loop */ };
 enum { SIMT_LONG_SORT = 64 /* elements of rows that a block sorts together */ };
 enum { SIMT_WARP_ROW = 1024 /* elements of rows that are a warp's work */ };
-enum { SIMT_ROW_PART = 2048 /* elements of a row that are worth a block, at least */ };
-enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the parts of points */ };
+enum { SIMT_ROW_SLICE = 2048 /* elements of a row that are worth a block, at least */ };
+enum { SIMT_LOG2_GROUPS = 5 /* of the threads that combine the slices of a point */ };
 
 /* The GPU's schedules: rows of schedules.def. */
 typedef enum simt_kind {
@@ -60,7 +60,7 @@ typedef struct simt {
     Val tid, ntid, ctaid, nctaid; /* i64 */
     Val shared;                   /* start of shared memory */
     Val by_warps;                 /* SIMT_REDUCE_ROW: a warp, not a block, has a point */
-    struct rows *rows;            /* SIMT_REDUCE_ROW: how stage 0 is divided */
+    struct row_split *row_split;  /* SIMT_REDUCE_ROW: how stage 0 is split */
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
@@ -177,11 +177,11 @@ typedef struct simt_range {
 typedef struct simt_reduce_col {
     simt *s;
     kern_threads threads;
-    Val log2, groups;       /* threads that share a point */
-    Val log2_wide, wide;    /* neighbouring points of a block */
-    Val group, column;      /* of this thread */
-    Val point, in;          /* the last one where there is none for it */
-    Val parts, part, chunk; /* of the stage that is divided; chunk NULL: none */
+    Val log2, groups;         /* threads that share a point */
+    Val log2_wide, wide;      /* neighbouring points of a block */
+    Val group, column;        /* of this thread */
+    Val point, in;            /* the last one where there is none for it */
+    Val slices, slice, chunk; /* of the stage that is split; chunk NULL: none */
     uint32_t divided;
     simt_range range[LZ_STAGE_MAX];
 } simt_reduce_col;
@@ -192,19 +192,19 @@ void simt_reduce_col_body(simt *s, kern *c, kern *many); /* many: in vectors, or
 /* The threads of a block as such a grid (log2 is set), and the points of one of its rounds. */
 void simt_reduce_col_enter(simt_reduce_col *w, kern *c);
 void simt_reduce_col_point(simt_reduce_col *w, kern *c, Val block, Val n);
-/* simt_reduce_split.c: whether stage 0 may be divided into parts: -1 if not, else the other stage
- * that is, too, or 0. The loop that is: its extent (of rows, in vectors or elements). */
+/* simt_reduce_split.c: whether stage 0 may be split into slices: -1 if not, else the other stage
+ * that is, too, or 0. The loop that is: its extent (of rows: in units of SIMT_ROW_SLICE). */
 int simt_split_second(const lz_kernel *k);
 int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows);
 void simt_range_of(kern *c, uint32_t s, bool rows, simt_range *r);
-uint64_t simt_split_workspace(const lz_kernel *k, int64_t parts, int64_t npoint);
-/* The accumulators of a stage to scratch memory, where `mine`; and those of all parts, by a
+uint64_t simt_split_workspace(const lz_kernel *k, int64_t slices, int64_t npoint);
+/* The accumulators of a stage to scratch memory, where `mine`; and those of all slices, by a
  * block. */
-void simt_workspace_store(simt *s, kern *c, uint32_t stage, Val parts, Val npoint, Val part,
+void simt_workspace_store(simt *s, kern *c, uint32_t stage, Val slices, Val npoint, Val slice,
                           Val point, Val mine);
 void simt_workspace_join(simt_reduce_col *w, kern *c, uint32_t stage, Val npoint, Val point);
 void simt_reduce_final_body(simt *s, kern *c); /* SIMT_FINAL */
-void simt_split_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
+void simt_split_dims(const lz_kernel *k, int64_t slices, int64_t npoint, int64_t most,
                      lz_simt_dims *out);
 /* Accumulators of a stage: a warp's to all of its lanes. */
 void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);

@@ -92,7 +92,7 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
 
 /* ---- the schedule ---- */
 
-/* kern_threads.range: the groups, and before them the parts, share the longest loop. A thread
+/* kern_threads.range: the groups, and before them the slices, share the longest loop. A thread
  * without a point runs none. */
 static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
 {
@@ -101,7 +101,7 @@ static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
     Val n = kern_size(c, c->k->stages[s].extent[j]), zero = em_c64(e, 0), one = em_c64(e, 1);
     Val mine = ICMP(EQ, w->range[s].loop, em_c64(e, j)), from = w->group, end = n;
     if (s == w->divided && w->chunk) {
-        Val first = MUL(w->part, w->chunk);
+        Val first = MUL(w->slice, w->chunk);
         from = ADD(first, from);
         end = em_smin(e, ADD(first, w->chunk), n);
     }
@@ -142,12 +142,12 @@ static void stages_from(simt_reduce_col *w, kern *c, uint32_t i)
     }
 }
 
-/* What the stage that is divided left; the linear index of the point, of n, counts vectors. */
+/* What the stage that is split left; the linear index of the point, of n, counts vectors. */
 static void leave(simt_reduce_col *w, kern *c, Val n)
 {
     em *e = c->e;
     Val lanes = em_c64(e, c->lanes);
-    simt_workspace_store(w->s, c, w->divided, w->parts, MUL(n, lanes), w->part,
+    simt_workspace_store(w->s, c, w->divided, w->slices, MUL(n, lanes), w->slice,
                          MUL(w->point, lanes), c->threads->stores);
 }
 
@@ -179,7 +179,7 @@ static void stages(simt_reduce_col *w, kern *c, Val n)
         return;
     }
     kern_stage(c, 0, &one);
-    em_ifelse_begin(e, &which, ICMP(SGT, w->parts, em_c64(e, 1)));
+    em_ifelse_begin(e, &which, ICMP(SGT, w->slices, em_c64(e, 1)));
     leave(w, c, n);
     em_ifelse_else(e, &which);
     stages_from(w, c, 1);
@@ -194,13 +194,14 @@ static void points(simt *s, kern *c)
     uint32_t last = k->nouter - 1;
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1);
     simt_reduce_col w = {.s = s, .log2 = LSHR(s->share, em_c64(e, 32))};
-    w.parts = AND(s->share, em_c64(e, UINT32_MAX));
+    w.slices = AND(s->share, em_c64(e, UINT32_MAX));
     for (uint32_t i = 0; i < k->nstage; i++)
         simt_range_of(c, i, false, &w.range[i]);
     int other = simt_split_second(k);
     w.divided = s->entry == SIMT_SECOND ? (uint32_t)other : 0;
     if (other >= 0)
-        w.chunk = simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.parts, em_c64(e, 1))), w.parts);
+        w.chunk =
+            simt_udiv(e, ADD(w.range[w.divided].extent, SUB(w.slices, em_c64(e, 1))), w.slices);
     simt_reduce_col_enter(&w, c);
     w.threads.range = range;
     w.threads.unroll = TOGETHER;
@@ -211,9 +212,9 @@ static void points(simt *s, kern *c)
         n = MUL(n, size[d]);
     Val blocks = LSHR(ADD(n, SUB(w.wide, em_c64(e, 1))), w.log2_wide);
     em_loop l;
-    em_loop_begin(e, &l, s->ctaid, MUL(blocks, w.parts), s->nctaid, 0, NULL);
-    w.part = simt_udiv(e, l.i, blocks);
-    simt_reduce_col_point(&w, c, SUB(l.i, MUL(w.part, blocks)), n);
+    em_loop_begin(e, &l, s->ctaid, MUL(blocks, w.slices), s->nctaid, 0, NULL);
+    w.slice = simt_udiv(e, l.i, blocks);
+    simt_reduce_col_point(&w, c, SUB(l.i, MUL(w.slice, blocks)), n);
     simt_split(e, w.point, size, k->nouter, c->oidx);
     c->oidx[last] = MUL(c->oidx[last], em_c64(e, c->lanes));
     for (uint32_t i = 0; i < k->nstage; i++) {

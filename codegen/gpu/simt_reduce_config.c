@@ -15,7 +15,7 @@ enum {
     LINE = 5,       /* log2 of threads side by side, as long as there is something else to share */
     SHORT_LINE = 3, /* where nothing else is left */
     ENOUGH = 4 * 256, /* threads of a multiprocessor */
-    PARTS_MAX = 4096,
+    SLICES_MAX = 4096,
     SCRATCH_MAX = 64 << 20,
     /* row reductions */
     ROW_EACH = 4,  /* elements of a row that are worth a thread */
@@ -58,7 +58,7 @@ int simt_split_second(const lz_kernel *k)
 /* Rows: the last loop is shared by their threads already. Both ways to say it must agree. */
 static int64_t weight(int64_t extent, bool last, bool rows)
 {
-    return rows && last ? extent / SIMT_ROW_PART : extent;
+    return rows && last ? extent / SIMT_ROW_SLICE : extent;
 }
 
 int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, bool rows)
@@ -72,9 +72,9 @@ int64_t simt_split_loop(const lz_kernel *k, uint32_t s, const int64_t *args, boo
     return most;
 }
 
-uint64_t simt_split_workspace(const lz_kernel *k, int64_t parts, int64_t npoint)
+uint64_t simt_split_workspace(const lz_kernel *k, int64_t slices, int64_t npoint)
 {
-    int64_t sum = 0, all = simt_times(parts, npoint);
+    int64_t sum = 0, all = simt_times(slices, npoint);
     for (uint32_t s = 0; s < k->nstage; s++)
         for (uint32_t r = 0; r < k->stages[s].nred && k->stages[s].ninner; r++)
             for (uint32_t i = 0; i < k->stages[s].reds[r].nacc; i++) {
@@ -86,11 +86,11 @@ uint64_t simt_split_workspace(const lz_kernel *k, int64_t parts, int64_t npoint)
     return (uint64_t)sum;
 }
 
-void simt_split_dims(const lz_kernel *k, int64_t parts, int64_t npoint, int64_t most,
+void simt_split_dims(const lz_kernel *k, int64_t slices, int64_t npoint, int64_t most,
                      lz_simt_dims *out)
 {
     int64_t blocks = simt_ceil_div(npoint, SIMT_THREADS >> SIMT_LOG2_GROUPS);
-    out->scratch = simt_split_workspace(k, parts, npoint);
+    out->scratch = simt_split_workspace(k, slices, npoint);
     out->nlaunch = 1;
     if (simt_split_second(k) > 0) {
         out->launch[out->nlaunch] = out->launch[0];
@@ -222,7 +222,7 @@ void simt_reduce_col_dims(const simt_sizes *z, lz_simt_dims *out)
     const int64_t *args = z->args;
     const lz_target *t = z->t;
     int64_t n = z->n, most = z->most;
-    int64_t longest, all = elements(k, args, &longest), parts = 1,
+    int64_t longest, all = elements(k, args, &longest), slices = 1,
                      want = (int64_t)(t->processors > 0 ? t->processors : 1) * ENOUGH;
     unsigned lanes = simt_reduce_col_lanes(k);
     if (lz_sz_value(k->outer[k->nouter - 1], args) % lanes)
@@ -234,19 +234,19 @@ void simt_reduce_col_dims(const simt_sizes *z, lz_simt_dims *out)
         while (g < LOG2_THREADS - SHORT_LINE && (threads << g) < want && longest >> (g + 1) >= EACH)
             g++;
     if (divide && (threads << g) < want) {
-        parts = least(want / (threads << g), least(longest >> g, (all >> g) / (2 * EACH)));
-        parts = least(parts, PARTS_MAX);
-        while (parts > 1 && simt_split_workspace(k, parts, n) > SCRATCH_MAX)
-            parts /= 2;
-        parts = parts > 1 ? parts : 1;
+        slices = least(want / (threads << g), least(longest >> g, (all >> g) / (2 * EACH)));
+        slices = least(slices, SLICES_MAX);
+        while (slices > 1 && simt_split_workspace(k, slices, n) > SCRATCH_MAX)
+            slices /= 2;
+        slices = slices > 1 ? slices : 1;
     }
-    int64_t blocks = simt_times(simt_ceil_div(threads, THREADS >> g), parts);
-    out->share = (uint64_t)parts | (uint64_t)g << 32;
+    int64_t blocks = simt_times(simt_ceil_div(threads, THREADS >> g), slices);
+    out->share = (uint64_t)slices | (uint64_t)g << 32;
     out->launch[0] = (lz_simt_launch){.grid = (uint32_t)least(blocks, most),
                                       .block = THREADS,
                                       .shared = simt_reduce_col_shared(k, lanes)};
-    if (parts > 1)
-        simt_split_dims(k, parts, n, most, out);
+    if (slices > 1)
+        simt_split_dims(k, slices, n, most, out);
 }
 
 /* ---- row reductions ---- */
@@ -310,9 +310,9 @@ static int64_t row_elements(const lz_kernel *k, const int64_t *args)
     return n > 0 ? n : 0;
 }
 
-/* n rows, of `each` threads, that are too few for the device: in parts. */
-static int64_t row_parts(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
-                         int64_t each)
+/* n rows, of `each` threads, that are too few for the device: in slices. */
+static int64_t row_slices(const lz_kernel *k, const int64_t *args, const lz_target *t, int64_t n,
+                          int64_t each)
 {
     enum { THREADS_EACH = 2048 /* of a multiprocessor */, WORTH = 32, MOST = 4096 };
     if (simt_split_second(k) != 0)
@@ -357,7 +357,7 @@ static int64_t cached_blocks(const lz_kernel *k, int64_t longest, int64_t rows, 
     return each > 0 ? simt_times(processors, each) : INT64_MAX; /* it is not there anyway */
 }
 
-/* A block or a warp for each of n, or for each of its parts. */
+/* A block or a warp for each of n, or for each of its slices. */
 bool simt_reduce_row_suits(const lz_kernel *k, const lz_target *t)
 {
     (void)t;
@@ -373,8 +373,8 @@ void simt_reduce_row_dims(const simt_sizes *z, lz_simt_dims *d)
     int64_t longest = longest_row(k, args), units;
     bool warps = longest <= SIMT_WARP_ROW;
     out->block = warps ? THREADS : row_threads(longest);
-    int64_t parts = row_parts(k, args, z->t, n, warps ? SIMT_WARP : out->block);
-    units = simt_times(n, parts);
+    int64_t slices = row_slices(k, args, z->t, n, warps ? SIMT_WARP : out->block);
+    units = simt_times(n, slices);
     if (warps)
         units = simt_ceil_div(units, THREADS / SIMT_WARP);
     int64_t cached =
@@ -382,7 +382,7 @@ void simt_reduce_row_dims(const simt_sizes *z, lz_simt_dims *d)
     int64_t room = most * (SIMT_ROW_THREADS / out->block);
     out->grid = simt_at_most(units, cached < room ? cached : room);
     out->shared = row_shared(k) * (out->block / SIMT_WARP);
-    d->share = (uint64_t)parts;
-    if (parts > 1)
-        simt_split_dims(k, parts, n, most, d);
+    d->share = (uint64_t)slices;
+    if (slices > 1)
+        simt_split_dims(k, slices, n, most, d);
 }

@@ -113,36 +113,36 @@ static Val short_rows(kern *c)
 }
 
 /* Where rows are divided (simt.rows) */
-typedef struct rows {
-    Val parts, part, chunk; /* of the loop of stage 0 that is divided (simt_reduce_split.c) */
+typedef struct row_split {
+    Val slices, slice, chunk; /* of the loop of stage 0 that is split (simt_reduce_split.c) */
     simt_range range;
-} rows;
+} row_split;
 
 /* kern_threads.range */
 static void range(kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step)
 {
     simt *simt_of = c->threads->user;
-    rows *r = simt_of->rows;
+    row_split *r = simt_of->row_split;
     em *e = c->e;
     (void)step;
     if (s != 0)
         return;
-    Val mine = ICMP(EQ, r->range.loop, em_c64(e, j)), first = MUL(r->part, r->chunk);
+    Val mine = ICMP(EQ, r->range.loop, em_c64(e, j)), first = MUL(r->slice, r->chunk);
     *lo = SEL(mine, ADD(*lo, first), *lo);
     *hi = SEL(mine, em_smin(e, *hi, ADD(first, r->chunk)), *hi);
 }
 
-/* Into how many parts, and of what size: whole vectors. */
-static void divide(simt *s, kern *c, rows *r)
+/* Into how many slices, and of what size: whole vectors. */
+static void divide(simt *s, kern *c, row_split *r)
 {
     em *e = c->e;
     int64_t vector = 8;
     simt_range_of(c, 0, true, &r->range);
-    r->parts = AND(s->share, em_c64(e, UINT32_MAX));
-    Val n = simt_udiv(e, ADD(r->range.extent, SUB(r->parts, em_c64(e, 1))), r->parts);
+    r->slices = AND(s->share, em_c64(e, UINT32_MAX));
+    Val n = simt_udiv(e, ADD(r->range.extent, SUB(r->slices, em_c64(e, 1))), r->slices);
     Val last = ICMP(EQ, r->range.loop, em_c64(e, c->k->stages[0].ninner - 1));
     r->chunk = SEL(last, AND(ADD(n, em_c64(e, vector - 1)), em_c64(e, -vector)), n);
-    s->rows = r;
+    s->row_split = r;
     c->threads->range = range;
 }
 
@@ -156,8 +156,8 @@ static void stages_from(simt *s, kern *c, uint32_t i)
     }
 }
 
-/* The stages of a point, or of a part of it. */
-static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
+/* The stages of a point, or of a slice of it. */
+static void stages(simt *s, kern *c, const row_split *r, Val n, Val point)
 {
     static const kctx one = {.u = 1};
     em *e = c->e;
@@ -167,8 +167,8 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
         return;
     }
     kern_stage(c, 0, &one);
-    em_ifelse_begin(e, &which, ICMP(SGT, r->parts, em_c64(e, 1)));
-    simt_workspace_store(s, c, 0, r->parts, n, r->part, point,
+    em_ifelse_begin(e, &which, ICMP(SGT, r->slices, em_c64(e, 1)));
+    simt_workspace_store(s, c, 0, r->slices, n, r->slice, point,
                          ICMP(EQ, c->threads->first, em_c64(e, 0)));
     em_ifelse_else(e, &which);
     stages_from(s, c, 1);
@@ -177,7 +177,7 @@ static void stages(simt *s, kern *c, const rows *r, Val n, Val point)
 
 static void points(simt *s, kern *c, Val first, Val step)
 {
-    rows r = {0};
+    row_split r = {0};
     static const kctx one = {.u = 1};
     em *e = s->e;
     const lz_kernel *k = c->k;
@@ -191,9 +191,9 @@ static void points(simt *s, kern *c, Val first, Val step)
     if (simt_split_second(k) == 0)
         divide(s, c, &r);
     em_loop l;
-    em_loop_begin(e, &l, first, r.chunk ? MUL(n, r.parts) : n, step, 0, NULL);
-    r.part = r.chunk ? simt_udiv(e, l.i, n) : NULL;
-    Val point = r.chunk ? SUB(l.i, MUL(r.part, n)) : l.i;
+    em_loop_begin(e, &l, first, r.chunk ? MUL(n, r.slices) : n, step, 0, NULL);
+    r.slice = r.chunk ? simt_udiv(e, l.i, n) : NULL;
+    Val point = r.chunk ? SUB(l.i, MUL(r.slice, n)) : l.i;
     simt_split(e, point, size, k->nouter, c->oidx);
     for (uint32_t i = 0; i < k->nstage; i++) {
         kern_addresses(c, i, POS_ROW);

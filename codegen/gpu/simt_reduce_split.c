@@ -18,7 +18,7 @@ void simt_reduce_final_body(simt *s, kern *c)
     const lz_kernel *k = c->k;
     Val size[LZ_OUTER_MAX], n = em_c64(e, 1), log2 = em_c64(e, SIMT_LOG2_GROUPS);
     simt_reduce_col w = {.s = s, .log2 = log2};
-    w.parts = AND(s->share, em_c64(e, UINT32_MAX));
+    w.slices = AND(s->share, em_c64(e, UINT32_MAX));
     for (uint32_t d = 0; d < k->nouter; d++)
         n = MUL(n, size[d] = kern_size(c, k->outer[d]));
     simt_reduce_col_enter(&w, c);

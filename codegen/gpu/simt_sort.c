@@ -1,11 +1,9 @@
-/* simt_sort.c - rows that are sorted: long ones by a block of threads each, short ones by single
- * threads (simt_elementwise.c). A block's rows are in its part of the scratch memory, and with them
- * where each element was first. They go through a network (Batcher's bitonic one, all of whose
- * comparators ascend, so that what is past the end of a row never moves): a thread compares pairs,
- * all of a step at once. Elements of which neither comes before the other are in the order of their
- * first places, so it is stable. Whatever the comparator says, pairs are exchanged or not: the
- * elements stay the same. Source: Knuth 5.3.4.
- * Threads: belongs to one thread. */
+/* simt_sort.c - bitonic sort of rows: a block per long row; short ones are sorted by one thread
+ * each (simt_elementwise.c). A block's rows, and the original index of each element, are in its
+ * part of the workspace. The network is Batcher's bitonic one with ascending comparators only, so
+ * padding past the end of a row never moves; threads compare and exchange the pairs of a step in
+ * parallel. Ties are broken by the original index, so the sort is stable. An inconsistent
+ * comparator still gives a permutation. Source: Knuth 5.3.4. Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
 #include "codegen/gpu/simt_kern.h"
 
