@@ -63,9 +63,9 @@ typedef struct dot_common {
 typedef struct dot {
     DOT_BASE;
     unsigned mr;           /* rows of a tile */
-    unsigned nv, nv_small; /* vectors of a panel; of the narrow form (equal: there is none) */
-    unsigned log_steps;    /* of k that a tile takes in a round */
-    unsigned log_lines;    /* of the lines of a row of B that is fetched long before */
+    unsigned nv, nv_small; /* vectors of a panel; of a narrow panel (equal: there is none) */
+    unsigned log_steps;    /* log2 of the unroll factor along k */
+    unsigned log_lines;    /* log2 of the cache lines of a panel row that is prefetched into L2 */
     dot_a amode;
     dot_b bmode;
     bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
@@ -73,13 +73,13 @@ typedef struct dot {
     /* elements of A and B are words of 1 << words k, for dot-product instructions; 0: plain
      * values */
     unsigned words;
-    /* Words of bytes: the instruction wants one factor signed and the other not. Where they are
-     *   alike, A's bytes are moved by 128 (alike), and the row behind a panel's last one in packed
-     *   B is what that adds to the sums of its columns, taken away. */
+    /* int8: vpdpbusd takes one signed and one unsigned operand. Where both are alike, A is offset
+     * by 128; the row after a panel's last one in packed B is the correction: what the offset adds
+     * to the sums of its columns, negated. */
     bool alike, a_signed;
-    bool plain;  /* the sums themselves are stored, contiguously: full tiles go to C at once */
-    bool stream; /* it always is: fetch it ahead */
-    bool near;   /* all a tile touches is in the caches: nothing is prefetched */
+    bool plain;         /* no epilogue, contiguous rows: full tiles are stored to C directly */
+    bool stream;        /* B is always read in place: it is streamed, with prefetches */
+    bool near;          /* all a tile touches is in the caches: nothing is prefetched */
     int64_t kc, nc, mc; /* bounds of a block: K, vectors, tiles */
     uint32_t m, kd;     /* loops; kd is the last inner one, counted from the first outer loop */
     uint32_t ki;        /* kd counted from the first inner loop */
@@ -93,28 +93,28 @@ typedef struct dot {
     Val panels;                      /* of columns: as few as there can be */
     Val direct;                      /* i1: B in place */
     Val wide;                        /* vectors of a unit's columns, at most */
-    Val npack_b, npack_a;            /* bytes of the parts of the scratch memory but the last */
+    Val npack_b, npack_a;            /* bytes of the areas of the workspace but the last */
     Val grid, scratch;               /* what lz_grid and lz_scratch give */
     em_numbers numbers;              /* all but the first six, computed from these */
     Val each;                        /* i1: nothing is packed, a unit has one panel */
     Val KN, KB;                      /* blocks of the last inner loop; of all inner loops */
-    Val pack_a, pack_b, block, zero; /* parts of the scratch memory; a row of zeros */
+    Val pack_a, pack_b, block, zero; /* areas of the workspace; a row of zeros */
 } dot;
 
 /* Schedules (schedules.def). */
 bool dot_suits(const lz_kernel *k, const lz_target *t); /* dot_config.c: any of the GEMMs here */
 lz_status lz_kern_dot(em *e, const lz_kernel *k);       /* dot.c */
-/* dot_b2b.c: GEMMs with a product into rows of the next one. */
+/* dot_b2b.c: back-to-back GEMMs. */
 bool dot_b2b_suits(const lz_kernel *k, const lz_target *t);
 lz_status lz_kern_b2b(em *e, const lz_kernel *k);
 
-/* dot_config.c: the access of a factor that is a load; so few rows never repay packing */
+/* dot_config.c: the access of an operand that is a load; rows that are too few to repay packing */
 const lz_access *dot_access(const dot *g, int32_t sop);
 bool dot_plain_along(const dot *g, int32_t sop,
                      uint32_t d); /* a load that is contiguous along loop d */
 int64_t dot_few_rows(const dot *g);
 int64_t dot_most_vectors(const em *e); /* of columns in a block: more do not pay */
-/* The factor's evaluation with vectors along the loop its loads are contiguous in. `first` wins
+/* Evaluation of an operand, with vectors along the loop in which its loads are contiguous: `first`
  * when both or neither are. */
 lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
                              bool *took_first);
@@ -153,13 +153,13 @@ typedef struct dot_columns {
 Val dot_block_start(em *e, dot_columns c, Val i); /* first vector of block i */
 Val dot_block_most(em *e,
                    dot_columns c); /* vectors of the widest, with what its last panel has more */
-/* first item of part i when n items are divided into nearly equal parts */
+/* First of block i when n items are divided into blocks of nearly equal size. */
 Val dot_cut(em *e, Val n, Val parts, Val i);
-/* So many blocks, or, where units are few, as many more, up to `most`, as leave none of two or four
- * threads with one more unit than the others: each block has `others` units. */
+/* Load balance: `blocks`, of `others` units each, or, where units are few, more, up to `most`, so
+ * that two or four threads have equally many units. */
 Val dot_share_equally(em *e, Val others, Val blocks, Val most);
-/* Rows of B, so many bytes from each other, do not share sets of the L1 cache with so many others
- * that a run of a panel would not stay in it. */
+/* i1: rows of B with this stride in bytes have no conflict misses: those that a tile uses do not
+ * map to the same few sets of the L1. */
 Val dot_rows_apart(em *e, Val row);
 Val dot_bytes(kern *f, unsigned es, lz_sz elements); /* of es bytes each */
 /* bytes between rows of packed A; between the k of a k-major one */
@@ -170,10 +170,10 @@ unsigned dot_a_vectors(const dot *g);
 /* dot_micro.c: emits functions of these arguments; strides are bytes. Rows from ROWS up read the
  * last row again. COLS: columns of B that exist (in place). C gets the whole tile, the sums plus
  * what is at OLD. NEXT: the first of the rows of A, 1 + NEXT_ROWS of them, that the next tile reads
- * and this one fetches on the way, like its lines of C; NULL: all is near. With it, and B that may
- * be in place, FAR: rows of B, FAR_STRIDE apart, that are wanted later, one in 1 << FAR_LOG steps,
- * at least as many as a row has lines. KEEP, with NEXT: where B, read in place, is packed on the
- * way, or NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is
+ * and this one prefetches, like its own lines of C; NULL: all is near. With it, and B that may be
+ * in place, FAR: rows of B, FAR_STRIDE apart, that are prefetched into L2, one in 1 << FAR_LOG
+ * steps, at least as many as a row has lines. KEEP, with NEXT: where to pack B while it is read in
+ * place, or NULL. Where all is near, ROWS may be any number of rows, of as many tiles, and OLD is
  * zero. */
 enum micro_arg {
     MICRO_A,
@@ -200,14 +200,13 @@ void dot_emit_micro(dot *g);
 Val dot_multiply_add(dot *g, Val x, Val y, Val s);
 void dot_call_micro(dot *g, Val narrow, const Val *args);
 
-/* dot_implicit.c: products over several loops of rows, or of sums. */
+/* dot_implicit.c: implicit GEMM, whose rows or k run over several loops. */
 bool dot_implicit_suits(const lz_kernel *k, const lz_target *t);
 lz_status dot_emit_implicit(em *e, const lz_kernel *k);
-/* One further in mixed radix, last index first. */
+/* The next index, row-major. */
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
 
-/* dot_inner.c: products over several loops, whose sums run along what is contiguous in both
- * factors. */
+/* dot_inner.c: inner products, where both operands are contiguous along k. */
 bool dot_inner_suits(const lz_kernel *k, const lz_target *t);
 lz_status dot_emit_inner(em *e, const lz_kernel *k);
 
@@ -226,12 +225,12 @@ void dot_pack_a(dot *g, Val r, Val nrows, Val k0, Val kc);
 typedef struct dot_panel {
     unsigned nv, nv_small;
 } dot_panel;
-/* The later stages on one finished row, vectors v..past-1, whose other outer indices are set; its
+/* The epilogue of one row, vectors v..past-1, whose other outer indices are set; its
  * sums from v on begin at `row`. n, N: the loop of columns and how many there are. w: vectors
  * v..past-1 are mostly those of such a panel; NULL: any. */
 void dot_epilogue_row(kern *f, uint32_t n, Val N, Val row, Val v, Val past, const dot_panel *w);
-/* Whether the later stages read or write anything that dot_prefetch_row fetches: rows of nv vectors
- * from vector v on, where the other outer indices are set. */
+/* Whether the epilogue reads or writes anything that dot_prefetch_row prefetches: rows of nv
+ * vectors from vector v on, where the other outer indices are set. */
 bool dot_prefetches_rows(const kern *f, uint32_t n);
 void dot_prefetch_row(kern *f, uint32_t n, Val v, unsigned nv);
 #endif

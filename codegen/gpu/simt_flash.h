@@ -29,11 +29,11 @@
 enum {
     FLASH_ROW = 64,     /* elements of a KV tile */
     FLASH_POINTS = 128, /* of a block; half of them where blocks are few, or passes more than one */
-    FLASH_TILE = 16,    /* points of a product's instruction */
+    FLASH_TILE = 16,    /* points of an MMA instruction */
     FLASH_STAGES = 2,   /* KV tiles in shared memory */
     FLASH_PAD = 16,     /* bytes between rows there: eight of them begin in other banks */
-    FLASH_HEAD = 64,    /* extents of the head of a point and of its sums, at most; or */
-    FLASH_WIDE_HEAD = 128, /* for these there is code of its own */
+    FLASH_HEAD = 64,    /* head dimension of Q and K, and of V, at most; or */
+    FLASH_WIDE_HEAD = 128, /* this, in SIMT_FLASH_WIDE */
     FLASH_REDS = 4,        /* reductions of a stage, at most */
     FLASH_TILES = 2, /* of a warp; 1 where more registers are wanted: for wide heads, for results of
                         elements */
@@ -41,18 +41,16 @@ enum {
     FLASH_LANE_COLUMNS = FLASH_ROW / 4
 };
 
-/* What is known of the stages: a function of the kernel. */
+/* The pattern that was matched: a function of the kernel. */
 typedef struct flash_pattern {
-    uint32_t second; /* stage of the second product */
-    bool row
-        [LZ_STAGE_MAX]; /* stages whose loop is that of the scores, before that product or behind */
-    uint8_t
-        level[LZ_STAGE_MAX]; /* how many reductions, one after the other, a stage's values need */
-    bool fma;                /* single threads multiply f32; otherwise instructions 16-bit floats */
-    uint32_t levels;         /* with reductions */
-    bool online;             /* levels 0 and 1 are a maximum and the sum of exponentials */
-    bool once;               /* and the second product, of f32, is made along with them */
-    bool checks;             /* but not where a sum is NaN: what is not seen is 0 all the same */
+    uint32_t second;        /* stage of the second GEMM */
+    bool row[LZ_STAGE_MAX]; /* stages whose loop is that of the scores, before or after that GEMM */
+    uint8_t level[LZ_STAGE_MAX]; /* how many dependent reductions a stage's values need */
+    bool fma;                    /* f32, by FMA; otherwise 16-bit floats, by mma.sync */
+    uint32_t levels;             /* with reductions */
+    bool online;                 /* levels 0 and 1 are a maximum and the sum of exponentials */
+    bool once;                   /* and the second GEMM, of f32, is in the same pass */
+    bool checks;                 /* but is redone where a sum is 0 or NaN, whose quotients differ */
     uint32_t max_stage, sum_stage;
     int32_t shift; /* of the sum's stage: what is subtracted */
 } flash_pattern;
@@ -64,17 +62,16 @@ typedef struct flash_product {
     const lz_sop *left; /* the row that it is; NULL: none */
     const simt_mma *mma;
     int32_t a_sop, b_sop;
-    bool by_k;          /* the right factor is contiguous along k, and rows in shared memory are */
-    bool vectors;       /* it is evaluated in vectors, or copied, */
-    Val aligned;        /* where this holds */
-    unsigned lanes, es; /* elements of a vector; bytes of one */
-    const lz_access *plain; /* it is this load as it stands; NULL: it is evaluated */
+    bool by_k;              /* the right operand and its rows in shared memory run along k */
+    bool vectors;           /* it is evaluated in vectors, or copied, */
+    Val aligned;            /* where this holds */
+    unsigned lanes, es;     /* elements of a vector; bytes of one */
+    const lz_access *plain; /* it is a load of this; NULL: it is evaluated */
     kern a, b, many;
     Val N, K;
-    Val far, near; /* the thread's first chunk of a plain factor's KV tile: its row, and the element
-                      of that; */
-    Val from, to;  /* where it is in memory, and in a stage of the multistage buffer */
-    unsigned nn, nk;      /* elements of a KV tile */
+    Val far, near;   /* plain: the thread's first chunk of a KV tile: its row, and element of it; */
+    Val from, to;    /* where it is in memory, and in a stage of the multistage buffer */
+    unsigned nn, nk; /* elements of a KV tile */
     unsigned pitch, size; /* bytes: of its rows, of all */
     unsigned at;          /* byte of the KV tile among those of a stage of the multistage buffer */
 } flash_product;
@@ -84,7 +81,7 @@ typedef struct flash {
     em *e;
     const lz_kernel *k;
     flash_pattern f;
-    kern c; /* the stages between and behind the products */
+    kern c; /* the stages between and after the GEMMs */
     flash_product first, second;
     unsigned head;                 /* FLASH_HEAD or FLASH_WIDE_HEAD */
     unsigned tiles, rows, columns; /* of a warp; points and elements of a KV tile of a lane */
@@ -93,10 +90,10 @@ typedef struct flash {
     Val points;                    /* of the block */
     Val row[FLASH_LANE_ROWS], at_row[FLASH_LANE_ROWS]; /* points; such as there are */
     Val column;                                        /* the lane's first one, */
-    Val sum_column;                                    /* and of the second product's sums */
-    Val left[FLASH_WIDE_HEAD / 16][FLASH_TILES * 4]; /* words of the first product's left factor */
+    Val sum_column;                                    /* and of the second GEMM's sums */
+    Val left[FLASH_WIDE_HEAD / 16][FLASH_TILES * 4]; /* Q: words of the first GEMM's left operand */
     Val score[FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];
-    Val factor[FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];      /* of the second product */
+    Val factor[FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];      /* P: left operand of the second GEMM */
     Val known[LZ_STAGE_MAX][FLASH_REDS][FLASH_LANE_ROWS]; /* results of reductions */
     /* values of rows */
     Ev made[LZ_STAGE_MAX][LZ_ROW_MAX][FLASH_LANE_ROWS][FLASH_LANE_COLUMNS];
@@ -107,10 +104,9 @@ lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn
 void flash_product_top(flash *p, flash_product *d, uint32_t s);
 void flash_product_enter(flash *p, flash_product *d); /* for this point of the batch */
 void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val ki);
-/* KV tiles 0.. of the right factors on their way to shared memory, before the first of a pass;
- * `both`: of both products. */
+/* Starts the loads of the first KV tiles of a pass; `both`: of both GEMMs. */
 void flash_prologue(flash *p, bool both);
-/* KV tile `index` of one factor, or of both; ends a group of copies. */
+/* Starts the load of KV tile `index` of K, of V or of both; one cp.async group. */
 void flash_load(flash *p, Val index, bool first, bool second);
 /* Address of row `r`, element `x` of it, of the KV tile in stage `at` (in bytes) of the multistage
  * buffer. */
@@ -120,7 +116,7 @@ Val flash_stage_at(flash *p, Val index); /* byte of the stage that has a KV tile
 void flash_take_left(flash *p, Val r0);             /* r0: the block's first point */
 void flash_scores(flash *p, Val index, bool both);  /* of the KV tile, into p->score */
 void flash_multiply(flash *p, Val index, Val *sum); /* p->factor by the KV tile, added */
-/* simt_flash_fma.c: the same where single threads multiply. */
+/* simt_flash_fma.c: the same by FMA. */
 void flash_fma_take_left(flash *p, Val r0);
 void flash_fma_scores(flash *p);
 void flash_fma_multiply(flash *p, Val *sum);
