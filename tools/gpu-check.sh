@@ -65,8 +65,8 @@ cc=(${CC:+"CC=$CC"})
 built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
 [ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
 [ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD"/test/lib{cuda,cublaslt}mock.so \
-    "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,runtime/t_api_ops,runtime/t_aten_math,runtime/t_aten_reduce,runtime/t_handles} \
-    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_step_invariants,runtime/t_to_device,autodiff/t_two_devices}
+    "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,ops/t_api_ops,ops/t_aten_math,ops/t_aten_reduce,runtime/t_handles} \
+    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_profiler,runtime/t_step_invariants,runtime/t_to_device,autodiff/t_two_devices}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
 "$LZ_TOOL" devices | tee "$out/devices.txt"
 if ! grep -q '^CUDA:0' "$out/devices.txt"; then
@@ -274,7 +274,7 @@ cases() { # a few processes; each file's failure is in its lines
 }
 export -f cases
 step cases 200 bash -c cases &
-step rows 150 "$BUILD/test/diff/d_cuda" &
+step rows 240 "$BUILD/test/diff/d_cuda" &
 for part in "on the device" boxes tf32; do
     [ $mock = yes ] || CK_RUN_CASE=$part step "products-${part##* }" 200 "$BUILD/test/diff/d_products" &
 done
