@@ -14,7 +14,7 @@ enum {
     WORTH_SHARE = 64, /* and least part of an execution saved */
 };
 
-/* Values of LAZULI_KEEP. */
+/* Values of LAZULI_CONSTANT_CACHE. */
 enum { NEVER, WORTH, ALWAYS };
 
 struct lz_invariant_cache {
@@ -43,7 +43,7 @@ static _Atomic uint64_t skipped, cached_bytes, ids;
 
 lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out)
 {
-    int64_t how = lz_cfg_int(LZ_OPT_KEEP);
+    int64_t how = lz_cfg_int(LZ_OPT_CONSTANT_CACHE);
     const lz_plan *p = g->parts->plan;
     uint32_t nin = p->nin;
     uint64_t ns = 0;

@@ -5,7 +5,7 @@
  * Results that depend on stable arguments alone are cached after a few executions; an execution
  * with another argument recomputes them, and a program whose arguments keep changing gives up. The
  * cache's memory is the device's, counts as used, and is freed when the device runs out.
- * LAZULI_KEEP: never, where it saves time, or always.
+ * LAZULI_CONSTANT_CACHE: never, where it saves time, or always.
  * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; a concurrent one,
  *   on another device, runs uncached. */
 #ifndef LZ_BACKENDS_CPU_INVARIANT_CACHE_H

@@ -106,9 +106,9 @@ static uint64_t cached_bytes(void)
 
 static lz_exec *start(const char *how)
 {
-    OK(lz_config_set("LAZULI_KEEP", "0"));
+    OK(lz_config_set("LAZULI_CONSTANT_CACHE", "0"));
     whole = compile(0, false);
-    OK(lz_config_set("LAZULI_KEEP", how));
+    OK(lz_config_set("LAZULI_CONSTANT_CACHE", how));
     return compile(0, false);
 }
 
@@ -240,9 +240,9 @@ END_TEST
 START_TEST(weights_are_given_away)
 {
     enum { STEPS = 12 };
-    OK(lz_config_set("LAZULI_KEEP", "2"));
+    OK(lz_config_set("LAZULI_CONSTANT_CACHE", "2"));
     lz_exec *e = compile(0, true);
-    OK(lz_config_set("LAZULI_KEEP", "0"));
+    OK(lz_config_set("LAZULI_CONSTANT_CACHE", "0"));
     lz_exec *plain = compile(0, true);
     lz_dbuf *x = upload(0, X, 1), *w[2] = {upload(0, W, 0), upload(0, W, 0)};
     lz_dbuf *y[STEPS][2];

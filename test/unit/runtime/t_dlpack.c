@@ -77,7 +77,7 @@ END_TEST
 START_TEST(lent_memory_is_read_anew)
 {
     float w[6] = {1, 2, 3, 4, 5, 6}, y;
-    OK(lz_config_set("LAZULI_KEEP", "2"));
+    OK(lz_config_set("LAZULI_CONSTANT_CACHE", "2"));
     lz_tensor *t = lz_from_host(LZ_F32, LZ_SHAPE(6), w);
     DLManagedTensor *m = NULL;
     for (int i = 0; i < 12; i++) {
