@@ -32,7 +32,7 @@ typedef lz_status (*lz_vjp_fn)(const lz_vjp *v);
     lz_status lz_vjp_##vjp(const lz_vjp *v);
 #include "ir/ops.def"
 
-/* ---- short hands the rules are written in (vjp_util.c) ---- */
+/* ---- shorthands the rules are written in (vjp_util.c) ---- */
 /* constant broadcast to t's shape */
 lz_tensor *lz_v_const_like(const lz_vjp *v, const lz_type *t, double value);
 lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a);

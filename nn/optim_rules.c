@@ -9,7 +9,7 @@
 
 typedef lz_optim_update update;
 
-/* ---- short hands ---- */
+/* ---- shorthands ---- */
 
 /* State starts as real buffers, so that the first step traces the same graph as all later ones and
  * compiles once. */
