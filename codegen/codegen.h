@@ -97,4 +97,7 @@ uint64_t lz_llvm_machine_count(void); /* LLVM's target machines made by this pro
 /* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
  * for any other name. */
 void *lz_jit_symbol(const char *name);
+/* Called by threads that start what may generate code in another thread: the main thread's exit
+ * waits for code generation even where it is the first of the process. */
+void lz_llvm_guard_exit(void);
 #endif

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/thread.h"
+#include "codegen/codegen.h"
 #include <stdio.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -281,6 +282,7 @@ static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool 
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
+    lz_llvm_guard_exit(); /* branches may compile their kernels in the queue's thread */
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 

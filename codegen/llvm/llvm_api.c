@@ -7,6 +7,7 @@
  * Threads: loading happens inside one pthread_once. */
 #define LZ_LLVM_API_NO_NAMES
 #include "codegen/llvm/llvm_api.h"
+#include "codegen/codegen.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include <dlfcn.h>
@@ -25,7 +26,7 @@ static char failure[256]; /* empty: loaded */
 static _Atomic uint32_t busy; /* uses of LLVM that have begun and not ended */
 static _Atomic bool ending;   /* none may begin */
 static _Thread_local uint32_t mine;
-static pid_t loaded_by;
+static _Atomic pid_t used_by; /* the process that uses it */
 
 static const struct row {
     const char *name;
@@ -93,15 +94,45 @@ static void set_options(void)
     lz_llvm.LLVMParseCommandLineOptions((int)(sizeof argv / sizeof *argv), argv, NULL);
 }
 
-/* Ours are left out: LLVM exits when it has met a fatal error. A use that waits for what such a
- * thread was making does not end, nor do those of a parent process. */
-static void at_exit(void)
+/* Waits for the uses of LLVM by other threads of this process. Ours are left out: LLVM exits when
+ * it has met a fatal error. A use that waits for what such a thread was making does not end, nor do
+ * those of a parent process. */
+static void wait_idle(void)
 {
     enum { POLL_NS = 500000 };
     const int64_t end = lz_now_ns() + INT64_C(10000000000);
-    atomic_store(&ending, true);
-    while (atomic_load(&busy) > mine && loaded_by == getpid() && lz_now_ns() < end)
+    while (atomic_load(&busy) > mine && atomic_load(&used_by) == getpid() && lz_now_ns() < end)
         (void)nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+}
+
+static void at_exit(void)
+{
+    atomic_store(&ending, true);
+    wait_idle();
+}
+
+/* The main thread's thread-local objects end before any function registered by atexit runs: of a
+ * process whose first code is being generated, that is before the destructors which LLVM registers
+ * meanwhile. The thread may end without the process (pthread_exit), so others may begin. */
+static void main_thread_ends(void *unused)
+{
+    (void)unused;
+    wait_idle();
+}
+
+extern int __cxa_thread_atexit_impl(void (*fn)(void *), void *object, void *library); /* glibc's */
+extern void *__dso_handle;
+
+void lz_llvm_guard_exit(void)
+{
+    static _Thread_local bool seen;
+    if (__builtin_expect(seen, 1))
+        return;
+    seen = true;
+    if (gettid() != getpid())
+        return;
+    (void)atexit(at_exit); /* where code is first generated after that */
+    (void)__cxa_thread_atexit_impl(main_thread_ends, NULL, &__dso_handle);
 }
 
 /* What was registered last runs first, and functions of LLVM make static objects, whose destructors
@@ -140,7 +171,6 @@ static void load(void)
 #undef START
     lz_llvm.LLVMInstallFatalErrorHandler(fatal);
     set_options();
-    loaded_by = getpid();
 }
 
 lz_status lz_llvm_load(void)
@@ -153,14 +183,19 @@ lz_status lz_llvm_load(void)
 
 lz_status lz_llvm_begin(void)
 {
-    LZ_TRY(lz_llvm_load());
-    be_called_at_exit();
-    atomic_fetch_add(&busy, 1);
+    atomic_store(&used_by, getpid());
+    atomic_fetch_add(&busy, 1); /* loading is a use */
     mine++;
-    if (!atomic_load(&ending))
-        return LZ_OK;
-    lz_llvm_end();
-    return LZ_FAIL(LZ_ECOMPILE, "nothing is compiled while the process exits");
+    lz_status s = LZ_OK;
+    if (atomic_load(&ending))
+        s = LZ_FAIL(LZ_ECOMPILE, "nothing is compiled while the process exits");
+    if (s == LZ_OK)
+        s = lz_llvm_load();
+    if (s == LZ_OK)
+        be_called_at_exit();
+    else
+        lz_llvm_end();
+    return s;
 }
 
 void lz_llvm_end(void)
