@@ -38,7 +38,7 @@ void lz_queue_drain(lz_queue *q);
 bool lz_queue_is_running(void);
 
 /* ---- buffers: refcounted device memory of one device ---- */
-typedef struct lz_dbuf {
+typedef struct lz_device_buffer {
     uint32_t refs; /* atomic */
     uint32_t backend, device;
     size_t nbytes;   /* as requested; capacity is what was allocated */
@@ -48,26 +48,26 @@ typedef struct lz_dbuf {
     lz_event *ready;             /* completes when the content is there; NULL: it is. Owned */
     void (*release)(void *user); /* borrowed host memory: called when the last reference goes */
     void *user;
-    uint64_t content; /* atomic: lz_dbuf_content */
-} lz_dbuf;
+    uint64_t content; /* atomic: lz_device_buffer_content */
+} lz_device_buffer;
 /* for backends: one reference, the rest zero. NULL with LZ_EMEM */
-lz_dbuf *lz_dbuf_new(void);
-/* for backends: frees what lz_dbuf_new gave, but not the memory it describes */
-void lz_dbuf_recycle(lz_dbuf *b);
-void lz_dbuf_retain(lz_dbuf *b);
+lz_device_buffer *lz_device_buffer_new(void);
+/* for backends: frees what lz_device_buffer_new gave, but not the memory it describes */
+void lz_device_buffer_recycle(lz_device_buffer *b);
+void lz_device_buffer_retain(lz_device_buffer *b);
 /* NULL is fine; gives the memory back to its backend */
-void lz_dbuf_release(lz_dbuf *b);
+void lz_device_buffer_release(lz_device_buffer *b);
 /* The content number of the buffer: it stays the same as long as the bytes do, and no other content
  * has it. 0: somebody else may write to the buffer. The caller may read the buffer now. */
-uint64_t lz_dbuf_content(lz_dbuf *b);
-/* lz_dbuf_changed: the bytes have changed. lz_dbuf_lent: the memory is shared with others from now
- * on, so its content has no number. */
-void lz_dbuf_changed(lz_dbuf *b);
-void lz_dbuf_lent(lz_dbuf *b);
+uint64_t lz_device_buffer_content(lz_device_buffer *b);
+/* lz_device_buffer_changed: the bytes have changed. lz_device_buffer_lent: the memory is shared
+ * with others from now on, so its content has no number. */
+void lz_device_buffer_changed(lz_device_buffer *b);
+void lz_device_buffer_lent(lz_device_buffer *b);
 /* copy_in and copy_out of backends with host memory. Both wait until the buffer's pending content
  * is there. */
-lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes);
-lz_status lz_dbuf_host_out(lz_dbuf *src, void *dst, size_t nbytes);
+lz_status lz_device_buffer_host_in(lz_device_buffer *dst, const void *src, size_t nbytes);
+lz_status lz_device_buffer_host_out(lz_device_buffer *src, void *dst, size_t nbytes);
 
 /* an executable, backend's own; refcounted by the backend layer */
 typedef struct lz_exec lz_exec;
@@ -113,26 +113,26 @@ typedef struct lz_backend {
      * version, ISA class). */
     void (*key)(int device, lz_buf *out);
     /* pooled, 64-byte aligned, content undefined */
-    lz_status (*alloc)(int device, size_t nbytes, lz_dbuf **out);
+    lz_status (*alloc)(int device, size_t nbytes, lz_device_buffer **out);
     /* the same, zero-filled. NULL: the caller copies zeros in instead */
-    lz_status (*zeros)(int device, size_t nbytes, lz_dbuf **out);
-    /* From lz_dbuf_release, which has released `ready` and, for borrowed memory, called `release`
-     * and cleared it and `data`: gives pooled memory back and frees the struct. */
-    void (*free)(lz_dbuf *b);
+    lz_status (*zeros)(int device, size_t nbytes, lz_device_buffer **out);
+    /* From lz_device_buffer_release, which has released `ready` and, for borrowed memory, called
+     * `release` and cleared it and `data`: gives pooled memory back and frees the struct. */
+    void (*free)(lz_device_buffer *b);
     /* wraps borrowed memory of the kind its buffers are in; NULL: unsupported */
     lz_status (*wrap)(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
-                      lz_dbuf **out);
+                      lz_device_buffer **out);
     /* src may be reused on return */
-    lz_status (*copy_in)(lz_dbuf *dst, const void *src, size_t nbytes);
+    lz_status (*copy_in)(lz_device_buffer *dst, const void *src, size_t nbytes);
     /* waits for src's content */
-    lz_status (*copy_out)(lz_dbuf *src, void *dst, size_t nbytes);
+    lz_status (*copy_out)(lz_device_buffer *src, void *dst, size_t nbytes);
     /* Copies the first bytes of src, a buffer of any device of the backend, to dst, of another,
      * without the host (peer-to-peer). It is enqueued after the work that produces src's content
      * and before whatever is executed on dst's device from now on; nobody waits. dst is new and its
      * `ready` is NULL so far; it completes when the bytes are there. src may be released or donated
      * on return. Errors of the copy, and src's own, reach dst->ready. LZ_EUNSUPPORTED, with no
      * effect: these devices cannot; copy_out and copy_in can. NULL: no device can. */
-    lz_status (*copy_across)(lz_dbuf *dst, lz_dbuf *src, size_t nbytes);
+    lz_status (*copy_across)(lz_device_buffer *dst, lz_device_buffer *src, size_t nbytes);
     lz_status (*compile)(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out);
     lz_status (*serialize)(lz_exec *x, lz_buf *out);
     /* untrusted */
@@ -142,12 +142,12 @@ typedef struct lz_backend {
     void (*exec_info)(const lz_exec *x, lz_exec_info *out);
     /* Enqueues one execution. in: retained by the callee until done. donated[i]: the caller holds
      * the only reference and gives it up (still releases its own). out[k]: new references whose
-     * ready event is *done; a result that takes over input i is the same lz_dbuf. *done: new
-     * reference. Small programs may run before the call returns, larger ones too when the caller
-     * will wait for them at once (`awaited`). Errors while executing reach *done and the outputs'
-     * events. */
-    lz_status (*execute)(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                         bool awaited, lz_dbuf **out, lz_event **done);
+     * ready event is *done; a result that takes over input i is the same lz_device_buffer. *done:
+     * new reference. Small programs may run before the call returns, larger ones too when the
+     * caller will wait for them at once (`awaited`). Errors while executing reach *done and the
+     * outputs' events. */
+    lz_status (*execute)(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
+                         bool awaited, lz_device_buffer **out, lz_event **done);
     /* Whether this machine runs code that needs the ISA features `isa` of a cache entry. NULL: the
      * backend stores no code. */
     bool (*can_run)(const char *isa);
@@ -165,7 +165,7 @@ typedef struct lz_backend {
 
 /* by row of backends.def; NULL when unknown. Case-insensitive */
 const lz_backend *lz_backend_get(const char *name);
-/* NULL past the end; index is lz_dbuf.backend */
+/* NULL past the end; index is lz_device_buffer.backend */
 const lz_backend *lz_backend_at(uint32_t index);
 int lz_backend_index(const lz_backend *b);
 /* some backend can: lz_cache_options.isa_ok */

@@ -25,13 +25,12 @@ typedef struct lz_alloc_hooks {
 bool lz_alloc_set_hooks(const lz_alloc_hooks *h);
 
 /* Fault injection (tests): the n-th allocation from now on returns NULL (1 = the next); `repeat`:
- * all after it too.
- * 0 turns it off. lz_alloc_count() counts allocations since process start: laws are tested with
- * it. */
+ * all after it too. 0 turns it off. lz_alloc_count() counts allocations since process start: tests
+ * bound them with it. */
 void lz_alloc_fail_at(int64_t n, bool repeat);
 uint64_t lz_alloc_count(void);
 uint64_t lz_alloc_failed_count(void);
-/* live allocations (count, not bytes), for leak laws in tests */
+/* live allocations (count, not bytes), for tests of leaks */
 int64_t lz_alloc_live_bytes_hint(void);
 
 static inline bool lz_mul_size(size_t a, size_t b, size_t *out)

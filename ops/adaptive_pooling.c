@@ -7,7 +7,7 @@
 
 /* The windows of one dimension, padded to [out, longest]: positions of the elements, and which of
  * them belong to the window. */
-static lz_node *ragged(lz_tr *c, const lz_node *like, int64_t in, int64_t out, lz_node **inside)
+static lz_node *ragged(lz_tracer *c, const lz_node *like, int64_t in, int64_t out, lz_node **inside)
 {
     int64_t longest = 0;
     for (int64_t i = 0; i < out; i++) {
@@ -15,7 +15,8 @@ static lz_node *ragged(lz_tr *c, const lz_node *like, int64_t in, int64_t out, l
         longest = n > longest ? n : longest;
     }
     lz_shape s = lz_shape_make(2, (int64_t[]){out, longest});
-    lz_node *i = lz_tr_iota(c, LZ_I64, &s, 0, like), *j = lz_tr_iota(c, LZ_I64, &s, 1, like);
+    lz_node *i = lz_tracer_iota(c, LZ_I64, &s, 0, like),
+            *j = lz_tracer_iota(c, LZ_I64, &s, 1, like);
     lz_node *first = DIV(MUL(i, K(i, (double)in)), K(i, (double)out));
     lz_node *end = DIV(ADD(MUL(ADD(i, K(i, 1)), K(i, (double)in)), K(i, (double)(out - 1))),
                        K(i, (double)out));
@@ -26,12 +27,12 @@ static lz_node *ragged(lz_tr *c, const lz_node *like, int64_t in, int64_t out, l
 
 /* Dimension d of x replaced by its windows: extents out, longest. Positions beyond a window hold
  * `outside`. */
-static lz_node *take_windows(lz_tr *c, lz_node *x, int d, int64_t out, lz_node *outside)
+static lz_node *take_windows(lz_tracer *c, lz_node *x, int d, int64_t out, lz_node *outside)
 {
     lz_node *inside, *at;
     if (!x)
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     at = ragged(c, x, s->dims[d], out, &inside);
     if (!at || !inside)
         return NULL;
@@ -39,16 +40,18 @@ static lz_node *take_windows(lz_tr *c, lz_node *x, int d, int64_t out, lz_node *
     for (int k = 0; k < cut.rank; k++)
         cut.dims[k] = k < d       ? s->dims[k]
                       : k > d + 1 ? s->dims[k - 1]
-                                  : lz_tr_shape(at)->dims[k - d];
+                                  : lz_tracer_shape(at)->dims[k - d];
     const lz_ints where = {2, {d, d + 1}};
-    lz_node *y = lz_tr_reshape(c, lz_tr_take(c, x, d, lz_tr_reshape(c, at, &flat)), &cut);
-    return SEL(lz_tr_broadcast_in_dim(c, inside, &where, &cut), y, lz_tr_fill(c, outside, &cut));
+    lz_node *y =
+        lz_tracer_reshape(c, lz_tracer_take(c, x, d, lz_tracer_reshape(c, at, &flat)), &cut);
+    return SEL(lz_tracer_broadcast_in_dim(c, inside, &where, &cut), y,
+               lz_tracer_fill(c, outside, &cut));
 }
 
 static bool sizes(const lz_node *x, const lz_shape *size, int n, int64_t *out)
 {
     char text[160];
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     if (size->rank != n || (s->rank != n + 1 && s->rank != n + 2)) {
         LZ_FAIL(LZ_ESHAPE,
                 "x is %s, output_size has %d extents: x must have rank %d or %d, and %d "
@@ -68,30 +71,30 @@ static bool sizes(const lz_node *x, const lz_shape *size, int n, int64_t *out)
     return true;
 }
 
-static lz_node *adaptive_avg(lz_tr *c, lz_node *x, int n, const int64_t *out)
+static lz_node *adaptive_avg(lz_tracer *c, lz_node *x, int n, const int64_t *out)
 {
     for (int k = 0; k < n && x; k++) {
-        int rank = lz_tr_shape(x)->rank, d = rank - n + k;
-        int64_t in = lz_tr_shape(x)->dims[d];
+        int rank = lz_tracer_shape(x)->rank, d = rank - n + k;
+        int64_t in = lz_tracer_shape(x)->dims[d];
         const lz_ints reduced = {1, {d + 1}}, where = {1, {d}};
         if (in % out[k] == 0) { /* windows of one size */
             lz_shape cut = {.rank = rank + 1};
             for (int i = 0; i <= rank; i++)
-                cut.dims[i] = lz_tr_shape(x)->dims[i > d ? i - 1 : i];
+                cut.dims[i] = lz_tracer_shape(x)->dims[i > d ? i - 1 : i];
             cut.dims[d] = out[k];
             cut.dims[d + 1] = in / out[k];
-            x = lz_tr_reduce(c, LZ_OP_ADD, lz_tr_reshape(c, x, &cut), &reduced);
+            x = lz_tracer_reduce(c, LZ_OP_ADD, lz_tracer_reshape(c, x, &cut), &reduced);
             x = DIV(x, K(x, (double)(in / out[k])));
             continue;
         }
         lz_node *inside;
-        lz_node *y = take_windows(c, x, d, out[k], lz_tr_const(c, lz_tr_dtype(x), 0, x));
+        lz_node *y = take_windows(c, x, d, out[k], lz_tracer_const(c, lz_tracer_dtype(x), 0, x));
         if (!y || !ragged(c, x, in, out[k], &inside))
             return NULL;
-        y = lz_tr_reduce(c, LZ_OP_ADD, y, &reduced);
+        y = lz_tracer_reduce(c, LZ_OP_ADD, y, &reduced);
         const lz_ints one = {1, {1}};
-        lz_node *count = lz_tr_reduce(c, LZ_OP_ADD, TO(inside, lz_tr_dtype(x)), &one);
-        x = y ? DIV(y, lz_tr_broadcast_in_dim(c, count, &where, lz_tr_shape(y))) : NULL;
+        lz_node *count = lz_tracer_reduce(c, LZ_OP_ADD, TO(inside, lz_tracer_dtype(x)), &one);
+        x = y ? DIV(y, lz_tracer_broadcast_in_dim(c, count, &where, lz_tracer_shape(y))) : NULL;
     }
     return x;
 }
@@ -101,10 +104,10 @@ static lz_tensor *adaptive_averages(const char *name, int n, lz_tensor *x, const
 {
     int64_t out[3];
     BEGIN(name);
-    lz_node *a = lz_tr_float(c, IN(x));
-    lz_dtype d = lz_tr_dtype(a);
+    lz_node *a = lz_tracer_float(c, IN(x));
+    lz_dtype d = lz_tracer_dtype(a);
     bool ok = a && sizes(a, size, n, out);
-    return lz_tr_end(c, ok ? TO(adaptive_avg(c, lz_tr_wide(c, a), n, out), d) : NULL);
+    return lz_tracer_end(c, ok ? TO(adaptive_avg(c, lz_tracer_wide(c, a), n, out), d) : NULL);
 }
 
 lz_tensor *lz_adaptive_avg_pool1d_at(lz_tensor *x, int64_t output_size, const lz_site *site)
@@ -125,9 +128,9 @@ lz_tensor *lz_adaptive_avg_pool3d_at(lz_tensor *x, lz_shape output_size, const l
 
 /* Windows of the last n dimensions: x [.., o1, l1, o2, l2, ..] for sizes o and longest windows
  * l. */
-static lz_node *all_windows(lz_tr *c, lz_node *x, int n, const int64_t *out, lz_node *outside)
+static lz_node *all_windows(lz_tracer *c, lz_node *x, int n, const int64_t *out, lz_node *outside)
 {
-    int first = lz_tr_shape(x)->rank - n;
+    int first = lz_tracer_shape(x)->rank - n;
     for (int k = 0; k < n && x; k++)
         x = take_windows(c, x, first + 2 * k, out[k], outside);
     return x;
@@ -143,46 +146,46 @@ static lz_ints every_other(int first, int n)
 }
 
 /* Row-major positions among the last n dimensions of x. */
-static lz_node *positions(lz_tr *c, const lz_node *x, int n)
+static lz_node *positions(lz_tracer *c, const lz_node *x, int n)
 {
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     lz_shape spatial = lz_shape_make(n, s->dims + s->rank - n), flat = {.rank = 1, .dims = {1}};
     for (int d = 0; d < n; d++)
         flat.dims[0] *= spatial.dims[d];
-    return lz_tr_reshape(c, lz_tr_iota(c, LZ_I64, &flat, 0, x), &spatial);
+    return lz_tracer_reshape(c, lz_tracer_iota(c, LZ_I64, &flat, 0, x), &spatial);
 }
 
 /* Of the `hit` elements of each window, at positions `at`: the first, or the last. None: beyond
  * all, or -1. */
-static lz_node *extreme(lz_tr *c, bool last, lz_node *hit, lz_node *at, const lz_ints *within)
+static lz_node *extreme(lz_tracer *c, bool last, lz_node *hit, lz_node *at, const lz_ints *within)
 {
     lz_node *other = at ? K(at, last ? -1 : 0x1p62) : NULL;
-    return lz_tr_reduce(c, last ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, SEL(hit, at, other), within);
+    return lz_tracer_reduce(c, last ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, SEL(hit, at, other), within);
 }
 
 /* Positions of the maxima: the first of equal ones, the last NaN. */
-static lz_node *adaptive_max_at(lz_tr *c, lz_node *x, int n, const int64_t *out)
+static lz_node *adaptive_max_at(lz_tracer *c, lz_node *x, int n, const int64_t *out)
 {
-    int first = lz_tr_shape(x)->rank - n;
+    int first = lz_tracer_shape(x)->rank - n;
     const lz_ints within = every_other(first + 1, n);
     lz_ints kept = {.n = first + n}, tail = {.n = 2 * n};
     lz_node *values =
-        all_windows(c, x, n, out, lz_tr_identity(c, LZ_OP_MAXIMUM, lz_tr_dtype(x), x));
+        all_windows(c, x, n, out, lz_tracer_identity(c, LZ_OP_MAXIMUM, lz_tracer_dtype(x), x));
     lz_node *places = positions(c, x, n);
-    places = places ? all_windows(c, places, n, out, lz_tr_const(c, LZ_I64, -1, x)) : NULL;
+    places = places ? all_windows(c, places, n, out, lz_tracer_const(c, LZ_I64, -1, x)) : NULL;
     if (!values || !places)
         return NULL;
     for (int d = 0; d < first + n; d++)
         kept.v[d] = d < first ? d : first + 2 * (d - first);
     for (int d = 0; d < 2 * n; d++)
         tail.v[d] = first + d;
-    const lz_shape *vs = lz_tr_shape(values);
-    lz_node *at = lz_tr_broadcast_in_dim(c, places, &tail, vs);
-    lz_node *most = lz_tr_reduce(c, LZ_OP_MAXIMUM, values, &within);
-    most = most ? lz_tr_broadcast_in_dim(c, most, &kept, vs) : NULL;
+    const lz_shape *vs = lz_tracer_shape(values);
+    lz_node *at = lz_tracer_broadcast_in_dim(c, places, &tail, vs);
+    lz_node *most = lz_tracer_reduce(c, LZ_OP_MAXIMUM, values, &within);
+    most = most ? lz_tracer_broadcast_in_dim(c, most, &kept, vs) : NULL;
     lz_node *inside = GE(at, at ? K(at, 0) : NULL);
     lz_node *best = extreme(c, false, AND(EQ(values, most), inside), at, &within);
-    if (!lz_dtype_is_float(lz_tr_dtype(x)))
+    if (!lz_dtype_is_float(lz_tracer_dtype(x)))
         return best;
     lz_node *nan = extreme(c, true, IS_NAN(values), at, &within);
     return SEL(GE(nan, nan ? K(nan, 0) : NULL), nan, best);
@@ -191,7 +194,7 @@ static lz_node *adaptive_max_at(lz_tr *c, lz_node *x, int n, const int64_t *out)
 /* Merges the last n dimensions. */
 static lz_shape flattened(const lz_node *x, int n)
 {
-    lz_shape s = *lz_tr_shape(x);
+    lz_shape s = *lz_tracer_shape(x);
     int64_t plane = 1;
     for (int d = 0; d < n; d++) {
         plane *= s.dims[--s.rank];
@@ -208,14 +211,15 @@ static lz_tensor *adaptive_maxima(const char *name, int n, lz_tensor *x, const l
     lz_node *at = NULL, *y = NULL;
     BEGIN(name);
     lz_node *a = IN(x);
-    if (a && sizes(a, size, n, out) && (at = adaptive_max_at(c, lz_tr_detached(c, a), n, out))) {
+    if (a && sizes(a, size, n, out) &&
+        (at = adaptive_max_at(c, lz_tracer_detached(c, a), n, out))) {
         lz_shape planes = flattened(a, n), rows = flattened(at, n);
-        y = lz_tr_gather(c, lz_tr_reshape(c, a, &planes), planes.rank - 1,
-                         lz_tr_reshape(c, at, &rows));
-        y = lz_tr_reshape(c, y, lz_tr_shape(at));
+        y = lz_tracer_gather(c, lz_tracer_reshape(c, a, &planes), planes.rank - 1,
+                             lz_tracer_reshape(c, at, &rows));
+        y = lz_tracer_reshape(c, y, lz_tracer_shape(at));
     }
-    lz_tr_also(c, y ? at : NULL, indices);
-    return lz_tr_end(c, y);
+    lz_tracer_also(c, y ? at : NULL, indices);
+    return lz_tracer_end(c, y);
 }
 
 lz_tensor *lz_adaptive_max_pool1d_at(lz_tensor *x, int64_t output_size, lz_tensor **indices,
@@ -244,7 +248,7 @@ static bool unpooled(const lz_node *x, const lz_node *at, const lz_shape *size, 
                      lz_shape *out)
 {
     char text[2][160];
-    const lz_shape *s = lz_tr_shape(x), *i = lz_tr_shape(at);
+    const lz_shape *s = lz_tracer_shape(x), *i = lz_tracer_shape(at);
     *out = *s;
     bool fits = size->rank == n && (s->rank == n + 1 || s->rank == n + 2) && i->rank == s->rank;
     for (int d = 0; fits && d < s->rank; d++)
@@ -268,14 +272,15 @@ static lz_tensor *unpool(const char *name, int n, lz_tensor *x, lz_tensor *indic
     lz_node *y = NULL;
     BEGIN(name);
     lz_node *a = IN(x), *at = a ? IN(indices) : NULL;
-    if (at && lz_tr_is_index(at) && unpooled(a, at, size, n, &shape)) {
-        lz_node *zeros = lz_tr_fill(c, lz_tr_const(c, lz_tr_dtype(a), 0, a), &shape);
+    if (at && lz_tracer_is_index(at) && unpooled(a, at, size, n, &shape)) {
+        lz_node *zeros = lz_tracer_fill(c, lz_tracer_const(c, lz_tracer_dtype(a), 0, a), &shape);
         lz_shape from = flattened(a, n), to = zeros ? flattened(zeros, n) : from;
-        y = lz_tr_scatter_along(c, LZ_OP_NONE, lz_tr_reshape(c, zeros, &to), to.rank - 1,
-                                lz_tr_reshape(c, at, &from), lz_tr_reshape(c, a, &from));
-        y = lz_tr_reshape(c, y, &shape);
+        y = lz_tracer_scatter_along(c, LZ_OP_NONE, lz_tracer_reshape(c, zeros, &to), to.rank - 1,
+                                    lz_tracer_reshape(c, at, &from),
+                                    lz_tracer_reshape(c, a, &from));
+        y = lz_tracer_reshape(c, y, &shape);
     }
-    return lz_tr_end(c, y);
+    return lz_tracer_end(c, y);
 }
 
 #define UNPOOL(name, n)                                                                            \

@@ -11,12 +11,12 @@
 #include <lazuli/shape_ops.h>
 #include <string.h>
 
-static lz_node *flat(lz_tr *c, lz_node *x)
+static lz_node *flat(lz_tracer *c, lz_node *x)
 {
     if (!x)
         return NULL;
     lz_shape s = {.rank = 1, .dims = {lz_node_type(x)->nelem}};
-    return lz_tr_reshape(c, x, &s);
+    return lz_tracer_reshape(c, x, &s);
 }
 
 /* Rows of the result: what the caller asks for, or n. -1 after a failure. */
@@ -30,20 +30,20 @@ static int64_t bound(int64_t size, int64_t n)
 }
 
 /* The first n elements of the vector, zero-padded. */
-static lz_node *front(lz_tr *c, lz_node *v, int64_t n)
+static lz_node *front(lz_tracer *c, lz_node *v, int64_t n)
 {
     if (!v)
         return NULL;
-    int64_t has = lz_tr_shape(v)->dims[0];
+    int64_t has = lz_tracer_shape(v)->dims[0];
     if (n <= has)
-        return lz_tr_slice_dim(c, v, 0, 0, n, 1);
+        return lz_tracer_slice_dim(c, v, 0, 0, n, 1);
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_pad);
     lz_attr_pad *p = &a.as_pad;
     p->edge_padding_low.n = p->edge_padding_high.n = p->interior_padding.n = 1;
     p->edge_padding_high.v[0] = n - has;
-    lz_node *o[2] = {v, lz_tr_const(c, lz_tr_dtype(v), 0, v)};
-    return o[1] ? lz_tr_op(c, LZ_OP_PAD, &a.head, o, 2) : NULL;
+    lz_node *o[2] = {v, lz_tracer_const(c, lz_tracer_dtype(v), 0, v)};
+    return o[1] ? lz_tracer_op(c, LZ_OP_PAD, &a.head, o, 2) : NULL;
 }
 
 typedef struct found {
@@ -53,36 +53,37 @@ typedef struct found {
 } found;
 
 /* Positions of the true elements of a vector, in order. */
-static bool find(lz_tr *c, lz_node *is, int64_t size, found *f)
+static bool find(lz_tracer *c, lz_node *is, int64_t size, found *f)
 {
     lz_reduced_dims r;
     lz_dims all = {0};
-    if (!is || size < 0 || !lz_tr_reduction_of(is, &all, false, &r))
+    if (!is || size < 0 || !lz_tracer_reduction_of(is, &all, false, &r))
         return false;
-    f->count = lz_tr_combine(c, &r, LZ_OP_ADD, TO(is, LZ_I64));
-    lz_node *o[2] = {NOT(is), lz_tr_places(c, is, 0)};
-    lz_node *at = lz_tr_result(c, lz_tr_sort(c, o, 2, 0, 1, false), 1);
+    f->count = lz_tracer_combine(c, &r, LZ_OP_ADD, TO(is, LZ_I64));
+    lz_node *o[2] = {NOT(is), lz_tracer_places(c, is, 0)};
+    lz_node *at = lz_tracer_result(c, lz_tracer_sort(c, o, 2, 0, 1, false), 1);
     f->at = TO(front(c, at, size), LZ_I64);
     lz_shape s = {.rank = 1, .dims = {size}};
-    lz_node *row = lz_tr_iota(c, LZ_I64, &s, 0, is);
-    f->there = f->count ? LT(row, lz_tr_fill(c, f->count, &s)) : NULL;
+    lz_node *row = lz_tracer_iota(c, LZ_I64, &s, 0, is);
+    f->there = f->count ? LT(row, lz_tracer_fill(c, f->count, &s)) : NULL;
     f->at = SEL(f->there, f->at, K(f->at, 0));
     return f->at != NULL;
 }
 
 /* x[at] of a vector; of an empty one, zeros. */
-static lz_node *take(lz_tr *c, lz_node *x, lz_node *at)
+static lz_node *take(lz_tracer *c, lz_node *x, lz_node *at)
 {
     if (!x || !at)
         return NULL;
     if (lz_node_type(x)->nelem == 0)
-        return lz_tr_fill(c, lz_tr_const(c, lz_tr_dtype(x), 0, x), lz_tr_shape(at));
-    return lz_tr_take(c, x, 0, at);
+        return lz_tracer_fill(c, lz_tracer_const(c, lz_tracer_dtype(x), 0, x), lz_tracer_shape(at));
+    return lz_tracer_take(c, x, 0, at);
 }
 
 /* ---- nonzero, masked_select ---- */
 
-static lz_node *coordinates(lz_tr *c, const lz_shape *s, const found *f, int64_t size, double fill)
+static lz_node *coordinates(lz_tracer *c, const lz_shape *s, const found *f, int64_t size,
+                            double fill)
 {
     lz_node *part[LZ_MAX_RANK];
     lz_shape col = {.rank = 2, .dims = {size, 1}};
@@ -91,14 +92,14 @@ static lz_node *coordinates(lz_tr *c, const lz_shape *s, const found *f, int64_t
         int64_t n = s->dims[d] ? s->dims[d] : 1;
         lz_node *i = REM(DIV(f->at, K(f->at, (double)stride)), K(f->at, (double)n));
         i = i ? SEL(f->there, i, ARG(i, fill)) : NULL;
-        if (!(part[d] = i ? lz_tr_reshape(c, i, &col) : NULL))
+        if (!(part[d] = i ? lz_tracer_reshape(c, i, &col) : NULL))
             return NULL;
         stride *= n;
     }
     if (s->rank)
-        return lz_tr_concat(c, part, (uint32_t)s->rank, 1);
+        return lz_tracer_concat(c, part, (uint32_t)s->rank, 1);
     col.dims[1] = 0;
-    return lz_tr_fill(c, lz_tr_const(c, LZ_I64, 0, f->at), &col);
+    return lz_tracer_fill(c, lz_tracer_const(c, LZ_I64, 0, f->at), &col);
 }
 
 /* ---- as long as there are: all there can be is recorded, the count read, and the rest cut off
@@ -172,22 +173,23 @@ lz_tensor *lz_nonzero_at(lz_tensor *x, const lz_size_options *o, const lz_site *
     found f = {0};
     int64_t size = n ? bound(opt->size, lz_node_type(n)->nelem) : -1;
     if (size >= 0 && find(c, flat(c, TO(n, LZ_BOOL)), size, &f))
-        r = coordinates(c, lz_tr_shape(n), &f, size, opt->fill);
-    lz_tr_also(c, r ? f.count : NULL, opt ? opt->count : NULL);
-    return lz_tr_end(c, r);
+        r = coordinates(c, lz_tracer_shape(n), &f, size, opt->fill);
+    lz_tracer_also(c, r ? f.count : NULL, opt ? opt->count : NULL);
+    return lz_tracer_end(c, r);
 }
 
-static lz_node *masked_select(lz_tr *c, lz_node *x, lz_node *mask, const lz_size_options *o,
+static lz_node *masked_select(lz_tracer *c, lz_node *x, lz_node *mask, const lz_size_options *o,
                               found *f)
 {
     lz_shape s;
-    if (!x || !mask || !lz_tr_broadcast_shapes(lz_tr_shape(x), lz_tr_shape(mask), &s))
+    if (!x || !mask || !lz_tracer_broadcast_shapes(lz_tracer_shape(x), lz_tracer_shape(mask), &s))
         return NULL;
-    if (lz_tr_dtype(mask) != LZ_BOOL) {
-        LZ_FAIL(LZ_EDTYPE, "the mask is %s: it must be boolean", lz_dtype_name(lz_tr_dtype(mask)));
+    if (lz_tracer_dtype(mask) != LZ_BOOL) {
+        LZ_FAIL(LZ_EDTYPE, "the mask is %s: it must be boolean",
+                lz_dtype_name(lz_tracer_dtype(mask)));
         return NULL;
     }
-    lz_node *v = flat(c, lz_tr_expand(c, x, &s)), *is = flat(c, lz_tr_expand(c, mask, &s));
+    lz_node *v = flat(c, lz_tracer_expand(c, x, &s)), *is = flat(c, lz_tracer_expand(c, mask, &s));
     int64_t size = v ? bound(o->size, lz_node_type(v)->nelem) : -1;
     if (size < 0 || !find(c, is, size, f))
         return NULL;
@@ -208,8 +210,8 @@ lz_tensor *lz_masked_select_at(lz_tensor *x, lz_tensor *mask, const lz_size_opti
     OPTIONS(lz_size_options, opt, .size = 0);
     found f = {0};
     lz_node *n = opt ? IN(x) : NULL, *m = n ? IN(mask) : NULL, *r = masked_select(c, n, m, opt, &f);
-    lz_tr_also(c, r ? f.count : NULL, opt ? opt->count : NULL);
-    return lz_tr_end(c, r);
+    lz_tracer_also(c, r ? f.count : NULL, opt ? opt->count : NULL);
+    return lz_tracer_end(c, r);
 }
 
 /* ---- unique ---- */
@@ -219,35 +221,35 @@ typedef struct distinct {
 } distinct;
 
 /* Whether each element of the sorted vector differs from the one before it. */
-static lz_node *fresh(lz_tr *c, lz_node *s, lz_node *place)
+static lz_node *fresh(lz_tracer *c, lz_node *s, lz_node *place)
 {
-    lz_node *before = lz_tr_shift(c, s, 0, 1, lz_tr_const(c, lz_tr_dtype(s), 0, s));
+    lz_node *before = lz_tracer_shift(c, s, 0, 1, lz_tracer_const(c, lz_tracer_dtype(s), 0, s));
     lz_node *other = NE(s, before);
-    if (s && lz_dtype_is_float(lz_tr_dtype(s)))
+    if (s && lz_dtype_is_float(lz_tracer_dtype(s)))
         other = AND(other, NOT(AND(IS_NAN(s), IS_NAN(before))));
     return OR(other, EQ(place, K(place, 0)));
 }
 
-static bool find_distinct(lz_tr *c, lz_node *x, int64_t size, distinct *out)
+static bool find_distinct(lz_tracer *c, lz_node *x, int64_t size, distinct *out)
 {
     found f = {0};
-    lz_node *v = flat(c, x), *s = NULL, *where = v ? lz_tr_argsort(c, v, 0, false, &s) : NULL;
+    lz_node *v = flat(c, x), *s = NULL, *where = v ? lz_tracer_argsort(c, v, 0, false, &s) : NULL;
     int64_t n = v ? lz_node_type(v)->nelem : 0;
     if (!where || !s)
         return false;
-    lz_node *place = lz_tr_places(c, s, 0), *is = fresh(c, s, place);
+    lz_node *place = lz_tracer_places(c, s, 0), *is = fresh(c, s, place);
     if (!find(c, is, size + 1, &f)) /* one more: the end of the last run */
         return false;
-    lz_node *at = lz_tr_slice_dim(c, f.at, 0, 0, size, 1);
+    lz_node *at = lz_tracer_slice_dim(c, f.at, 0, 0, size, 1);
     out->values = take(c, s, at); /* at position 0 for unused rows: the smallest */
     out->count = f.count;
     lz_node *start = SEL(f.there, f.at, K(f.at, (double)n));
-    out->counts =
-        SUB(lz_tr_slice_dim(c, start, 0, 1, size + 1, 1), lz_tr_slice_dim(c, start, 0, 0, size, 1));
-    lz_node *id = SUB(lz_tr_scan(c, LZ_OP_ADD, TO(is, LZ_I64), 0), K(where, 1));
+    out->counts = SUB(lz_tracer_slice_dim(c, start, 0, 1, size + 1, 1),
+                      lz_tracer_slice_dim(c, start, 0, 0, size, 1));
+    lz_node *id = SUB(lz_tracer_scan(c, LZ_OP_ADD, TO(is, LZ_I64), 0), K(where, 1));
     lz_node *o[2] = {where, id};
-    lz_node *back = lz_tr_result(c, lz_tr_sort(c, o, 2, 0, 1, false), 1);
-    out->inverse = back ? lz_tr_reshape(c, back, lz_tr_shape(x)) : NULL;
+    lz_node *back = lz_tracer_result(c, lz_tracer_sort(c, o, 2, 0, 1, false), 1);
+    out->inverse = back ? lz_tracer_reshape(c, back, lz_tracer_shape(x)) : NULL;
     return out->values && out->counts && out->inverse;
 }
 
@@ -277,8 +279,8 @@ lz_tensor *lz_unique_at(lz_tensor *x, const lz_unique_options *o, const lz_site 
     distinct d = {0};
     int64_t size = n ? bound(opt->size, lz_node_type(n)->nelem) : -1;
     bool ok = size >= 0 && find_distinct(c, n, size, &d);
-    lz_tr_also(c, ok ? d.inverse : NULL, opt ? opt->inverse : NULL);
-    lz_tr_also(c, ok ? d.counts : NULL, opt ? opt->counts : NULL);
-    lz_tr_also(c, ok ? d.count : NULL, opt ? opt->count : NULL);
-    return lz_tr_end(c, ok ? d.values : NULL);
+    lz_tracer_also(c, ok ? d.inverse : NULL, opt ? opt->inverse : NULL);
+    lz_tracer_also(c, ok ? d.counts : NULL, opt ? opt->counts : NULL);
+    lz_tracer_also(c, ok ? d.count : NULL, opt ? opt->count : NULL);
+    return lz_tracer_end(c, ok ? d.values : NULL);
 }

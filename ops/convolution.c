@@ -57,7 +57,7 @@ static bool ranks_fit(const lz_node *x, const lz_node *w, const lz_node *b, cons
                       bool transposed)
 {
     char tx[160], tw[160], tb[160];
-    const lz_shape *s = lz_tr_shape(x), *k = lz_tr_shape(w);
+    const lz_shape *s = lz_tracer_shape(x), *k = lz_tracer_shape(w);
     if ((s->rank != v->n + 1 && s->rank != v->n + 2) || k->rank != v->n + 2) {
         LZ_FAIL(LZ_ESHAPE, "x is %s, weight %s: the weight must have rank %d, x that or one less",
                 text_of(x, tx), text_of(w, tw), v->n + 2);
@@ -73,7 +73,7 @@ static bool ranks_fit(const lz_node *x, const lz_node *w, const lz_node *b, cons
                 text_of(x, tx), text_of(w, tw), v->groups, in, want);
         return false;
     }
-    if (b && (lz_tr_shape(b)->rank != 1 || lz_tr_shape(b)->dims[0] != out)) {
+    if (b && (lz_tracer_shape(b)->rank != 1 || lz_tracer_shape(b)->dims[0] != out)) {
         LZ_FAIL(LZ_ESHAPE, "bias is %s, weight %s: bias must be [%" PRId64 "]", text_of(b, tb),
                 text_of(w, tw), out);
         return false;
@@ -100,7 +100,7 @@ static void layouts(lz_attr_any *r, const conv *v)
     a->batch_group_count = 1;
 }
 
-static lz_node *forward(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
+static lz_node *forward(lz_tracer *c, lz_node *x, lz_node *w, const conv *v)
 {
     lz_attr_any r;
     layouts(&r, v);
@@ -109,13 +109,13 @@ static lz_node *forward(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
         r.as_convolution.rhs_dilation.v[d] = v->dilation[d];
         r.as_convolution.padding_low.v[d] = r.as_convolution.padding_high.v[d] = v->padding[d];
     }
-    return lz_tr_convolution(c, x, w, &r.as_convolution);
+    return lz_tracer_convolution(c, x, w, &r.as_convolution);
 }
 
 /* [in, out / groups, spatial..] as [in / groups, out, spatial..] */
-static lz_node *exchange_groups(lz_tr *c, lz_node *w, int64_t groups)
+static lz_node *exchange_groups(lz_tracer *c, lz_node *w, int64_t groups)
 {
-    lz_shape k = *lz_tr_shape(w), cut = {.rank = k.rank + 1};
+    lz_shape k = *lz_tracer_shape(w), cut = {.rank = k.rank + 1};
     lz_ints perm = {.n = k.rank + 1};
     cut.dims[0] = groups;
     cut.dims[1] = k.dims[0] / groups;
@@ -125,10 +125,10 @@ static lz_node *exchange_groups(lz_tr *c, lz_node *w, int64_t groups)
         perm.v[d] = d < 2 ? 1 - d : d;
     k.dims[0] /= groups;
     k.dims[1] *= groups;
-    return lz_tr_reshape(c, lz_tr_transpose(c, lz_tr_reshape(c, w, &cut), &perm), &k);
+    return lz_tracer_reshape(c, lz_tracer_transpose(c, lz_tracer_reshape(c, w, &cut), &perm), &k);
 }
 
-static lz_node *transposed(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
+static lz_node *transposed(lz_tracer *c, lz_node *x, lz_node *w, const conv *v)
 {
     lz_attr_any r;
     layouts(&r, v);
@@ -144,7 +144,7 @@ static lz_node *transposed(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
                     d, v->extra[d], v->stride[d], v->dilation[d]);
             return NULL;
         }
-        if (!lz_window_reach(lz_tr_shape(w)->dims[2 + d], v->dilation[d], &reach)) {
+        if (!lz_window_reach(lz_tracer_shape(w)->dims[2 + d], v->dilation[d], &reach)) {
             LZ_FAIL(LZ_ERANGE, "dilation[%d] is %" PRId64 ": too large", d, v->dilation[d]);
             return NULL;
         }
@@ -156,36 +156,36 @@ static lz_node *transposed(lz_tr *c, lz_node *x, lz_node *w, const conv *v)
     }
     if (v->groups > 1)
         w = exchange_groups(c, w, v->groups);
-    return lz_tr_convolution(c, x, w, a);
+    return lz_tracer_convolution(c, x, w, a);
 }
 
-static lz_node *common(lz_tr *c, lz_node *x, lz_dtype d)
+static lz_node *common(lz_tracer *c, lz_node *x, lz_dtype d)
 {
-    return x ? lz_tr_convert(c, x, d) : NULL;
+    return x ? lz_tracer_convert(c, x, d) : NULL;
 }
 
-static lz_node *run(lz_tr *c, lz_node *x, lz_node *w, lz_node *b, const conv *v, bool transpose)
+static lz_node *run(lz_tracer *c, lz_node *x, lz_node *w, lz_node *b, const conv *v, bool transpose)
 {
     if (!ranks_fit(x, w, b, v, transpose))
         return NULL;
-    lz_dtype d = lz_promote(lz_tr_dtype(x), lz_tr_dtype(w));
+    lz_dtype d = lz_promote(lz_tracer_dtype(x), lz_tracer_dtype(w));
     if (d != LZ_DTYPE_NONE && b)
-        d = lz_promote(d, lz_tr_dtype(b));
+        d = lz_promote(d, lz_tracer_dtype(b));
     if (d == LZ_DTYPE_NONE) {
-        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tr_dtype(x)),
-                lz_dtype_name(lz_tr_dtype(w)));
+        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tracer_dtype(x)),
+                lz_dtype_name(lz_tracer_dtype(w)));
         return NULL;
     }
-    bool one = lz_tr_shape(x)->rank == v->n + 1;
-    x = common(c, one ? lz_tr_unsqueeze(c, x, 0) : x, d);
+    bool one = lz_tracer_shape(x)->rank == v->n + 1;
+    x = common(c, one ? lz_tracer_unsqueeze(c, x, 0) : x, d);
     w = common(c, w, d);
     b = common(c, b, d);
     lz_node *y = !x || !w ? NULL : transpose ? transposed(c, x, w, v) : forward(c, x, w, v);
     if (y && b) {
         const lz_ints channel = {1, {1}};
-        y = ADD(y, lz_tr_broadcast_in_dim(c, b, &channel, lz_tr_shape(y)));
+        y = ADD(y, lz_tracer_broadcast_in_dim(c, b, &channel, lz_tracer_shape(y)));
     }
-    return y && one ? lz_tr_squeeze(c, y, 0) : y;
+    return y && one ? lz_tracer_squeeze(c, y, 0) : y;
 }
 
 static lz_tensor *convolution(const char *name, int n, bool transpose, lz_tensor *x, lz_tensor *w,
@@ -196,7 +196,7 @@ static lz_tensor *convolution(const char *name, int n, bool transpose, lz_tensor
     OPTIONS(lz_conv_options, opt, .groups = 1);
     lz_node *a = IN(x), *k = a ? IN(w) : NULL, *b = k && bias ? IN(bias) : NULL;
     bool ok = k && (b || !bias) && opt && read_options(opt, n, &v);
-    return lz_tr_end(c, ok ? run(c, a, k, b, &v, transpose) : NULL);
+    return lz_tracer_end(c, ok ? run(c, a, k, b, &v, transpose) : NULL);
 }
 
 #define CONV(name, n, transpose)                                                                   \

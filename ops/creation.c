@@ -10,8 +10,8 @@
 #include <math.h>
 
 #define BEGIN(name)                                                                                \
-    lz_tr c;                                                                                       \
-    lz_tr_begin(&c, name, site)
+    lz_tracer c;                                                                                   \
+    lz_tracer_begin(&c, name, site)
 
 /* Checks the shape before anything is recorded. */
 static bool shape_ok(lz_dtype d, const lz_shape *s)
@@ -19,35 +19,35 @@ static bool shape_ok(lz_dtype d, const lz_shape *s)
     return lz_type_get(d, s) != NULL;
 }
 
-static lz_node *filled(lz_tr *c, lz_dtype d, const lz_shape *s, double v,
-                       lz_node *(*number)(lz_tr *, lz_dtype, double, const lz_node *))
+static lz_node *filled(lz_tracer *c, lz_dtype d, const lz_shape *s, double v,
+                       lz_node *(*number)(lz_tracer *, lz_dtype, double, const lz_node *))
 {
-    return shape_ok(d, s) ? lz_tr_fill(c, number(c, d, v, NULL), s) : NULL;
+    return shape_ok(d, s) ? lz_tracer_fill(c, number(c, d, v, NULL), s) : NULL;
 }
 
 lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site)
 {
     BEGIN("lz_full");
-    return lz_tr_end(&c, filled(&c, dtype, &shape, value, lz_tr_argument));
+    return lz_tracer_end(&c, filled(&c, dtype, &shape, value, lz_tracer_argument));
 }
 
 lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_zeros");
-    return lz_tr_end(&c, filled(&c, dtype, &shape, 0, lz_tr_const));
+    return lz_tracer_end(&c, filled(&c, dtype, &shape, 0, lz_tracer_const));
 }
 
 lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_ones");
-    return lz_tr_end(&c, filled(&c, dtype, &shape, 1, lz_tr_const));
+    return lz_tracer_end(&c, filled(&c, dtype, &shape, 1, lz_tracer_const));
 }
 
 lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site)
 {
     static const lz_shape scalar;
     BEGIN("lz_scalar");
-    return lz_tr_end(&c, filled(&c, dtype, &scalar, value, lz_tr_scalar));
+    return lz_tracer_end(&c, filled(&c, dtype, &scalar, value, lz_tracer_scalar));
 }
 
 lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site)
@@ -58,13 +58,13 @@ lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site
         LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to count along");
         ok = false;
     }
-    ok = ok && lz_tr_dim(dim, shape.rank, &dim);
-    return lz_tr_end(&c, ok ? lz_tr_iota(&c, dtype, &shape, dim, NULL) : NULL);
+    ok = ok && lz_tracer_dim(dim, shape.rank, &dim);
+    return lz_tracer_end(&c, ok ? lz_tracer_iota(&c, dtype, &shape, dim, NULL) : NULL);
 }
 
 /* start + step * i, computed in f64 for floats and i64 for integers, so that long ranges are
  * exact. */
-static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double step)
+static lz_node *arange(lz_tracer *c, lz_dtype d, double start, double end, double step)
 {
     if (d == LZ_BOOL || lz_dtype_is_complex(d) || !lz_dtype_size(d)) {
         LZ_FAIL(LZ_EDTYPE, "%s: integers and floats have ranges", lz_dtype_name(d));
@@ -89,26 +89,27 @@ static lz_node *arange(lz_tr *c, lz_dtype d, double start, double end, double st
     }
     lz_shape s = {.rank = 1, .dims = {(int64_t)n}};
     lz_dtype wide = integer ? LZ_I64 : LZ_F64;
-    lz_node *i = shape_ok(d, &s) ? lz_tr_iota(c, wide, &s, 0, NULL) : NULL;
-    lz_node *v = lz_tr_ew2(c, LZ_OP_MULTIPLY, i,
-                           i ? lz_tr_fill(c, lz_tr_scalar(c, wide, step, i), &s) : NULL);
-    v = lz_tr_ew2(c, LZ_OP_ADD, v, v ? lz_tr_fill(c, lz_tr_scalar(c, wide, start, v), &s) : NULL);
-    return lz_tr_convert(c, v, d);
+    lz_node *i = shape_ok(d, &s) ? lz_tracer_iota(c, wide, &s, 0, NULL) : NULL;
+    lz_node *v = lz_tracer_ew2(
+        c, LZ_OP_MULTIPLY, i, i ? lz_tracer_fill(c, lz_tracer_scalar(c, wide, step, i), &s) : NULL);
+    v = lz_tracer_ew2(c, LZ_OP_ADD, v,
+                      v ? lz_tracer_fill(c, lz_tracer_scalar(c, wide, start, v), &s) : NULL);
+    return lz_tracer_convert(c, v, d);
 }
 
 lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, const lz_site *site)
 {
     BEGIN("lz_arange");
-    return lz_tr_end(&c, arange(&c, dtype, start, end, step));
+    return lz_tracer_end(&c, arange(&c, dtype, start, end, step));
 }
 
 /* ---- random ---- */
 
-static lz_node *const_u64(lz_tr *c, uint64_t v, const lz_node *like)
+static lz_node *const_u64(lz_tracer *c, uint64_t v, const lz_node *like)
 {
     static const lz_shape scalar;
     const lz_type *t = like ? lz_type_get(LZ_U64, &scalar) : NULL;
-    return t ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
+    return t ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
 }
 
 /* Inside loops every iteration gets blocks of its own: counts the iterations of all enclosing
@@ -121,29 +122,29 @@ static uint64_t rounds_of(const lz_loop_frame *l)
     return n;
 }
 
-static lz_node *in_round(lz_tr *c, lz_node *start, uint64_t blocks)
+static lz_node *in_round(lz_tracer *c, lz_node *start, uint64_t blocks)
 {
     lz_node *iteration = NULL, *zero = NULL;
     uint64_t inner = 1;
     for (const lz_loop_frame *l = c->thr->loop; l; l = l->outer) {
-        lz_node *i = lz_tr_convert(c, l->index, LZ_U64);
-        i = lz_tr_ew2(c, LZ_OP_MULTIPLY, i, const_u64(c, inner * blocks, i));
-        iteration = iteration ? lz_tr_ew2(c, LZ_OP_ADD, iteration, i) : i;
+        lz_node *i = lz_tracer_convert(c, l->index, LZ_U64);
+        i = lz_tracer_ew2(c, LZ_OP_MULTIPLY, i, const_u64(c, inner * blocks, i));
+        iteration = iteration ? lz_tracer_ew2(c, LZ_OP_ADD, iteration, i) : i;
         inner *= l->trip_count ? l->trip_count : 1;
     }
     if (!iteration)
         return start;
     zero = const_u64(c, 0, iteration);
     lz_shape one = {.rank = 1, .dims = {1}};
-    lz_node *parts[2] = {lz_tr_reshape(c, zero, &one), lz_tr_reshape(c, iteration, &one)};
-    return lz_tr_ew2(c, LZ_OP_ADD, start, lz_tr_concat(c, parts, 2, 0));
+    lz_node *parts[2] = {lz_tracer_reshape(c, zero, &one), lz_tracer_reshape(c, iteration, &one)};
+    return lz_tracer_ew2(c, LZ_OP_ADD, start, lz_tracer_concat(c, parts, 2, 0));
 }
 
 /* n words of 32 bits from the device's stream: reserves Philox blocks of four. */
-lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+lz_node *lz_tracer_random_bits(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
     static const lz_shape pair = {.rank = 1, .dims = {2}};
-    lz_dev *dev = lz_tr_dev(c, like);
+    lz_dev *dev = lz_tracer_dev(c, like);
     const lz_type *t = dev ? lz_type_get(d, s) : NULL, *st = t ? lz_type_get(LZ_U64, &pair) : NULL;
     lz_attr_any a;
     if (!st)
@@ -151,28 +152,28 @@ lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_nod
     uint64_t words = (uint64_t)t->nelem * (lz_dtype_size(d) == 8 ? 2 : 1), blocks = (words + 3) / 4;
     uint64_t state[2] = {atomic_load(&dev->seed),
                          atomic_fetch_add(&dev->counter, blocks * rounds_of(c->thr->loop))};
-    lz_node *start = lz_tr_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, state, dev, c->site));
+    lz_node *start = lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, state, dev, c->site));
     start = in_round(c, start, blocks);
     lz_attr_init(&a, LZ_ATTR_rng);
     a.as_rng.rng_algorithm = LZ_RNG_PHILOX;
     a.as_rng.dtype = d;
     a.as_rng.shape = *s;
-    return lz_tr_result(c, lz_tr_op(c, LZ_OP_RNG_BIT_GENERATOR, &a.head, &start, 1), 1);
+    return lz_tracer_result(c, lz_tracer_op(c, LZ_OP_RNG_BIT_GENERATOR, &a.head, &start, 1), 1);
 }
 
 /* Uniform in [0, 1) from as many bits as the format's significand holds, so that every value is
  * exact and 1 is never reached. */
-static lz_node *uniform_from_bits(lz_tr *c, lz_node *bits, lz_dtype d)
+static lz_node *uniform_from_bits(lz_tracer *c, lz_node *bits, lz_dtype d)
 {
     if (!bits)
         return NULL;
     int keep = d == LZ_F64 ? 53 : d == LZ_F32 ? 24 : d == LZ_F16 ? 11 : 8;
     lz_dtype u = lz_node_type(bits)->dtype;
     int width = (int)lz_dtype_size(u) * 8;
-    lz_node *v =
-        lz_tr_ew2(c, LZ_OP_SHIFT_RIGHT_LOGICAL, bits, lz_tr_const_like(c, bits, width - keep));
-    v = lz_tr_convert(c, v, d);
-    return lz_tr_ew2(c, LZ_OP_MULTIPLY, v, lz_tr_const_like(c, v, ldexp(1, -keep)));
+    lz_node *v = lz_tracer_ew2(c, LZ_OP_SHIFT_RIGHT_LOGICAL, bits,
+                               lz_tracer_const_like(c, bits, width - keep));
+    v = lz_tracer_convert(c, v, d);
+    return lz_tracer_ew2(c, LZ_OP_MULTIPLY, v, lz_tracer_const_like(c, v, ldexp(1, -keep)));
 }
 
 static bool float_wanted(lz_dtype d)
@@ -183,40 +184,45 @@ static bool float_wanted(lz_dtype d)
     return false;
 }
 
-lz_node *lz_tr_uniform(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+lz_node *lz_tracer_uniform(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
-    return uniform_from_bits(c, lz_tr_random_bits(c, d == LZ_F64 ? LZ_U64 : LZ_U32, s, like), d);
+    return uniform_from_bits(c, lz_tracer_random_bits(c, d == LZ_F64 ? LZ_U64 : LZ_U32, s, like),
+                             d);
 }
 
 lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_rand");
-    return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_uniform(&c, dtype, &shape, NULL) : NULL);
+    return lz_tracer_end(&c,
+                         float_wanted(dtype) ? lz_tracer_uniform(&c, dtype, &shape, NULL) : NULL);
 }
 
 /* Box-Muller: sqrt(-2 ln u1) cos(2 pi u2) with u1 in (0, 1]. f64 takes 53 bits for each, the others
  *   24 of one 64-bit word's halves. */
-lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+lz_node *lz_tracer_normal(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
     lz_dtype f = d == LZ_F64 ? LZ_F64 : LZ_F32;
-    lz_node *b1 = lz_tr_random_bits(c, LZ_U64, s, like), *b2 = b1;
+    lz_node *b1 = lz_tracer_random_bits(c, LZ_U64, s, like), *b2 = b1;
     if (f == LZ_F64)
-        b2 = lz_tr_random_bits(c, LZ_U64, s, like);
+        b2 = lz_tracer_random_bits(c, LZ_U64, s, like);
     else if (b1)
-        b2 = lz_tr_ew2(c, LZ_OP_SHIFT_LEFT, b1, lz_tr_const_like(c, b1, 32));
+        b2 = lz_tracer_ew2(c, LZ_OP_SHIFT_LEFT, b1, lz_tracer_const_like(c, b1, 32));
     lz_node *u1 = uniform_from_bits(c, b1, f), *u2 = uniform_from_bits(c, b2, f);
-    u1 = lz_tr_ew2(c, LZ_OP_SUBTRACT, lz_tr_const_like(c, u1, 1), u1);
-    lz_node *r = lz_tr_ew1(c, LZ_OP_LOG, u1);
-    r = lz_tr_ew1(c, LZ_OP_SQRT, lz_tr_ew2(c, LZ_OP_MULTIPLY, r, lz_tr_const_like(c, r, -2)));
+    u1 = lz_tracer_ew2(c, LZ_OP_SUBTRACT, lz_tracer_const_like(c, u1, 1), u1);
+    lz_node *r = lz_tracer_ew1(c, LZ_OP_LOG, u1);
+    r = lz_tracer_ew1(c, LZ_OP_SQRT,
+                      lz_tracer_ew2(c, LZ_OP_MULTIPLY, r, lz_tracer_const_like(c, r, -2)));
     lz_node *angle =
-        lz_tr_ew2(c, LZ_OP_MULTIPLY, u2, lz_tr_const_like(c, u2, 6.283185307179586476925));
-    return lz_tr_convert(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, r, lz_tr_ew1(c, LZ_OP_COSINE, angle)), d);
+        lz_tracer_ew2(c, LZ_OP_MULTIPLY, u2, lz_tracer_const_like(c, u2, 6.283185307179586476925));
+    return lz_tracer_convert(
+        c, lz_tracer_ew2(c, LZ_OP_MULTIPLY, r, lz_tracer_ew1(c, LZ_OP_COSINE, angle)), d);
 }
 
 lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_randn");
-    return lz_tr_end(&c, float_wanted(dtype) ? lz_tr_normal(&c, dtype, &shape, NULL) : NULL);
+    return lz_tracer_end(&c,
+                         float_wanted(dtype) ? lz_tracer_normal(&c, dtype, &shape, NULL) : NULL);
 }
 
 static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)

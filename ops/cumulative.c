@@ -8,30 +8,30 @@
 #include <math.h>
 
 /* Inclusive prefixes along dim; NULL for NULL. */
-static lz_node *prefixes(lz_tr *c, lz_op op, lz_node *x, int64_t dim)
+static lz_node *prefixes(lz_tracer *c, lz_op op, lz_node *x, int64_t dim)
 {
     lz_window_axis w[LZ_MAX_RANK];
-    if (!x || lz_tr_shape(x)->dims[dim] == 0)
+    if (!x || lz_tracer_shape(x)->dims[dim] == 0)
         return x;
-    for (int d = 0; d < lz_tr_shape(x)->rank; d++)
+    for (int d = 0; d < lz_tracer_shape(x)->rank; d++)
         w[d] = (lz_window_axis){1, 1, 0, 0, 1, 1};
-    w[dim].size = lz_tr_shape(x)->dims[dim];
+    w[dim].size = lz_tracer_shape(x)->dims[dim];
     w[dim].low = w[dim].size - 1;
-    return lz_tr_reduce_window(c, op, x, w);
+    return lz_tracer_reduce_window(c, op, x, w);
 }
 
 /* x with at least one dimension, and the resolved dimension. */
-static lz_node *rows_of(lz_tr *c, lz_node *x, int64_t *dim)
+static lz_node *rows_of(lz_tracer *c, lz_node *x, int64_t *dim)
 {
     lz_shape one = lz_shape_make(1, (int64_t[]){1});
-    if (!x || !lz_tr_dim(*dim, lz_tr_shape(x)->rank, dim))
+    if (!x || !lz_tracer_dim(*dim, lz_tracer_shape(x)->rank, dim))
         return NULL;
-    return lz_tr_shape(x)->rank ? x : lz_tr_reshape(c, x, &one);
+    return lz_tracer_shape(x)->rank ? x : lz_tracer_reshape(c, x, &one);
 }
 
-static lz_node *as_given(lz_tr *c, lz_node *y, const lz_node *x)
+static lz_node *as_given(lz_tracer *c, lz_node *y, const lz_node *x)
 {
-    return y ? lz_tr_reshape(c, y, lz_tr_shape(x)) : NULL;
+    return y ? lz_tracer_reshape(c, y, lz_tracer_shape(x)) : NULL;
 }
 
 static bool is_integral(lz_dtype d)
@@ -43,25 +43,25 @@ lz_tensor *lz_cumsum_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_cumsum");
     lz_node *a = IN(x), *r = rows_of(c, a, &dim);
-    if (r && is_integral(lz_tr_dtype(r)))
+    if (r && is_integral(lz_tracer_dtype(r)))
         r = TO(r, LZ_I64);
-    return lz_tr_end(c, r ? as_given(c, prefixes(c, LZ_OP_ADD, r, dim), a) : NULL);
+    return lz_tracer_end(c, r ? as_given(c, prefixes(c, LZ_OP_ADD, r, dim), a) : NULL);
 }
 
 lz_tensor *lz_cumprod_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_cumprod");
     lz_node *a = IN(x), *r = rows_of(c, a, &dim);
-    lz_dtype d = lz_tr_dtype(r);
-    r = r ? is_integral(d) ? TO(r, LZ_I64) : lz_tr_wide(c, r) : NULL;
-    lz_node *one = r ? lz_tr_const(c, lz_tr_dtype(r), 1, r) : NULL;
-    for (int64_t step = 1; r && step < lz_tr_shape(r)->dims[dim]; step *= 2)
-        r = MUL(r, lz_tr_shift(c, r, dim, step, one));
-    return lz_tr_end(c, r ? as_given(c, is_integral(d) ? r : TO(r, d), a) : NULL);
+    lz_dtype d = lz_tracer_dtype(r);
+    r = r ? is_integral(d) ? TO(r, LZ_I64) : lz_tracer_wide(c, r) : NULL;
+    lz_node *one = r ? lz_tracer_const(c, lz_tracer_dtype(r), 1, r) : NULL;
+    for (int64_t step = 1; r && step < lz_tracer_shape(r)->dims[dim]; step *= 2)
+        r = MUL(r, lz_tracer_shift(c, r, dim, step, one));
+    return lz_tracer_end(c, r ? as_given(c, is_integral(d) ? r : TO(r, d), a) : NULL);
 }
 
 /* log(exp(a) + exp(b)); of two equal infinities that infinity. */
-static lz_node *log_add_exp(lz_tr *c, lz_node *a, lz_node *b)
+static lz_node *log_add_exp(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *m = MAX(a, b), *n = MIN(a, b);
     lz_node *same = AND(EQ(m, n), NOT(FINITE(m)));
@@ -72,34 +72,35 @@ static lz_node *log_add_exp(lz_tr *c, lz_node *a, lz_node *b)
 lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_logcumsumexp");
-    lz_node *a = IN(x), *r = rows_of(c, lz_tr_float(c, a), &dim);
-    lz_dtype d = lz_tr_dtype(r);
+    lz_node *a = IN(x), *r = rows_of(c, lz_tracer_float(c, a), &dim);
+    lz_dtype d = lz_tracer_dtype(r);
     if (r && !lz_dtype_is_float(d)) {
         LZ_FAIL(LZ_EDTYPE, "the operand is %s: complex numbers have no largest", lz_dtype_name(d));
         r = NULL;
     }
-    r = lz_tr_wide(c, r);
-    lz_node *none = r ? lz_tr_const(c, lz_tr_dtype(r), -INFINITY, r) : NULL;
-    for (int64_t step = 1; r && step < lz_tr_shape(r)->dims[dim]; step *= 2)
-        r = log_add_exp(c, r, lz_tr_shift(c, r, dim, step, none));
-    return lz_tr_end(c, r ? as_given(c, TO(r, d), a) : NULL);
+    r = lz_tracer_wide(c, r);
+    lz_node *none = r ? lz_tracer_const(c, lz_tracer_dtype(r), -INFINITY, r) : NULL;
+    for (int64_t step = 1; r && step < lz_tracer_shape(r)->dims[dim]; step *= 2)
+        r = log_add_exp(c, r, lz_tracer_shift(c, r, dim, step, none));
+    return lz_tracer_end(c, r ? as_given(c, TO(r, d), a) : NULL);
 }
 
 /* An element that is the extreme so far has its own index; the cumulative maximum of these fills in
  * the others. */
-static lz_node *cumulative_extreme(lz_tr *c, bool max, lz_node *x, int64_t dim, lz_node **indices)
+static lz_node *cumulative_extreme(lz_tracer *c, bool max, lz_node *x, int64_t dim,
+                                   lz_node **indices)
 {
     *indices = NULL;
-    lz_node *r = rows_of(c, x, &dim), *still = lz_tr_detached(c, r);
+    lz_node *r = rows_of(c, x, &dim), *still = lz_tracer_detached(c, r);
     lz_node *m = prefixes(c, max ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, still, dim);
     if (!m)
         return NULL;
-    lz_node *hit = EQ(still, m), *at = lz_tr_iota(c, LZ_I64, lz_tr_shape(r), dim, r);
-    if (lz_dtype_is_float(lz_tr_dtype(r)))
+    lz_node *hit = EQ(still, m), *at = lz_tracer_iota(c, LZ_I64, lz_tracer_shape(r), dim, r);
+    if (lz_dtype_is_float(lz_tracer_dtype(r)))
         hit = OR(hit, IS_NAN(still));
     at = prefixes(c, LZ_OP_MAXIMUM, SEL(hit, at, at ? K(at, 0) : NULL), dim);
     *indices = as_given(c, at, x);
-    return as_given(c, lz_tr_gather(c, r, dim, at), x);
+    return as_given(c, lz_tracer_gather(c, r, dim, at), x);
 }
 
 static lz_tensor *extreme(const char *name, bool max, lz_tensor *x, int64_t dim,
@@ -108,8 +109,8 @@ static lz_tensor *extreme(const char *name, bool max, lz_tensor *x, int64_t dim,
     lz_node *at = NULL;
     BEGIN(name);
     lz_node *a = IN(x), *y = a ? cumulative_extreme(c, max, a, dim, &at) : NULL;
-    lz_tr_also(c, y ? at : NULL, indices);
-    return lz_tr_end(c, y);
+    lz_tracer_also(c, y ? at : NULL, indices);
+    return lz_tracer_end(c, y);
 }
 
 lz_tensor *lz_cummax_at(lz_tensor *x, int64_t dim, lz_tensor **indices, const lz_site *site)

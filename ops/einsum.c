@@ -70,12 +70,12 @@ static bool see(einsum *e, int label, int64_t extent, int operand)
 }
 
 /* Labels of one operand: the ellipsis spelt out, repeated ones made a diagonal. */
-static bool read_operand(lz_tr *c, einsum *e, lz_node *x, int operand, term *t)
+static bool read_operand(lz_tracer *c, einsum *e, lz_node *x, int operand, term *t)
 {
     int spelt[LZ_MAX_RANK + 1], n = read_labels(e, spelt);
     if (n < 0)
         return false;
-    int rank = lz_tr_shape(x)->rank, dots = -1;
+    int rank = lz_tracer_shape(x)->rank, dots = -1;
     for (int i = 0; i < n; i++)
         dots = spelt[i] < 0 ? i : dots;
     int hidden = dots < 0 ? 0 : rank - (n - 1);
@@ -98,14 +98,14 @@ static bool read_operand(lz_tr *c, einsum *e, lz_node *x, int operand, term *t)
         for (int k = i + 1; k < t->n; k++)
             if (t->label[i] == t->label[k]) {
                 int label = t->label[i];
-                const lz_shape *s = lz_tr_shape(t->x);
+                const lz_shape *s = lz_tracer_shape(t->x);
                 if (s->dims[i] != s->dims[k]) {
                     LZ_FAIL(LZ_ESHAPE,
                             "operand %d: one letter for extents %" PRId64 " and %" PRId64, operand,
                             s->dims[i], s->dims[k]);
                     return false;
                 }
-                if (!(t->x = lz_tr_diagonal(c, t->x, 0, i, k)))
+                if (!(t->x = lz_tracer_diagonal(c, t->x, 0, i, k)))
                     return false;
                 for (int j = 0, w = 0; j < t->n; j++)
                     if (j != i && j != k)
@@ -115,7 +115,7 @@ static bool read_operand(lz_tr *c, einsum *e, lz_node *x, int operand, term *t)
                 break;
             }
     for (int i = 0; i < t->n; i++)
-        if (!see(e, t->label[i], lz_tr_shape(t->x)->dims[i], operand))
+        if (!see(e, t->label[i], lz_tracer_shape(t->x)->dims[i], operand))
             return false;
     return true;
 }
@@ -169,11 +169,11 @@ static bool read_result(einsum *e, int *out, int *n)
 }
 
 /* Dimensions of extent 1 whose letter is longer elsewhere: the value does not depend on them. */
-static bool drop_ones(lz_tr *c, const einsum *e, term *t)
+static bool drop_ones(lz_tracer *c, const einsum *e, term *t)
 {
     for (int i = t->n - 1; i >= 0; i--)
-        if (lz_tr_shape(t->x)->dims[i] == 1 && e->extent[t->label[i]] != 1) {
-            if (!(t->x = lz_tr_squeeze(c, t->x, i)))
+        if (lz_tracer_shape(t->x)->dims[i] == 1 && e->extent[t->label[i]] != 1) {
+            if (!(t->x = lz_tracer_squeeze(c, t->x, i)))
                 return false;
             for (int k = i; k + 1 < t->n; k++)
                 t->label[k] = t->label[k + 1];
@@ -183,7 +183,7 @@ static bool drop_ones(lz_tr *c, const einsum *e, term *t)
 }
 
 /* Sums the dimensions that nobody needs any more. */
-static bool sum_out(lz_tr *c, const einsum *e, term *t)
+static bool sum_out(lz_tracer *c, const einsum *e, term *t)
 {
     lz_ints dims = {0};
     int w = 0;
@@ -195,8 +195,8 @@ static bool sum_out(lz_tr *c, const einsum *e, term *t)
     t->n = w;
     if (dims.n == 0)
         return true;
-    lz_dtype d = lz_tr_dtype(t->x);
-    t->x = TO(lz_tr_reduce(c, LZ_OP_ADD, lz_tr_wide(c, t->x), &dims), d);
+    lz_dtype d = lz_tracer_dtype(t->x);
+    t->x = TO(lz_tracer_reduce(c, LZ_OP_ADD, lz_tracer_wide(c, t->x), &dims), d);
     return t->x != NULL;
 }
 
@@ -210,7 +210,7 @@ static int place(const term *t, int label)
 
 /* a becomes the product of a and b: labels of both are a batch when still needed, and contracted
  * when not. */
-static bool multiply(lz_tr *c, const einsum *e, term *a, const term *b)
+static bool multiply(lz_tracer *c, const einsum *e, term *a, const term *b)
 {
     lz_attr_any r;
     term out = {0};
@@ -245,13 +245,13 @@ static bool multiply(lz_tr *c, const einsum *e, term *a, const term *b)
         out.label[i] = label[i];
     out.n = n;
     lz_node *o[2] = {a->x, b->x};
-    out.x = lz_tr_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
+    out.x = lz_tracer_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
     *a = out;
     return out.x != NULL;
 }
 
 /* The result's order; letters that only have dropped ones are repeated. */
-static lz_node *arrange(lz_tr *c, const einsum *e, const term *t, const int *out, int n)
+static lz_node *arrange(lz_tracer *c, const einsum *e, const term *t, const int *out, int n)
 {
     lz_ints perm = {.n = t->n}, dims = {.n = t->n};
     lz_shape s = {.rank = n};
@@ -264,11 +264,11 @@ static lz_node *arrange(lz_tr *c, const einsum *e, const term *t, const int *out
             dims.v[w++] = i;
         }
     }
-    lz_node *x = lz_tr_transpose(c, t->x, &perm);
-    return x && w < n ? lz_tr_broadcast_in_dim(c, x, &dims, &s) : x;
+    lz_node *x = lz_tracer_transpose(c, t->x, &perm);
+    return x && w < n ? lz_tracer_broadcast_in_dim(c, x, &dims, &s) : x;
 }
 
-static lz_node *run(lz_tr *c, einsum *e, lz_node **o, int n)
+static lz_node *run(lz_tracer *c, einsum *e, lz_node **o, int n)
 {
     term few[16], *t = few;
     int out[LZ_MAX_RANK], nout = 0;
@@ -318,7 +318,7 @@ static lz_node *run(lz_tr *c, einsum *e, lz_node **o, int n)
     return r;
 }
 
-static lz_node *contract(lz_tr *c, const char *equation, lz_node **o, int n)
+static lz_node *contract(lz_tracer *c, const char *equation, lz_node **o, int n)
 {
     einsum e = {.text = equation};
     for (int l = 0; l < LABELS; l++)
@@ -332,10 +332,10 @@ lz_tensor *lz_bilinear_at(lz_tensor *x1, lz_tensor *x2, lz_tensor *weight, lz_te
     lz_node *few[16], *r = NULL;
     BEGIN("lz_bilinear");
     lz_tensor *xs[] = {x1, weight, x2, bias};
-    lz_node **o = lz_tr_operands(c, xs, bias ? 4 : 3, few);
+    lz_node **o = lz_tracer_operands(c, xs, bias ? 4 : 3, few);
     if (o && (r = contract(c, "...i,kij,...j->...k", o, 3)) && bias)
-        r = lz_tr_binary(c, LZ_OP_ADD, r, o[3]);
-    return lz_tr_end(c, r);
+        r = lz_tracer_binary(c, LZ_OP_ADD, r, o[3]);
+    return lz_tracer_end(c, r);
 }
 
 lz_tensor *lz_einsum_at(const char *equation, lz_tensor *const *xs, int n, const lz_site *site)
@@ -344,12 +344,12 @@ lz_tensor *lz_einsum_at(const char *equation, lz_tensor *const *xs, int n, const
     BEGIN("lz_einsum");
     if (!equation) {
         LZ_FAIL(LZ_ENULL, "equation is NULL");
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_node **o = lz_tr_operands(c, xs, n, few);
+    lz_node **o = lz_tracer_operands(c, xs, n, few);
     if (o)
         r = contract(c, equation, o, n);
     if (o && o != few)
         lz_free(o);
-    return lz_tr_end(c, r);
+    return lz_tracer_end(c, r);
 }

@@ -12,7 +12,7 @@ static bool is_bits(lz_dtype d)
 }
 
 /* Requirements of the row's kind on an operand, after promotion. */
-static lz_node *prepare(lz_tr *c, kind k, lz_node *x)
+static lz_node *prepare(lz_tracer *c, kind k, lz_node *x)
 {
     if (!x)
         return NULL;
@@ -22,9 +22,9 @@ static lz_node *prepare(lz_tr *c, kind k, lz_node *x)
     case WHOLE:
         break;
     case FLOAT:
-        return lz_tr_float(c, x);
+        return lz_tracer_float(c, x);
     case BOOL:
-        return lz_tr_convert(c, x, LZ_BOOL);
+        return lz_tracer_convert(c, x, LZ_BOOL);
     case BITS:
         if (is_bits(d))
             break;
@@ -40,21 +40,21 @@ static lz_node *prepare(lz_tr *c, kind k, lz_node *x)
     return x;
 }
 
-static lz_node *unary(lz_tr *c, lz_op op, kind k, lz_node *x)
+static lz_node *unary(lz_tracer *c, lz_op op, kind k, lz_node *x)
 {
     if (x && k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
         return x;
-    return lz_tr_ew1(c, op, prepare(c, k, x));
+    return lz_tracer_ew1(c, op, prepare(c, k, x));
 }
 
 /* Both operands in one dtype and shape, as the kind requires. */
-static bool prepare_both(lz_tr *c, kind k, lz_node **a, lz_node **b)
+static bool prepare_both(lz_tracer *c, kind k, lz_node **a, lz_node **b)
 {
     if (k == BOOL) {
         *a = prepare(c, k, *a);
         *b = prepare(c, k, *b);
     }
-    if (!lz_tr_match(c, a, b))
+    if (!lz_tracer_match(c, a, b))
         return false;
     if (k != KEEP && k != BOOL) {
         *a = prepare(c, k, *a);
@@ -63,70 +63,70 @@ static bool prepare_both(lz_tr *c, kind k, lz_node **a, lz_node **b)
     return *a && *b;
 }
 
-static lz_node *binary(lz_tr *c, lz_op op, kind k, lz_node *a, lz_node *b)
+static lz_node *binary(lz_tracer *c, lz_op op, kind k, lz_node *a, lz_node *b)
 {
     if (!prepare_both(c, k, &a, &b))
         return NULL;
     if (op == LZ_OP_SHIFT_RIGHT_ARITHMETIC && lz_dtype_is_unsigned(lz_node_type(a)->dtype))
         op = LZ_OP_SHIFT_RIGHT_LOGICAL;
-    return lz_tr_ew2(c, op, a, b);
+    return lz_tracer_ew2(c, op, a, b);
 }
 
-static lz_node *compare(lz_tr *c, lz_comparison_direction dir, lz_node *a, lz_node *b)
+static lz_node *compare(lz_tracer *c, lz_comparison_direction dir, lz_node *a, lz_node *b)
 {
-    return lz_tr_match(c, &a, &b) ? lz_tr_compare(c, dir, a, b) : NULL;
+    return lz_tracer_match(c, &a, &b) ? lz_tracer_compare(c, dir, a, b) : NULL;
 }
 
 /* The result of a composite in the dtype of its operands, unless its kind gives another. */
-static lz_node *narrow(lz_tr *c, lz_node *r, lz_dtype d)
+static lz_node *narrow(lz_tracer *c, lz_node *r, lz_dtype d)
 {
-    return r && lz_dtype_is_float(lz_node_type(r)->dtype) ? lz_tr_convert(c, r, d) : r;
+    return r && lz_dtype_is_float(lz_node_type(r)->dtype) ? lz_tracer_convert(c, r, d) : r;
 }
 
-static lz_node *unary_of(lz_tr *c, kind k, lz_node *(*f)(lz_tr *, lz_node *), lz_node *x)
+static lz_node *unary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_node *), lz_node *x)
 {
     if (x && k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
         return x;
     if (!(x = prepare(c, k, x)))
         return NULL;
     lz_dtype d = lz_node_type(x)->dtype;
-    return k == FLOAT ? narrow(c, f(c, lz_tr_wide(c, x)), d) : f(c, x);
+    return k == FLOAT ? narrow(c, f(c, lz_tracer_wide(c, x)), d) : f(c, x);
 }
 
-static lz_node *binary_of(lz_tr *c, kind k, lz_node *(*f)(lz_tr *, lz_node *, lz_node *),
+static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_node *, lz_node *),
                           lz_node *a, lz_node *b)
 {
     if (!prepare_both(c, k, &a, &b))
         return NULL;
     lz_dtype d = lz_node_type(a)->dtype;
-    return k == FLOAT ? narrow(c, f(c, lz_tr_wide(c, a), lz_tr_wide(c, b)), d) : f(c, a, b);
+    return k == FLOAT ? narrow(c, f(c, lz_tracer_wide(c, a), lz_tracer_wide(c, b)), d) : f(c, a, b);
 }
 
 /* What each row records; lz_ew_<name> are in activation.c, elementwise_math.c and pointwise.c. */
 #define LZ_UNARY(name, OP, kind, doc)                                                              \
-    static lz_node *node_##name(lz_tr *c, lz_node *x)                                              \
+    static lz_node *node_##name(lz_tracer *c, lz_node *x)                                          \
     {                                                                                              \
         return unary(c, LZ_OP_##OP, kind, x);                                                      \
     }
 #define LZ_BINARY(name, OP, kind, doc)                                                             \
-    static lz_node *node_##name(lz_tr *c, lz_node *a, lz_node *b)                                  \
+    static lz_node *node_##name(lz_tracer *c, lz_node *a, lz_node *b)                              \
     {                                                                                              \
         return binary(c, LZ_OP_##OP, kind, a, b);                                                  \
     }                                                                                              \
     enum { float_##name = kind == FLOAT };
 #define LZ_COMPARE(name, DIR, doc)                                                                 \
-    static lz_node *node_##name(lz_tr *c, lz_node *a, lz_node *b)                                  \
+    static lz_node *node_##name(lz_tracer *c, lz_node *a, lz_node *b)                              \
     {                                                                                              \
         return compare(c, LZ_CMP_##DIR, a, b);                                                     \
     }                                                                                              \
     enum { float_##name = false };
 #define LZ_UNARY_OF(name, kind, takes, doc)                                                        \
-    static lz_node *node_##name(lz_tr *c, lz_node *x)                                              \
+    static lz_node *node_##name(lz_tracer *c, lz_node *x)                                          \
     {                                                                                              \
         return unary_of(c, kind, lz_ew_##name, x);                                                 \
     }
 #define LZ_BINARY_OF(name, kind, takes, doc)                                                       \
-    static lz_node *node_##name(lz_tr *c, lz_node *a, lz_node *b)                                  \
+    static lz_node *node_##name(lz_tracer *c, lz_node *a, lz_node *b)                              \
     {                                                                                              \
         return binary_of(c, kind, lz_ew_##name, a, b);                                             \
     }                                                                                              \
@@ -137,17 +137,17 @@ static lz_node *binary_of(lz_tr *c, kind k, lz_node *(*f)(lz_tr *, lz_node *, lz
 #define PUBLIC_UNARY(name)                                                                         \
     lz_tensor *lz_##name##_at(lz_tensor *x, const lz_site *site)                                   \
     {                                                                                              \
-        lz_tr c;                                                                                   \
-        lz_tr_begin(&c, "lz_" #name, site);                                                        \
-        return lz_tr_end(&c, node_##name(&c, lz_tr_in(&c, x)));                                    \
+        lz_tracer c;                                                                               \
+        lz_tracer_begin(&c, "lz_" #name, site);                                                    \
+        return lz_tracer_end(&c, node_##name(&c, lz_tracer_in(&c, x)));                            \
     }
 #define PUBLIC_BINARY(name)                                                                        \
     lz_tensor *lz_##name##_at(lz_tensor *a, lz_tensor *b, const lz_site *site)                     \
     {                                                                                              \
-        lz_tr c;                                                                                   \
-        lz_tr_begin(&c, "lz_" #name, site);                                                        \
-        lz_node *x = lz_tr_in(&c, a), *y = x ? lz_tr_in(&c, b) : NULL;                             \
-        return lz_tr_end(&c, y ? node_##name(&c, x, y) : NULL);                                    \
+        lz_tracer c;                                                                               \
+        lz_tracer_begin(&c, "lz_" #name, site);                                                    \
+        lz_node *x = lz_tracer_in(&c, a), *y = x ? lz_tracer_in(&c, b) : NULL;                     \
+        return lz_tracer_end(&c, y ? node_##name(&c, x, y) : NULL);                                \
     }
 #define LZ_UNARY(name, OP, kind, doc) PUBLIC_UNARY(name)
 #define LZ_UNARY_OF(name, kind, takes, doc) PUBLIC_UNARY(name)
@@ -157,9 +157,9 @@ static lz_node *binary_of(lz_tr *c, kind k, lz_node *(*f)(lz_tr *, lz_node *, lz
 #define LZ_WITH_SCALAR(name)                                                                       \
     lz_tensor *lz_##name##_scalar_at(lz_tensor *x, double s, const lz_site *site)                  \
     {                                                                                              \
-        lz_tr c;                                                                                   \
-        lz_tr_begin(&c, "lz_" #name "_scalar", site);                                              \
-        lz_node *a = lz_tr_in(&c, x), *b = lz_tr_scalar_for(&c, &a, s, float_##name);              \
-        return lz_tr_end(&c, b ? node_##name(&c, a, b) : NULL);                                    \
+        lz_tracer c;                                                                               \
+        lz_tracer_begin(&c, "lz_" #name "_scalar", site);                                          \
+        lz_node *a = lz_tracer_in(&c, x), *b = lz_tracer_scalar_for(&c, &a, s, float_##name);      \
+        return lz_tracer_end(&c, b ? node_##name(&c, a, b) : NULL);                                \
     }
 #include "ops/user_ops.def"

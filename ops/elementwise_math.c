@@ -6,91 +6,91 @@
 #include "ops/elementwise.h"
 #include <math.h>
 
-lz_node *lz_ew_deg2rad(lz_tr *c, lz_node *x)
+lz_node *lz_ew_deg2rad(lz_tracer *c, lz_node *x)
 {
     return MUL(x, K(x, M_PI / 180));
 }
 
-lz_node *lz_ew_rad2deg(lz_tr *c, lz_node *x)
+lz_node *lz_ew_rad2deg(lz_tracer *c, lz_node *x)
 {
     return MUL(x, K(x, 180 / M_PI));
 }
 
-lz_node *lz_ew_exp2(lz_tr *c, lz_node *x)
+lz_node *lz_ew_exp2(lz_tracer *c, lz_node *x)
 {
     return POW(K(x, 2), x);
 }
 
-lz_node *lz_ew_trunc(lz_tr *c, lz_node *x)
+lz_node *lz_ew_trunc(lz_tracer *c, lz_node *x)
 {
     return SEL(LT(x, K(x, 0)), CEIL(x), FLOOR(x));
 }
 
-lz_node *lz_ew_frac(lz_tr *c, lz_node *x)
+lz_node *lz_ew_frac(lz_tracer *c, lz_node *x)
 {
     return SUB(x, lz_ew_trunc(c, x));
 }
 
-lz_node *lz_ew_isinf(lz_tr *c, lz_node *x)
+lz_node *lz_ew_isinf(lz_tracer *c, lz_node *x)
 {
     return EQ(ABS(x), K(x, INFINITY));
 }
 
-lz_node *lz_ew_isposinf(lz_tr *c, lz_node *x)
+lz_node *lz_ew_isposinf(lz_tracer *c, lz_node *x)
 {
     return EQ(x, K(x, INFINITY));
 }
 
-lz_node *lz_ew_isneginf(lz_tr *c, lz_node *x)
+lz_node *lz_ew_isneginf(lz_tracer *c, lz_node *x)
 {
     return EQ(x, K(x, -INFINITY));
 }
 
-lz_node *lz_ew_isnan(lz_tr *c, lz_node *x)
+lz_node *lz_ew_isnan(lz_tracer *c, lz_node *x)
 {
     return IS_NAN(x);
 }
 
-lz_node *lz_ew_log2(lz_tr *c, lz_node *x)
+lz_node *lz_ew_log2(lz_tracer *c, lz_node *x)
 {
     return MUL(LOG(x), K(x, M_LOG2E));
 }
 
-lz_node *lz_ew_log10(lz_tr *c, lz_node *x)
+lz_node *lz_ew_log10(lz_tracer *c, lz_node *x)
 {
     return MUL(LOG(x), K(x, M_LOG10E));
 }
 
-lz_node *lz_ew_reciprocal(lz_tr *c, lz_node *x)
+lz_node *lz_ew_reciprocal(lz_tracer *c, lz_node *x)
 {
     return DIV(K(x, 1), x);
 }
 
-lz_node *lz_ew_square(lz_tr *c, lz_node *x)
+lz_node *lz_ew_square(lz_tracer *c, lz_node *x)
 {
     return MUL(x, x);
 }
 
-lz_node *lz_ew_signbit(lz_tr *c, lz_node *x)
+lz_node *lz_ew_signbit(lz_tracer *c, lz_node *x)
 {
-    lz_dtype d = lz_tr_dtype(x);
+    lz_dtype d = lz_tracer_dtype(x);
     if (!lz_dtype_is_float(d))
         return d == LZ_BOOL ? K(x, 0) : LT(x, K(x, 0));
     static const lz_dtype same_width[] = {[2] = LZ_I16, [4] = LZ_I32, [8] = LZ_I64};
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_dtype);
     a.as_dtype.dtype = same_width[lz_dtype_size(d)];
-    lz_node *bits = lz_tr_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &x, 1);
+    lz_node *bits = lz_tracer_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &x, 1);
     return LT(bits, K(bits, 0));
 }
 
-lz_node *lz_ew_sinc(lz_tr *c, lz_node *x)
+lz_node *lz_ew_sinc(lz_tracer *c, lz_node *x)
 {
     lz_node *at0 = EQ(x, K(x, 0)), *p = MUL(SEL(at0, K(x, 1), x), K(x, M_PI));
     return SEL(at0, K(x, 1), DIV(SIN(p), p));
 }
 
-lz_node *lz_ew_copysign(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_copysign(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *m = ABS(a);
     return SEL(lz_ew_signbit(c, b), NEG(m), m);
@@ -98,16 +98,16 @@ lz_node *lz_ew_copysign(lz_tr *c, lz_node *a, lz_node *b)
 
 /* Where a remainder has the sign opposite to the divisor's, floor and trunc of the quotient differ
  * by 1. */
-static lz_node *crosses(lz_tr *c, lz_node *r, lz_node *b)
+static lz_node *crosses(lz_tracer *c, lz_node *r, lz_node *b)
 {
     lz_node *zero = K(r, 0);
     return AND(NE(r, zero), NE(LT(r, zero), LT(b, zero)));
 }
 
-lz_node *lz_ew_remainder(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_remainder(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *r = REM(a, b), *zero = K(b, 0);
-    lz_dtype d = lz_tr_dtype(b);
+    lz_dtype d = lz_tracer_dtype(b);
     if (lz_dtype_is_unsigned(d))
         return r;
     lz_node *adjust = crosses(c, r, b);
@@ -119,11 +119,11 @@ lz_node *lz_ew_remainder(lz_tr *c, lz_node *a, lz_node *b)
 /* Integers: truncated quotient, less 1 where the remainder crosses. Floats as
  *   c10::div_floor_floating: from the remainder, which is exact, then rounded to the integer it is
  *   next to; a zero takes the sign of a / b. The last operation is floor, so the gradient is 0. */
-lz_node *lz_ew_floor_divide(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_floor_divide(lz_tracer *c, lz_node *a, lz_node *b)
 {
     if (!a || !b)
         return NULL;
-    lz_dtype d = lz_tr_dtype(a);
+    lz_dtype d = lz_tracer_dtype(a);
     lz_node *r = REM(a, b), *zero = K(a, 0), *one = K(a, 1);
     if (lz_dtype_is_unsigned(d))
         return DIV(a, b);
@@ -138,45 +138,45 @@ lz_node *lz_ew_floor_divide(lz_tr *c, lz_node *a, lz_node *b)
     return FLOOR(SEL(EQ(b, zero), q, f));
 }
 
-lz_node *lz_ew_rsub(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_rsub(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return SUB(b, a);
 }
 
 /* a wins ties, with all of the gradient. */
-lz_node *lz_ew_fmax(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_fmax(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return SEL(OR(GE(a, b), IS_NAN(b)), a, b);
 }
 
-lz_node *lz_ew_fmin(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_fmin(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return SEL(OR(LE(a, b), IS_NAN(b)), a, b);
 }
 
-lz_node *lz_ew_heaviside(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_heaviside(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *zero = K(a, 0);
     return SEL(EQ(a, zero), b, SEL(GT(a, zero), K(a, 1), zero));
 }
 
 /* Scaled by the larger of the two, which cancels. An infinity wins over NaN, as in C. */
-lz_node *lz_ew_hypot(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_hypot(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *m = MAX(ABS(a), ABS(b)), *one = K(a, 1);
-    lz_node *s = lz_tr_detached(c, SEL(AND(FINITE(m), GT(m, K(m, 0))), m, one));
+    lz_node *s = lz_tracer_detached(c, SEL(AND(FINITE(m), GT(m, K(m, 0))), m, one));
     lz_node *p = DIV(a, s), *q = DIV(b, s);
     lz_node *h = MUL(s, SQRT(ADD(MUL(p, p), MUL(q, q))));
     return SEL(OR(lz_ew_isinf(c, a), lz_ew_isinf(c, b)), K(a, INFINITY), h);
 }
 
-lz_node *lz_ew_ldexp(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_ldexp(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return MUL(a, lz_ew_exp2(c, b));
 }
 
 /* max + log(1 + exp(-|a - b|)); equal values differ by 0 even when infinite. */
-static lz_node *log_add(lz_tr *c, lz_node *a, lz_node *b, double base)
+static lz_node *log_add(lz_tracer *c, lz_node *a, lz_node *b, double base)
 {
     lz_node *d = SEL(EQ(a, b), K(a, 0), SUB(a, b));
     d = NEG(ABS(d));
@@ -188,30 +188,30 @@ static lz_node *log_add(lz_tr *c, lz_node *a, lz_node *b, double base)
     return ADD(MAX(a, b), l);
 }
 
-lz_node *lz_ew_logaddexp(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_logaddexp(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return log_add(c, a, b, 1);
 }
 
-lz_node *lz_ew_logaddexp2(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_logaddexp2(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return log_add(c, a, b, M_LN2);
 }
 
 /* The logarithm is not taken where it is multiplied with 0 and not finite. */
-static lz_node *times_log(lz_tr *c, lz_node *a, lz_node *b, double pole, lz_op log)
+static lz_node *times_log(lz_tracer *c, lz_node *a, lz_node *b, double pole, lz_op log)
 {
     lz_node *none = AND(EQ(a, K(a, 0)), OR(LE(b, K(b, pole)), EQ(b, K(b, INFINITY))));
-    lz_node *l = lz_tr_ew1(c, log, SEL(none, K(b, 1), b));
+    lz_node *l = lz_tracer_ew1(c, log, SEL(none, K(b, 1), b));
     return SEL(none, K(a, 0), MUL(a, l));
 }
 
-lz_node *lz_ew_xlogy(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_xlogy(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return times_log(c, a, b, 0, LZ_OP_LOG);
 }
 
-lz_node *lz_ew_xlog1py(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_ew_xlog1py(lz_tracer *c, lz_node *a, lz_node *b)
 {
     return times_log(c, a, b, -1, LZ_OP_LOG_PLUS_ONE);
 }

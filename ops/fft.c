@@ -36,27 +36,27 @@ static bool norm_of(const char *s, norm *out)
 /* ---- one operation ---- */
 
 /* Dimension dim cut or zero-padded to n elements. */
-static lz_node *resize(lz_tr *c, lz_node *x, int64_t dim, int64_t n)
+static lz_node *resize(lz_tracer *c, lz_node *x, int64_t dim, int64_t n)
 {
     if (!x)
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     if (s->dims[dim] >= n)
-        return s->dims[dim] == n ? x : lz_tr_slice_dim(c, x, dim, 0, n, 1);
+        return s->dims[dim] == n ? x : lz_tracer_slice_dim(c, x, dim, 0, n, 1);
     lz_ints low = {.n = s->rank}, high = {.n = s->rank}, interior = {.n = s->rank};
     high.v[dim] = n - s->dims[dim];
-    return lz_tr_pad(c, x, &low, &high, &interior);
+    return lz_tracer_pad(c, x, &low, &high, &interior);
 }
 
 /* The transform of n <= AT_ONCE dimensions, which are moved to the end for it. */
-static lz_node *apply(lz_tr *c, lz_node *x, lz_fft_type type, int n, const int64_t *dim,
+static lz_node *apply(lz_tracer *c, lz_node *x, lz_fft_type type, int n, const int64_t *dim,
                       const int64_t *len)
 {
     lz_ints there = {0}, back = {0};
     lz_attr_any a;
     if (!x)
         return NULL;
-    int rank = lz_tr_shape(x)->rank;
+    int rank = lz_tracer_shape(x)->rank;
     for (int64_t d = 0; d < rank; d++) {
         bool moves = false;
         for (int i = 0; i < n; i++)
@@ -72,12 +72,12 @@ static lz_node *apply(lz_tr *c, lz_node *x, lz_fft_type type, int n, const int64
     lz_attr_init(&a, LZ_ATTR_fft);
     a.as_fft.fft_type = type;
     a.as_fft.fft_length = lz_ints_make(n, len);
-    lz_node *y = lz_tr_transpose(c, x, &there);
-    return lz_tr_transpose(c, lz_tr_op(c, LZ_OP_FFT, &a.head, &y, 1), &back);
+    lz_node *y = lz_tracer_transpose(c, x, &there);
+    return lz_tracer_transpose(c, lz_tracer_op(c, LZ_OP_FFT, &a.head, &y, 1), &back);
 }
 
 /* Dimensions from..to of the request, complex to complex, some at a time. */
-static lz_node *complex_dims(lz_tr *c, lz_node *x, const request *q, lz_fft_type type, int to)
+static lz_node *complex_dims(lz_tracer *c, lz_node *x, const request *q, lz_fft_type type, int to)
 {
     for (int from; x && to > 0; to = from) {
         from = to > AT_ONCE ? to - AT_ONCE : 0;
@@ -86,7 +86,7 @@ static lz_node *complex_dims(lz_tr *c, lz_node *x, const request *q, lz_fft_type
     return x;
 }
 
-static lz_node *scaled(lz_tr *c, lz_node *x, const request *q)
+static lz_node *scaled(lz_tracer *c, lz_node *x, const request *q)
 {
     bool inverse = q->type == LZ_IFFT || q->type == LZ_IRFFT;
     double n = 1, by = 1;
@@ -100,21 +100,21 @@ static lz_node *scaled(lz_tr *c, lz_node *x, const request *q)
 }
 
 /* The operand as the transform takes it: floats for a real one, else complex. */
-static lz_node *operand(lz_tr *c, lz_node *x, lz_fft_type type)
+static lz_node *operand(lz_tracer *c, lz_node *x, lz_fft_type type)
 {
-    x = lz_tr_float(c, x);
-    if (!x || type == LZ_RFFT || lz_dtype_is_complex(lz_tr_dtype(x)))
+    x = lz_tracer_float(c, x);
+    if (!x || type == LZ_RFFT || lz_dtype_is_complex(lz_tracer_dtype(x)))
         return x;
-    lz_dtype d = lz_dtype_of_parts(lz_tr_dtype(x));
+    lz_dtype d = lz_dtype_of_parts(lz_tracer_dtype(x));
     if (d == LZ_DTYPE_NONE) {
         LZ_FAIL(LZ_EDTYPE, "the operand is %s: f32, f64 and complex numbers are transformed",
-                lz_dtype_name(lz_tr_dtype(x)));
+                lz_dtype_name(lz_tracer_dtype(x)));
         return NULL;
     }
     return TO(x, d);
 }
 
-static lz_node *transform(lz_tr *c, lz_node *x, const request *q)
+static lz_node *transform(lz_tracer *c, lz_node *x, const request *q)
 {
     int first = q->n > AT_ONCE ? q->n - AT_ONCE : 0, last = q->n - 1;
     x = operand(c, x, q->type);
@@ -136,12 +136,12 @@ static lz_node *transform(lz_tr *c, lz_node *x, const request *q)
 /* Length of dimension `dim` when the caller says n (0, or -1 in a list: none). */
 static bool add_dim(request *q, const lz_node *x, int64_t dim, int64_t n, bool given)
 {
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     if (s->rank == 0) {
         LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to transform");
         return false;
     }
-    if (!lz_tr_dim(dim, s->rank, &dim))
+    if (!lz_tracer_dim(dim, s->rank, &dim))
         return false;
     for (int i = 0; i < q->n; i++)
         if (q->dim[i] == dim) {
@@ -179,7 +179,7 @@ static bool some_dimensions(request *q, const lz_node *x, const lz_fftn_options 
     OPTIONS(lz_fftn_options, p, .norm = NULL);
     if (!x || !p || !norm_of(p->norm, &q->norm))
         return false;
-    int n = p->dims.n ? p->dims.n : p->s.rank ? p->s.rank : two ? 2 : lz_tr_shape(x)->rank;
+    int n = p->dims.n ? p->dims.n : p->s.rank ? p->s.rank : two ? 2 : lz_tracer_shape(x)->rank;
     if (n < 0 || n > LZ_MAX_RANK || (p->s.rank && p->s.rank != n)) {
         LZ_FAIL(LZ_EINVAL, "%d lengths for %d dimensions", p->s.rank, n);
         return false;
@@ -202,7 +202,7 @@ static bool some_dimensions(request *q, const lz_node *x, const lz_fftn_options 
         BEGIN("lz_" #name);                                                                        \
         request q = {.type = TYPE};                                                                \
         lz_node *n = IN(x);                                                                        \
-        return lz_tr_end(c, one_dimension(&q, n, o) ? transform(c, n, &q) : NULL);                 \
+        return lz_tracer_end(c, one_dimension(&q, n, o) ? transform(c, n, &q) : NULL);             \
     }
 ONE(fft, LZ_FFT)
 ONE(ifft, LZ_IFFT)
@@ -215,7 +215,7 @@ ONE(irfft, LZ_IRFFT)
         BEGIN("lz_" #name);                                                                        \
         request q = {.type = TYPE};                                                                \
         lz_node *n = IN(x);                                                                        \
-        return lz_tr_end(c, some_dimensions(&q, n, o, two) ? transform(c, n, &q) : NULL);          \
+        return lz_tracer_end(c, some_dimensions(&q, n, o, two) ? transform(c, n, &q) : NULL);      \
     }
 SOME(fft2, LZ_FFT, true)
 SOME(ifft2, LZ_IFFT, true)
@@ -228,12 +228,12 @@ SOME(irfftn, LZ_IRFFT, false)
 
 /* ---- of signals with conjugate halves ---- */
 
-static lz_node *conjugate(lz_tr *c, lz_node *x)
+static lz_node *conjugate(lz_tracer *c, lz_node *x)
 {
-    if (!x || !lz_dtype_is_complex(lz_tr_dtype(x)))
+    if (!x || !lz_dtype_is_complex(lz_tracer_dtype(x)))
         return x;
-    return lz_tr_ew2(c, LZ_OP_COMPLEX, lz_tr_ew1(c, LZ_OP_REAL, x),
-                     NEG(lz_tr_ew1(c, LZ_OP_IMAG, x)));
+    return lz_tracer_ew2(c, LZ_OP_COMPLEX, lz_tracer_ew1(c, LZ_OP_REAL, x),
+                         NEG(lz_tracer_ew1(c, LZ_OP_IMAG, x)));
 }
 
 static norm exchanged(norm n)
@@ -247,9 +247,9 @@ lz_tensor *lz_hfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site
     request q = {.type = LZ_IRFFT};
     lz_node *n = IN(x);
     if (!one_dimension(&q, n, o))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     q.norm = exchanged(q.norm);
-    return lz_tr_end(c, transform(c, conjugate(c, n), &q));
+    return lz_tracer_end(c, transform(c, conjugate(c, n), &q));
 }
 
 lz_tensor *lz_ihfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site)
@@ -258,14 +258,14 @@ lz_tensor *lz_ihfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *sit
     request q = {.type = LZ_RFFT};
     lz_node *n = IN(x);
     if (!one_dimension(&q, n, o))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     q.norm = exchanged(q.norm);
-    return lz_tr_end(c, conjugate(c, transform(c, n, &q)));
+    return lz_tracer_end(c, conjugate(c, transform(c, n, &q)));
 }
 
 /* ---- frequencies ---- */
 
-static lz_node *frequencies(lz_tr *c, lz_dtype dtype, int64_t n, double d, bool real)
+static lz_node *frequencies(lz_tracer *c, lz_dtype dtype, int64_t n, double d, bool real)
 {
     lz_shape s = {.rank = 1, .dims = {real ? n / 2 + 1 : n}};
     if (n < 1 || n > INT32_MAX || d == 0 || !isfinite(d)) {
@@ -276,7 +276,7 @@ static lz_node *frequencies(lz_tr *c, lz_dtype dtype, int64_t n, double d, bool 
         LZ_FAIL(LZ_EDTYPE, "%s: frequencies are f32 or f64", lz_dtype_name(dtype));
         return NULL;
     }
-    lz_node *k = lz_tr_iota(c, LZ_I64, &s, 0, NULL);
+    lz_node *k = lz_tracer_iota(c, LZ_I64, &s, 0, NULL);
     if (k && !real)
         k = SEL(LT(k, K(k, (double)((n + 1) / 2))), k, SUB(k, K(k, (double)n)));
     k = TO(k, dtype);
@@ -286,37 +286,37 @@ static lz_node *frequencies(lz_tr *c, lz_dtype dtype, int64_t n, double d, bool 
 lz_tensor *lz_fftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site)
 {
     BEGIN("lz_fftfreq");
-    return lz_tr_end(c, frequencies(c, dtype, n, d, false));
+    return lz_tracer_end(c, frequencies(c, dtype, n, d, false));
 }
 
 lz_tensor *lz_rfftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site)
 {
     BEGIN("lz_rfftfreq");
-    return lz_tr_end(c, frequencies(c, dtype, n, d, true));
+    return lz_tracer_end(c, frequencies(c, dtype, n, d, true));
 }
 
 /* Element i of each dimension goes to (i + n / 2) mod n; back: to (i + (n + 1) / 2) mod n. */
-static lz_node *shifted(lz_tr *c, lz_node *x, const lz_dims *dims, bool back)
+static lz_node *shifted(lz_tracer *c, lz_node *x, const lz_dims *dims, bool back)
 {
     if (!x)
         return NULL;
-    int rank = lz_tr_shape(x)->rank, n = dims->n ? dims->n : rank;
+    int rank = lz_tracer_shape(x)->rank, n = dims->n ? dims->n : rank;
     if (n < 0 || n > LZ_MAX_RANK) {
         LZ_FAIL(LZ_EINVAL, "%d dimensions", n);
         return NULL;
     }
     for (int i = 0; x && i < n; i++) {
         int64_t dim = i;
-        if (dims->n && !lz_tr_dim(dims->v[i], rank, &dim))
+        if (dims->n && !lz_tracer_dim(dims->v[i], rank, &dim))
             return NULL;
         if (rank == 0)
             continue;
-        int64_t len = lz_tr_shape(x)->dims[dim], at = back ? len / 2 : (len + 1) / 2;
+        int64_t len = lz_tracer_shape(x)->dims[dim], at = back ? len / 2 : (len + 1) / 2;
         if (len < 2)
             continue;
-        lz_node *part[2] = {lz_tr_slice_dim(c, x, dim, at, len, 1),
-                            lz_tr_slice_dim(c, x, dim, 0, at, 1)};
-        x = part[0] && part[1] ? lz_tr_concat(c, part, 2, dim) : NULL;
+        lz_node *part[2] = {lz_tracer_slice_dim(c, x, dim, at, len, 1),
+                            lz_tracer_slice_dim(c, x, dim, 0, at, 1)};
+        x = part[0] && part[1] ? lz_tracer_concat(c, part, 2, dim) : NULL;
     }
     return x;
 }
@@ -324,11 +324,11 @@ static lz_node *shifted(lz_tr *c, lz_node *x, const lz_dims *dims, bool back)
 lz_tensor *lz_fftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_fftshift");
-    return lz_tr_end(c, shifted(c, IN(x), &dims, false));
+    return lz_tracer_end(c, shifted(c, IN(x), &dims, false));
 }
 
 lz_tensor *lz_ifftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_ifftshift");
-    return lz_tr_end(c, shifted(c, IN(x), &dims, true));
+    return lz_tracer_end(c, shifted(c, IN(x), &dims, true));
 }

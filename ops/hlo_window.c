@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define BEGIN(name)                                                                                \
-    lz_tr c;                                                                                       \
-    lz_tr_begin(&c, name, site)
+    lz_tracer c;                                                                                   \
+    lz_tracer_begin(&c, name, site)
 
 /* ---- on nodes ---- */
 
@@ -27,7 +27,7 @@ static void put_windows(lz_attr_any *r, const lz_window_axis *w, int rank)
     a->window_dilations.n = a->padding_low.n = a->padding_high.n = rank;
 }
 
-lz_node *lz_tr_reduce_window(lz_tr *c, lz_op op, lz_node *x, const lz_window_axis *w)
+lz_node *lz_tracer_reduce_window(lz_tracer *c, lz_op op, lz_node *x, const lz_window_axis *w)
 {
     lz_attr_any r;
     if (!x)
@@ -38,14 +38,14 @@ lz_node *lz_tr_reduce_window(lz_tr *c, lz_op op, lz_node *x, const lz_window_axi
         return NULL;
     }
     put_windows(&r, w, lz_node_type(x)->shape.rank);
-    lz_node *o[2] = {x, lz_tr_identity(c, op, d, x)};
+    lz_node *o[2] = {x, lz_tracer_identity(c, op, d, x)};
     if (!o[1] || !(r.as_reduce_window.body = lz_region_binary(op, d)))
         return NULL;
-    return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE_WINDOW, &r.head, o, 2), 0);
+    return lz_tracer_result(c, lz_tracer_op(c, LZ_OP_REDUCE_WINDOW, &r.head, o, 2), 0);
 }
 
-bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axis *w,
-                             lz_node **value, lz_node **position)
+bool lz_tracer_reduce_window_arg(lz_tracer *c, bool max, lz_node *x, const lz_window_axis *w,
+                                 lz_node **value, lz_node **position)
 {
     lz_attr_any r;
     if (!x)
@@ -58,21 +58,22 @@ bool lz_tr_reduce_window_arg(lz_tr *c, bool max, lz_node *x, const lz_window_axi
     lz_dtype pd = t->nelem <= INT32_MAX ? LZ_I32 : LZ_I64;
     lz_shape flat = lz_shape_make(1, &t->nelem);
     put_windows(&r, w, t->shape.rank);
-    lz_node *o[4] = {x, lz_tr_reshape(c, lz_tr_iota(c, pd, &flat, 0, x), &t->shape),
-                     lz_tr_identity(c, max ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, t->dtype, x),
-                     lz_tr_identity(c, LZ_OP_MINIMUM, pd, x)};
+    lz_node *o[4] = {x, lz_tracer_reshape(c, lz_tracer_iota(c, pd, &flat, 0, x), &t->shape),
+                     lz_tracer_identity(c, max ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, t->dtype, x),
+                     lz_tracer_identity(c, LZ_OP_MINIMUM, pd, x)};
     if (!o[1] || !o[2] || !o[3] || !(r.as_reduce_window.body = lz_region_arg(max, t->dtype, pd)))
         return false;
-    lz_node *m = lz_tr_op(c, LZ_OP_REDUCE_WINDOW, &r.head, o, 4);
-    *value = lz_tr_result(c, m, 0);
-    *position = lz_tr_convert(c, lz_tr_result(c, m, 1), LZ_I64);
+    lz_node *m = lz_tracer_op(c, LZ_OP_REDUCE_WINDOW, &r.head, o, 4);
+    *value = lz_tracer_result(c, m, 0);
+    *position = lz_tracer_convert(c, lz_tracer_result(c, m, 1), LZ_I64);
     return *value && *position;
 }
 
-lz_node *lz_tr_convolution(lz_tr *c, lz_node *x, lz_node *kernel, const lz_attr_convolution *a)
+lz_node *lz_tracer_convolution(lz_tracer *c, lz_node *x, lz_node *kernel,
+                               const lz_attr_convolution *a)
 {
     lz_node *o[2] = {x, kernel};
-    return x && kernel ? lz_tr_op(c, LZ_OP_CONVOLUTION, (const lz_attr *)(const void *)a, o, 2)
+    return x && kernel ? lz_tracer_op(c, LZ_OP_CONVOLUTION, (const lz_attr *)(const void *)a, o, 2)
                        : NULL;
 }
 
@@ -103,10 +104,10 @@ lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_
 {
     lz_window_axis w[LZ_MAX_RANK];
     BEGIN("lz_hlo_reduce_window");
-    lz_node *o = lz_tr_in(&c, x);
+    lz_node *o = lz_tracer_in(&c, x);
     bool ok = windows_in(o, window, w);
-    lz_op op = ok ? lz_tr_combiner(combiner) : LZ_OP_NONE;
-    return lz_tr_end(&c, op != LZ_OP_NONE ? lz_tr_reduce_window(&c, op, o, w) : NULL);
+    lz_op op = ok ? lz_tracer_combiner(combiner) : LZ_OP_NONE;
+    return lz_tracer_end(&c, op != LZ_OP_NONE ? lz_tracer_reduce_window(&c, op, o, w) : NULL);
 }
 
 lz_tensor *lz_hlo_reduce_window_arg_at(bool max, lz_tensor *x, const lz_window_dims *window,
@@ -115,12 +116,12 @@ lz_tensor *lz_hlo_reduce_window_arg_at(bool max, lz_tensor *x, const lz_window_d
     lz_window_axis w[LZ_MAX_RANK];
     lz_node *v = NULL, *p = NULL;
     BEGIN("lz_hlo_reduce_window_arg");
-    lz_node *o = lz_tr_in(&c, x);
-    bool ok = windows_in(o, window, w) && lz_tr_reduce_window_arg(&c, max, o, w, &v, &p);
+    lz_node *o = lz_tracer_in(&c, x);
+    bool ok = windows_in(o, window, w) && lz_tracer_reduce_window_arg(&c, max, o, w, &v, &p);
     if (position)
         *position = ok ? lz_trace_tensor_of(p, site)
                        : lz_trace_error_tensor("lz_hlo_reduce_window_arg", site);
-    return lz_tr_end(&c, ok ? v : NULL);
+    return lz_tracer_end(&c, ok ? v : NULL);
 }
 
 /* (a, b) -> a DIRECTION b */
@@ -147,11 +148,11 @@ static const lz_func *compare_region(lz_hlo_direction direction, lz_dtype d)
     return r;
 }
 
-static lz_node *select_and_scatter(lz_tr *c, lz_hlo_direction select, const char *combiner,
+static lz_node *select_and_scatter(lz_tracer *c, lz_hlo_direction select, const char *combiner,
                                    lz_node *x, lz_node *source, const lz_window_axis *w)
 {
     lz_attr_any r;
-    lz_op op = lz_tr_combiner(combiner);
+    lz_op op = lz_tracer_combiner(combiner);
     if (op == LZ_OP_NONE)
         return NULL;
     lz_attr_select_and_scatter *a = &r.as_select_and_scatter;
@@ -169,11 +170,11 @@ static lz_node *select_and_scatter(lz_tr *c, lz_hlo_direction select, const char
         a->padding_high.v[k] = w[k].high;
     }
     a->window_dimensions.n = a->window_strides.n = a->padding_low.n = a->padding_high.n = rank;
-    lz_node *o[3] = {x, source, lz_tr_identity(c, op, d, x)};
+    lz_node *o[3] = {x, source, lz_tracer_identity(c, op, d, x)};
     if (!o[2] || !(a->select = compare_region(select, d)) ||
         !(a->scatter = lz_region_binary(op, d)))
         return NULL;
-    return lz_tr_op(c, LZ_OP_SELECT_AND_SCATTER, &r.head, o, 3);
+    return lz_tracer_op(c, LZ_OP_SELECT_AND_SCATTER, &r.head, o, 3);
 }
 
 lz_tensor *lz_hlo_select_and_scatter_at(lz_hlo_direction select, const char *combiner, lz_tensor *x,
@@ -182,9 +183,9 @@ lz_tensor *lz_hlo_select_and_scatter_at(lz_hlo_direction select, const char *com
 {
     lz_window_axis w[LZ_MAX_RANK];
     BEGIN("lz_hlo_select_and_scatter");
-    lz_node *o = lz_tr_in(&c, x), *s = o ? lz_tr_in(&c, source) : NULL;
+    lz_node *o = lz_tracer_in(&c, x), *s = o ? lz_tracer_in(&c, source) : NULL;
     bool ok = s && windows_in(o, window, w);
-    return lz_tr_end(&c, ok ? select_and_scatter(&c, select, combiner, o, s, w) : NULL);
+    return lz_tracer_end(&c, ok ? select_and_scatter(&c, select, combiner, o, s, w) : NULL);
 }
 
 static bool conv_in(const lz_conv_dims *d, lz_attr_any *r)
@@ -229,7 +230,7 @@ lz_tensor *lz_hlo_convolution_at(lz_tensor *x, lz_tensor *kernel, const lz_conv_
 {
     lz_attr_any r;
     BEGIN("lz_hlo_convolution");
-    lz_node *o = lz_tr_in(&c, x), *k = o ? lz_tr_in(&c, kernel) : NULL;
-    return lz_tr_end(&c, k && conv_in(dims, &r) ? lz_tr_convolution(&c, o, k, &r.as_convolution)
-                                                : NULL);
+    lz_node *o = lz_tracer_in(&c, x), *k = o ? lz_tracer_in(&c, kernel) : NULL;
+    return lz_tracer_end(
+        &c, k && conv_in(dims, &r) ? lz_tracer_convolution(&c, o, k, &r.as_convolution) : NULL);
 }

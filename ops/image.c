@@ -15,25 +15,25 @@ static const char *text_of(const lz_node *x, char *text)
 typedef enum border { REFLECT, REPLICATE, CIRCULAR } border;
 
 /* `n` padding elements for one side of dim; low: those in front. */
-static lz_node *side(lz_tr *c, lz_node *x, int64_t dim, int64_t n, bool low, border b)
+static lz_node *side(lz_tracer *c, lz_node *x, int64_t dim, int64_t n, bool low, border b)
 {
-    int64_t extent = lz_tr_shape(x)->dims[dim];
+    int64_t extent = lz_tracer_shape(x)->dims[dim];
     if (b == CIRCULAR)
-        return lz_tr_slice_dim(c, x, dim, low ? extent - n : 0, low ? extent : n, 1);
+        return lz_tracer_slice_dim(c, x, dim, low ? extent - n : 0, low ? extent : n, 1);
     if (b == REFLECT) {
-        x = lz_tr_slice_dim(c, x, dim, low ? 1 : extent - 1 - n, low ? n + 1 : extent - 1, 1);
-        return x ? lz_tr_flip(c, x, &(lz_dims){1, {dim}}) : NULL;
+        x = lz_tracer_slice_dim(c, x, dim, low ? 1 : extent - 1 - n, low ? n + 1 : extent - 1, 1);
+        return x ? lz_tracer_flip(c, x, &(lz_dims){1, {dim}}) : NULL;
     }
-    lz_shape s = *lz_tr_shape(x);
-    x = lz_tr_slice_dim(c, x, dim, low ? 0 : extent - 1, low ? 1 : extent, 1);
+    lz_shape s = *lz_tracer_shape(x);
+    x = lz_tracer_slice_dim(c, x, dim, low ? 0 : extent - 1, low ? 1 : extent, 1);
     s.dims[dim] = n;
-    return x ? lz_tr_expand(c, x, &s) : NULL;
+    return x ? lz_tracer_expand(c, x, &s) : NULL;
 }
 
-static lz_node *pad_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t low, int64_t high, border b)
+static lz_node *pad_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t low, int64_t high, border b)
 {
     char text[128];
-    int64_t extent = lz_tr_shape(x)->dims[dim], most = low > high ? low : high;
+    int64_t extent = lz_tracer_shape(x)->dims[dim], most = low > high ? low : high;
     bool ok = low >= 0 && high >= 0 &&
               (b == REFLECT     ? most < extent
                : b == REPLICATE ? extent > 0
@@ -50,7 +50,7 @@ static lz_node *pad_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t low, int64_t 
     part[n++] = x;
     if (high && !(part[n++] = side(c, x, dim, high, false, b)))
         return NULL;
-    return lz_tr_concat(c, part, n, dim);
+    return lz_tracer_concat(c, part, n, dim);
 }
 
 static lz_tensor *pad(const char *name, lz_tensor *x, const int64_t *p, int n, border b,
@@ -60,18 +60,18 @@ static lz_tensor *pad(const char *name, lz_tensor *x, const int64_t *p, int n, b
     BEGIN(name);
     lz_node *t = IN(x);
     if (!t)
-        return lz_tr_end(c, NULL);
-    int rank = lz_tr_shape(t)->rank;
+        return lz_tracer_end(c, NULL);
+    int rank = lz_tracer_shape(t)->rank;
     if (!p || n < 2 || n > 6 || n % 2 || n / 2 > rank) {
         LZ_FAIL(p ? LZ_EINVAL : LZ_ENULL,
                 "%d padding values for %s: 2, 4 or 6, a pair for each "
                 "dimension",
                 n, text_of(t, text));
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     for (int i = 0; t && i < n / 2; i++)
         t = pad_dim(c, t, rank - 1 - i, p[2 * i], p[2 * i + 1], b);
-    return lz_tr_end(c, t);
+    return lz_tracer_end(c, t);
 }
 
 lz_tensor *lz_reflection_pad_at(lz_tensor *x, const int64_t *pads, int n, const lz_site *site)
@@ -102,12 +102,12 @@ static lz_shape last_three(const lz_shape *s)
     return r;
 }
 
-static lz_node *shuffle(lz_tr *c, lz_node *x, int64_t r, bool back)
+static lz_node *shuffle(lz_tracer *c, lz_node *x, int64_t r, bool back)
 {
     char text[128];
     if (!x)
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     lz_shape q = s->rank >= 3 ? last_three(s) : (lz_shape){.rank = 0}, out = *s;
     if (s->rank < 3 || r < 1 || r > INT32_MAX ||
         (back ? q.dims[2] % r || q.dims[3] % r : q.dims[1] % (r * r))) {
@@ -132,19 +132,19 @@ static lz_node *shuffle(lz_tr *c, lz_node *x, int64_t r, bool back)
         if (!lz_mul_i64(o[1], r, &o[1]) || !lz_mul_i64(o[2], r, &o[2]))
             return LZ_FAIL(LZ_ERANGE, "too many elements"), NULL;
     }
-    return lz_tr_reshape(c, lz_tr_transpose(c, lz_tr_reshape(c, x, &six), &perm), &out);
+    return lz_tracer_reshape(c, lz_tracer_transpose(c, lz_tracer_reshape(c, x, &six), &perm), &out);
 }
 
 lz_tensor *lz_pixel_shuffle_at(lz_tensor *x, int64_t factor, const lz_site *site)
 {
     BEGIN("lz_pixel_shuffle");
-    return lz_tr_end(c, shuffle(c, IN(x), factor, false));
+    return lz_tracer_end(c, shuffle(c, IN(x), factor, false));
 }
 
 lz_tensor *lz_pixel_unshuffle_at(lz_tensor *x, int64_t factor, const lz_site *site)
 {
     BEGIN("lz_pixel_unshuffle");
-    return lz_tr_end(c, shuffle(c, IN(x), factor, true));
+    return lz_tracer_end(c, shuffle(c, IN(x), factor, true));
 }
 
 lz_tensor *lz_channel_shuffle_at(lz_tensor *x, int64_t groups, const lz_site *site)
@@ -153,19 +153,20 @@ lz_tensor *lz_channel_shuffle_at(lz_tensor *x, int64_t groups, const lz_site *si
     BEGIN("lz_channel_shuffle");
     lz_node *n = IN(x);
     if (!n)
-        return lz_tr_end(c, NULL);
-    const lz_shape s = *lz_tr_shape(n);
+        return lz_tracer_end(c, NULL);
+    const lz_shape s = *lz_tracer_shape(n);
     if (s.rank < 3 || groups < 1 || s.dims[1] % groups) {
         LZ_FAIL(LZ_ESHAPE,
                 "%s in %" PRId64 " groups: [N, C, ..] and groups that divide C are needed",
                 text_of(n, text), groups);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     lz_shape four = {4, {s.dims[0], groups, s.dims[1] / groups, 1}};
     for (int i = 2; i < s.rank; i++)
         four.dims[3] *= s.dims[i];
-    n = lz_tr_transpose(c, lz_tr_reshape(c, n, &four), &(lz_ints){.n = 4, .v = {0, 2, 1, 3}});
-    return lz_tr_end(c, lz_tr_reshape(c, n, &s));
+    n = lz_tracer_transpose(c, lz_tracer_reshape(c, n, &four),
+                            &(lz_ints){.n = 4, .v = {0, 2, 1, 3}});
+    return lz_tracer_end(c, lz_tracer_reshape(c, n, &s));
 }
 
 /* ---- windows ---- */
@@ -203,20 +204,21 @@ static bool windows_of(const lz_window *w, const int64_t *extent, windows *out)
 }
 
 /* Positions in the padded image of element k of window o: [kernel, count]. */
-static lz_node *window_positions(lz_tr *c, const windows *w, const lz_node *like)
+static lz_node *window_positions(lz_tracer *c, const windows *w, const lz_node *like)
 {
     lz_shape s = {.rank = 2, .dims = {w->kernel, w->count}};
-    lz_node *k = lz_tr_iota(c, LZ_I64, &s, 0, like), *o = lz_tr_iota(c, LZ_I64, &s, 1, like);
+    lz_node *k = lz_tracer_iota(c, LZ_I64, &s, 0, like),
+            *o = lz_tracer_iota(c, LZ_I64, &s, 1, like);
     return ADD(MUL(k, K(k, (double)w->dilation)), MUL(o, K(o, (double)w->stride)));
 }
 
-static lz_node *im2col(lz_tr *c, lz_node *x, const lz_window *window)
+static lz_node *im2col(lz_tracer *c, lz_node *x, const lz_window *window)
 {
     char text[128];
     windows w[2];
     if (!x)
         return NULL;
-    const lz_shape s = *lz_tr_shape(x);
+    const lz_shape s = *lz_tracer_shape(x);
     if (s.rank != 4) {
         LZ_FAIL(LZ_ESHAPE, "x is %s: [N, C, H, W] is needed", text_of(x, text));
         return NULL;
@@ -224,41 +226,43 @@ static lz_node *im2col(lz_tr *c, lz_node *x, const lz_window *window)
     if (!windows_of(window, s.dims + 2, w))
         return NULL;
     lz_ints edge = {.n = 4, .v = {0, 0, w[0].padding, w[1].padding}}, none = {.n = 4};
-    x = lz_tr_pad(c, x, &edge, &edge, &none);
+    x = lz_tracer_pad(c, x, &edge, &edge, &none);
     lz_node *rows = window_positions(c, &w[0], x), *cols = window_positions(c, &w[1], x);
-    x = rows ? lz_tr_take(c, x, 2, rows) : NULL;      /* [N, C, kh, oh, W] */
-    x = x && cols ? lz_tr_take(c, x, 4, cols) : NULL; /* [N, C, kh, oh, kw, ow] */
-    x = lz_tr_transpose(c, x, &(lz_ints){.n = 6, .v = {0, 1, 2, 4, 3, 5}});
+    x = rows ? lz_tracer_take(c, x, 2, rows) : NULL;      /* [N, C, kh, oh, W] */
+    x = x && cols ? lz_tracer_take(c, x, 4, cols) : NULL; /* [N, C, kh, oh, kw, ow] */
+    x = lz_tracer_transpose(c, x, &(lz_ints){.n = 6, .v = {0, 1, 2, 4, 3, 5}});
     lz_shape r = {3, {s.dims[0], s.dims[1], w[0].count * w[1].count}};
     if (!x || !lz_mul_i64(r.dims[1], w[0].kernel * w[1].kernel, &r.dims[1]))
         return NULL;
-    return lz_tr_reshape(c, x, &r);
+    return lz_tracer_reshape(c, x, &r);
 }
 
 lz_tensor *lz_im2col_at(lz_tensor *x, const lz_window *window, const lz_site *site)
 {
     BEGIN("lz_im2col");
-    return lz_tr_end(c, im2col(c, IN(x), window));
+    return lz_tracer_end(c, im2col(c, IN(x), window));
 }
 
 /* Scatters the slices of dim, summed, into `extent` zeros at their positions. */
-static lz_node *gather_back(lz_tr *c, lz_node *x, int64_t dim, int64_t extent, lz_node *at)
+static lz_node *gather_back(lz_tracer *c, lz_node *x, int64_t dim, int64_t extent, lz_node *at)
 {
     if (!x || !at)
         return NULL;
-    lz_shape s = *lz_tr_shape(x), row = {.rank = 1, .dims = {lz_node_type(at)->nelem}};
+    lz_shape s = *lz_tracer_shape(x), row = {.rank = 1, .dims = {lz_node_type(at)->nelem}};
     s.dims[dim] = extent;
-    return lz_tr_into_slices(c, LZ_OP_ADD, lz_tr_fill(c, lz_tr_const(c, lz_tr_dtype(x), 0, x), &s),
-                             dim, lz_tr_reshape(c, at, &row), x);
+    return lz_tracer_into_slices(
+        c, LZ_OP_ADD, lz_tracer_fill(c, lz_tracer_const(c, lz_tracer_dtype(x), 0, x), &s), dim,
+        lz_tracer_reshape(c, at, &row), x);
 }
 
-static lz_node *col2im(lz_tr *c, lz_node *x, int64_t height, int64_t width, const lz_window *window)
+static lz_node *col2im(lz_tracer *c, lz_node *x, int64_t height, int64_t width,
+                       const lz_window *window)
 {
     char text[128];
     windows w[2];
     if (!x || !windows_of(window, (int64_t[]){height, width}, w))
         return NULL;
-    const lz_shape s = *lz_tr_shape(x);
+    const lz_shape s = *lz_tracer_shape(x);
     int64_t cells = w[0].kernel * w[1].kernel;
     if (s.rank != 3 || s.dims[1] % cells || s.dims[2] != w[0].count * w[1].count) {
         LZ_FAIL(LZ_ESHAPE, "x is %s: [N, C %" PRId64 ", %" PRId64 "] is needed", text_of(x, text),
@@ -270,15 +274,15 @@ static lz_node *col2im(lz_tr *c, lz_node *x, int64_t height, int64_t width, cons
     lz_shape six = {6, {n, ch, w[0].kernel, w[1].kernel, w[0].count, w[1].count}},
              five = {5, {n, ch, w[0].kernel, w[0].count, w[1].kernel * w[1].count}},
              four = {4, {n, ch, w[0].kernel * w[0].count, wp}};
-    lz_dtype d = lz_tr_dtype(x);
-    x = lz_tr_reshape(c, lz_tr_wide(c, x), &six);
-    x = lz_tr_transpose(c, x, &(lz_ints){.n = 6, .v = {0, 1, 2, 4, 3, 5}});
-    x = gather_back(c, lz_tr_reshape(c, x, &five), 4, wp, window_positions(c, &w[1], x));
-    x = gather_back(c, lz_tr_reshape(c, x, &four), 2, hp, window_positions(c, &w[0], x));
+    lz_dtype d = lz_tracer_dtype(x);
+    x = lz_tracer_reshape(c, lz_tracer_wide(c, x), &six);
+    x = lz_tracer_transpose(c, x, &(lz_ints){.n = 6, .v = {0, 1, 2, 4, 3, 5}});
+    x = gather_back(c, lz_tracer_reshape(c, x, &five), 4, wp, window_positions(c, &w[1], x));
+    x = gather_back(c, lz_tracer_reshape(c, x, &four), 2, hp, window_positions(c, &w[0], x));
     if (x)
-        x = lz_tr_slice_dim(c, x, 2, w[0].padding, w[0].padding + height, 1);
+        x = lz_tracer_slice_dim(c, x, 2, w[0].padding, w[0].padding + height, 1);
     if (x)
-        x = lz_tr_slice_dim(c, x, 3, w[1].padding, w[1].padding + width, 1);
+        x = lz_tracer_slice_dim(c, x, 3, w[1].padding, w[1].padding + width, 1);
     return TO(x, d);
 }
 
@@ -286,5 +290,5 @@ lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, const lz_wi
                         const lz_site *site)
 {
     BEGIN("lz_col2im");
-    return lz_tr_end(c, col2im(c, IN(x), height, width, window));
+    return lz_tracer_end(c, col2im(c, IN(x), height, width, window));
 }

@@ -6,11 +6,11 @@
 
 /* Slices of x at the positions in `index` along dim, clamped; index's dimensions replace dim
  * (indexing.c). */
-lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index);
+lz_node *lz_tracer_take(lz_tracer *c, lz_node *x, int64_t dim, lz_node *index);
 /* `updates` combined into x at the indices; op NONE: they replace. The record has the dimension
  * numbers; its region is filled in here (scatter_builder.c). */
-lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
-                       lz_attr_any *dims);
+lz_node *lz_tracer_scatter(lz_tracer *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
+                           lz_attr_any *dims);
 /* The position of the largest or smallest element along dim, which is removed (hlo.c). */
-lz_node *lz_tr_argminmax(lz_tr *c, bool max, lz_node *x, int64_t dim);
+lz_node *lz_tracer_argminmax(lz_tracer *c, bool max, lz_node *x, int64_t dim);
 #endif

@@ -12,7 +12,7 @@ static const lz_type *type_of(const lz_node *x)
     return lz_node_type(x);
 }
 
-bool lz_tr_is_index(const lz_node *x)
+bool lz_tracer_is_index(const lz_node *x)
 {
     lz_dtype d = type_of(x)->dtype;
     if (d == LZ_I32 || d == LZ_I64)
@@ -23,7 +23,7 @@ bool lz_tr_is_index(const lz_node *x)
 
 /* What no indices pick out of a dimension of extent 0: a slice of extent 1 would not fit into
  * it. */
-static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *index)
+static lz_node *take_nothing(lz_tracer *c, lz_node *x, int64_t dim, const lz_shape *index)
 {
     const lz_shape *s = &type_of(x)->shape;
     lz_shape r = lz_shape_make(0, NULL);
@@ -33,12 +33,12 @@ static lz_node *take_nothing(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *
         if (i != dim)
             r.dims[r.rank++] = s->dims[i];
     }
-    return lz_tr_reshape(c, x, &r);
+    return lz_tracer_reshape(c, x, &r);
 }
 
 /* Slices of x with extent 1 at dim, at the positions in `index`, whose dimensions come in the place
  * of dim. */
-lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
+lz_node *lz_tracer_take(lz_tracer *c, lz_node *x, int64_t dim, lz_node *index)
 {
     if (!x || !index)
         return NULL;
@@ -59,13 +59,13 @@ lz_node *lz_tr_take(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     lz_node *o[2] = {x, index};
     if (s->dims[dim] == 0 && type_of(index)->nelem == 0) /* nothing out of nothing */
         return take_nothing(c, x, dim, is);
-    return lz_tr_op(c, LZ_OP_GATHER, &a.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_GATHER, &a.head, o, 2);
 }
 
-static lz_node *index_select(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
+static lz_node *index_select(lz_tracer *c, lz_node *x, int64_t dim, lz_node *index)
 {
     char text[128];
-    if (!x || !index || !lz_tr_is_index(index))
+    if (!x || !index || !lz_tracer_is_index(index))
         return NULL;
     if (type_of(x)->shape.rank == 0 || type_of(index)->shape.rank != 1) {
         LZ_FAIL(LZ_ESHAPE,
@@ -74,32 +74,33 @@ static lz_node *index_select(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
                 type_of(x)->shape.rank, lz_type_short(type_of(index), text, sizeof text));
         return NULL;
     }
-    return lz_tr_dim(dim, type_of(x)->shape.rank, &dim) ? lz_tr_take(c, x, dim, index) : NULL;
+    return lz_tracer_dim(dim, type_of(x)->shape.rank, &dim) ? lz_tracer_take(c, x, dim, index)
+                                                            : NULL;
 }
 
 lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site)
 {
     BEGIN("lz_index_select");
-    lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL;
-    return lz_tr_end(c, index_select(c, n, dim, i));
+    lz_node *n = lz_tracer_in(c, x), *i = n ? lz_tracer_in(c, index) : NULL;
+    return lz_tracer_end(c, index_select(c, n, dim, i));
 }
 
 lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site)
 {
     BEGIN("lz_embedding");
-    lz_node *w = lz_tr_in(c, weight), *i = w ? lz_tr_in(c, indices) : NULL;
+    lz_node *w = lz_tracer_in(c, weight), *i = w ? lz_tracer_in(c, indices) : NULL;
     if (i && type_of(w)->shape.rank != 2) {
         LZ_FAIL(LZ_ESHAPE, "weight has rank %d: it must be [rows, width]", type_of(w)->shape.rank);
         i = NULL;
     }
-    return lz_tr_end(c, i && lz_tr_is_index(i) ? lz_tr_take(c, w, 0, i) : NULL);
+    return lz_tracer_end(c, i && lz_tracer_is_index(i) ? lz_tracer_take(c, w, 0, i) : NULL);
 }
 
 /* Whether x and the index (and src) have equal rank and the index fits; dim from the front. */
 static bool index_fits(const lz_node *x, int64_t *dim, const lz_node *index, const lz_node *src)
 {
     char tx[128], ti[128], ts[128] = "";
-    if (!lz_tr_is_index(index) || !lz_tr_dim(*dim, type_of(x)->shape.rank, dim))
+    if (!lz_tracer_is_index(index) || !lz_tracer_dim(*dim, type_of(x)->shape.rank, dim))
         return false;
     const lz_shape *s = &type_of(x)->shape, *is = &type_of(index)->shape,
                    *ss = src ? &type_of(src)->shape : is;
@@ -117,7 +118,7 @@ static bool index_fits(const lz_node *x, int64_t *dim, const lz_node *index, con
 }
 
 /* The first elements of every dimension (but `not`, -1: none) as in `shape`. */
-static lz_node *crop(lz_tr *c, lz_node *x, const lz_shape *shape, int64_t except)
+static lz_node *crop(lz_tracer *c, lz_node *x, const lz_shape *shape, int64_t except)
 {
     const lz_shape *s = &type_of(x)->shape;
     lz_ints lo = {.n = s->rank}, hi = {.n = s->rank}, st = {.n = s->rank};
@@ -127,7 +128,7 @@ static lz_node *crop(lz_tr *c, lz_node *x, const lz_shape *shape, int64_t except
         st.v[i] = 1;
         same &= hi.v[i] == s->dims[i];
     }
-    return same ? x : lz_tr_slice(c, x, &lo, &hi, &st);
+    return same ? x : lz_tracer_slice(c, x, &lo, &hi, &st);
 }
 
 static lz_ints all_but(int rank, int64_t dim)
@@ -139,7 +140,7 @@ static lz_ints all_but(int rank, int64_t dim)
     return v;
 }
 
-lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
+lz_node *lz_tracer_gather(lz_tracer *c, lz_node *x, int64_t dim, lz_node *index)
 {
     lz_attr_any a;
     if (!x || !index || !index_fits(x, &dim, index, NULL))
@@ -149,7 +150,7 @@ lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
         return x;
     if (type_of(x)->nelem == 0 &&
         type_of(index)->nelem == 0) /* a slice of extent 1 would not fit */
-        return lz_tr_reshape(c, x, &is);
+        return lz_tracer_reshape(c, x, &is);
     x = crop(c, x, &is, dim);
     lz_attr_init(&a, LZ_ATTR_gather);
     a.as_gather.collapsed_slice_dims = a.as_gather.start_index_map = (lz_ints){.n = 1, .v = {dim}};
@@ -160,31 +161,32 @@ lz_node *lz_tr_gather(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     for (int i = 0; i < is.rank; i++)
         a.as_gather.slice_sizes.v[i] = 1;
     lz_node *o[2] = {x, index};
-    return lz_tr_op(c, LZ_OP_GATHER, &a.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_GATHER, &a.head, o, 2);
 }
 
 lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site)
 {
     BEGIN("lz_gather");
-    lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL;
-    return lz_tr_end(c, lz_tr_gather(c, n, dim, i));
+    lz_node *n = lz_tracer_in(c, x), *i = n ? lz_tracer_in(c, index) : NULL;
+    return lz_tracer_end(c, lz_tracer_gather(c, n, dim, i));
 }
 
 /* index with every coordinate written out: [..., rank]. */
-static lz_node *full_index(lz_tr *c, lz_node *index, int64_t dim)
+static lz_node *full_index(lz_tracer *c, lz_node *index, int64_t dim)
 {
     lz_shape s = type_of(index)->shape, one = s;
     lz_dtype d = type_of(index)->dtype;
     lz_node *part[LZ_MAX_RANK];
     one.dims[one.rank++] = 1;
     for (int i = 0; i < s.rank; i++)
-        if (!(part[i] = lz_tr_reshape(c, i == dim ? index : lz_tr_iota(c, d, &s, i, index), &one)))
+        if (!(part[i] = lz_tracer_reshape(c, i == dim ? index : lz_tracer_iota(c, d, &s, i, index),
+                                          &one)))
             return NULL;
-    return lz_tr_concat(c, part, (uint32_t)s.rank, s.rank);
+    return lz_tracer_concat(c, part, (uint32_t)s.rank, s.rank);
 }
 
-lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
-                             lz_node *src)
+lz_node *lz_tracer_scatter_along(lz_tracer *c, lz_op op, lz_node *x, int64_t dim, lz_node *index,
+                                 lz_node *src)
 {
     lz_attr_any a;
     if (!x || !index || !src || !index_fits(x, &dim, index, src))
@@ -197,7 +199,7 @@ lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_nod
     }
     const lz_shape is = type_of(index)->shape, *s = &type_of(x)->shape;
     if (is.rank == 0)
-        return op == LZ_OP_NONE ? src : lz_tr_ew2(c, op, x, src);
+        return op == LZ_OP_NONE ? src : lz_tracer_ew2(c, op, x, src);
     bool batched = true;
     for (int i = 0; i < is.rank; i++)
         batched &= i == dim || is.dims[i] == s->dims[i];
@@ -219,21 +221,21 @@ lz_node *lz_tr_scatter_along(lz_tr *c, lz_op op, lz_node *x, int64_t dim, lz_nod
         a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims =
             all_but(is.rank, -1);
     }
-    return lz_tr_scatter(c, op, x, index, src, &a);
+    return lz_tracer_scatter(c, op, x, index, src, &a);
 }
 
 lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                              const lz_site *site)
 {
     BEGIN("lz_scatter_add");
-    lz_node *n = lz_tr_in(c, x), *i = n ? lz_tr_in(c, index) : NULL,
-            *s = i ? lz_tr_in(c, src) : NULL;
-    return lz_tr_end(c, lz_tr_scatter_along(c, LZ_OP_ADD, n, dim, i, s));
+    lz_node *n = lz_tracer_in(c, x), *i = n ? lz_tracer_in(c, index) : NULL,
+            *s = i ? lz_tracer_in(c, src) : NULL;
+    return lz_tracer_end(c, lz_tracer_scatter_along(c, LZ_OP_ADD, n, dim, i, s));
 }
 
-static lz_node *one_hot(lz_tr *c, lz_node *index, int64_t n, lz_dtype d)
+static lz_node *one_hot(lz_tracer *c, lz_node *index, int64_t n, lz_dtype d)
 {
-    if (!index || !lz_tr_is_index(index))
+    if (!index || !lz_tracer_is_index(index))
         return NULL;
     lz_shape s = type_of(index)->shape;
     lz_ints dims = all_but(s.rank, -1);
@@ -242,15 +244,15 @@ static lz_node *one_hot(lz_tr *c, lz_node *index, int64_t n, lz_dtype d)
         return NULL;
     }
     s.dims[s.rank++] = n;
-    lz_node *i = lz_tr_broadcast_in_dim(c, index, &dims, &s);
-    lz_node *at = lz_tr_iota(c, type_of(index)->dtype, &s, s.rank - 1, index);
-    return lz_tr_convert(c, lz_tr_compare(c, LZ_CMP_EQ, i, at), d);
+    lz_node *i = lz_tracer_broadcast_in_dim(c, index, &dims, &s);
+    lz_node *at = lz_tracer_iota(c, type_of(index)->dtype, &s, s.rank - 1, index);
+    return lz_tracer_convert(c, lz_tracer_compare(c, LZ_CMP_EQ, i, at), d);
 }
 
 lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype, const lz_site *site)
 {
     BEGIN("lz_one_hot");
-    return lz_tr_end(c, one_hot(c, lz_tr_in(c, index), num_classes, dtype));
+    return lz_tracer_end(c, one_hot(c, lz_tracer_in(c, index), num_classes, dtype));
 }
 
 static lz_tensor *arg_extreme(const char *name, bool max, lz_tensor *x, int64_t dim, bool keepdim,
@@ -261,13 +263,13 @@ static lz_tensor *arg_extreme(const char *name, bool max, lz_tensor *x, int64_t 
     bool all = dim == LZ_ALL_DIMS;
     lz_tensor *flat = all && s.rank > 0 ? lz_reshape_at(x, LZ_SHAPE(-1), site) : lz_retain(x);
     lz_tensor *t = lz_hlo_argminmax_at(max, flat, all ? 0 : dim, site);
-    lz_node *r = lz_tr_in(c, t);
-    if (r && keepdim && s.rank > 0 && (all || lz_tr_dim(dim, s.rank, &dim))) {
+    lz_node *r = lz_tracer_in(c, t);
+    if (r && keepdim && s.rank > 0 && (all || lz_tracer_dim(dim, s.rank, &dim))) {
         for (int i = 0; i < s.rank; i++)
             s.dims[i] = all || i == dim ? 1 : s.dims[i];
-        r = lz_tr_reshape(c, r, &s);
+        r = lz_tracer_reshape(c, r, &s);
     }
-    lz_tensor *out = lz_tr_end(c, r);
+    lz_tensor *out = lz_tracer_end(c, r);
     (void)lz_release(t);
     (void)lz_release(flat);
     return out;
@@ -285,104 +287,107 @@ lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *
 
 /* ---- choosing ---- */
 
-lz_node *lz_tr_where(lz_tr *c, lz_node *p, lz_node *a, lz_node *b)
+lz_node *lz_tracer_where(lz_tracer *c, lz_node *p, lz_node *a, lz_node *b)
 {
     lz_shape s;
-    if (!(p = lz_tr_convert(c, p, LZ_BOOL)) || !lz_tr_match(c, &a, &b) ||
-        !lz_tr_broadcast_shapes(&type_of(p)->shape, &type_of(a)->shape, &s))
+    if (!(p = lz_tracer_convert(c, p, LZ_BOOL)) || !lz_tracer_match(c, &a, &b) ||
+        !lz_tracer_broadcast_shapes(&type_of(p)->shape, &type_of(a)->shape, &s))
         return NULL;
-    return lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_expand(c, p, &s), lz_tr_expand(c, a, &s),
-                     lz_tr_expand(c, b, &s));
+    return lz_tracer_ew3(c, LZ_OP_SELECT, lz_tracer_expand(c, p, &s), lz_tracer_expand(c, a, &s),
+                         lz_tracer_expand(c, b, &s));
 }
 
 lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_where");
-    lz_node *p = lz_tr_in(c, cond), *x = p ? lz_tr_in(c, a) : NULL, *y = x ? lz_tr_in(c, b) : NULL;
-    return lz_tr_end(c, y ? lz_tr_where(c, p, x, y) : NULL);
+    lz_node *p = lz_tracer_in(c, cond), *x = p ? lz_tracer_in(c, a) : NULL,
+            *y = x ? lz_tracer_in(c, b) : NULL;
+    return lz_tracer_end(c, y ? lz_tracer_where(c, p, x, y) : NULL);
 }
 
 /* One operation, not a maximum and a minimum: its gradient passes at the bounds, as in ATen. */
-static lz_node *clamp(lz_tr *c, lz_node *x, double lo, double hi)
+static lz_node *clamp(lz_tracer *c, lz_node *x, double lo, double hi)
 {
     bool below = !isnan(lo), above = !isnan(hi);
     bool real = (below && (!isfinite(lo) || lo != trunc(lo))) ||
                 (above && (!isfinite(hi) || hi != trunc(hi)));
-    lz_node *l = below ? lz_tr_scalar_for(c, &x, lo, real) : NULL,
-            *h = above ? lz_tr_scalar_for(c, &x, hi, real) : NULL;
+    lz_node *l = below ? lz_tracer_scalar_for(c, &x, lo, real) : NULL,
+            *h = above ? lz_tracer_scalar_for(c, &x, hi, real) : NULL;
     if (!below && !above)
         return x;
     if (!below) /* saturates to the lowest value of an integer dtype */
-        l = lz_tr_const_like(c, x, -INFINITY);
+        l = lz_tracer_const_like(c, x, -INFINITY);
     if (!above)
-        h = lz_tr_const_like(c, x, INFINITY);
-    return lz_tr_ew3(c, LZ_OP_CLAMP, l, x, h);
+        h = lz_tracer_const_like(c, x, INFINITY);
+    return lz_tracer_ew3(c, LZ_OP_CLAMP, l, x, h);
 }
 
 lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
 {
     BEGIN("lz_clamp");
-    return lz_tr_end(c, clamp(c, lz_tr_in(c, x), lo, hi));
+    return lz_tracer_end(c, clamp(c, lz_tracer_in(c, x), lo, hi));
 }
 
 /* ---- activations ---- */
 
 /* 0 where x <= 0, else x: NaN stays, and the gradient at 0 is 0 as in ATen (maximum would give half
  * of it). */
-static lz_node *relu(lz_tr *c, lz_node *x)
+static lz_node *relu(lz_tracer *c, lz_node *x)
 {
-    lz_node *zero = lz_tr_const_like(c, x, 0);
-    return lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_compare(c, LZ_CMP_LE, x, zero), zero, x);
+    lz_node *zero = lz_tracer_const_like(c, x, 0);
+    return lz_tracer_ew3(c, LZ_OP_SELECT, lz_tracer_compare(c, LZ_CMP_LE, x, zero), zero, x);
 }
 
 lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_relu");
-    return lz_tr_end(c, relu(c, lz_tr_in(c, x)));
+    return lz_tracer_end(c, relu(c, lz_tracer_in(c, x)));
 }
 
 /* 0.5 x (1 + erf(x / sqrt 2)), or 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). 16-bit floats
  * are computed in f32. */
-static lz_node *gelu(lz_tr *c, lz_node *x, bool approximate)
+static lz_node *gelu(lz_tracer *c, lz_node *x, bool approximate)
 {
-    if (!(x = lz_tr_float(c, x)))
+    if (!(x = lz_tracer_float(c, x)))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
     if (d == LZ_F16 || d == LZ_BF16)
-        x = lz_tr_convert(c, x, LZ_F32);
+        x = lz_tracer_convert(c, x, LZ_F32);
     lz_node *t;
     if (approximate) {
-        lz_node *cube = lz_tr_ew2(c, LZ_OP_MULTIPLY, lz_tr_ew2(c, LZ_OP_MULTIPLY, x, x), x);
-        t = lz_tr_ew2(c, LZ_OP_ADD, x,
-                      lz_tr_ew2(c, LZ_OP_MULTIPLY, cube, lz_tr_const_like(c, x, 0.044715)));
-        t = lz_tr_ew1(
-            c, LZ_OP_TANH,
-            lz_tr_ew2(c, LZ_OP_MULTIPLY, t, lz_tr_const_like(c, x, 0.79788456080286535588)));
+        lz_node *cube = lz_tracer_ew2(c, LZ_OP_MULTIPLY, lz_tracer_ew2(c, LZ_OP_MULTIPLY, x, x), x);
+        t = lz_tracer_ew2(
+            c, LZ_OP_ADD, x,
+            lz_tracer_ew2(c, LZ_OP_MULTIPLY, cube, lz_tracer_const_like(c, x, 0.044715)));
+        t = lz_tracer_ew1(c, LZ_OP_TANH,
+                          lz_tracer_ew2(c, LZ_OP_MULTIPLY, t,
+                                        lz_tracer_const_like(c, x, 0.79788456080286535588)));
     } else {
-        t = lz_tr_ew1(
-            c, LZ_OP_ERF,
-            lz_tr_ew2(c, LZ_OP_MULTIPLY, x, lz_tr_const_like(c, x, 0.70710678118654752440)));
+        t = lz_tracer_ew1(c, LZ_OP_ERF,
+                          lz_tracer_ew2(c, LZ_OP_MULTIPLY, x,
+                                        lz_tracer_const_like(c, x, 0.70710678118654752440)));
     }
-    lz_node *half = lz_tr_ew2(c, LZ_OP_MULTIPLY, x, lz_tr_const_like(c, x, 0.5));
-    return lz_tr_convert(
+    lz_node *half = lz_tracer_ew2(c, LZ_OP_MULTIPLY, x, lz_tracer_const_like(c, x, 0.5));
+    return lz_tracer_convert(
         c,
-        lz_tr_ew2(c, LZ_OP_MULTIPLY, half, lz_tr_ew2(c, LZ_OP_ADD, t, lz_tr_const_like(c, x, 1))),
+        lz_tracer_ew2(c, LZ_OP_MULTIPLY, half,
+                      lz_tracer_ew2(c, LZ_OP_ADD, t, lz_tracer_const_like(c, x, 1))),
         d);
 }
 
 lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site)
 {
     BEGIN("lz_gelu");
-    return lz_tr_end(c, gelu(c, lz_tr_in(c, x), tanh_approximation));
+    return lz_tracer_end(c, gelu(c, lz_tracer_in(c, x), tanh_approximation));
 }
 
 lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_silu");
-    lz_node *n = lz_tr_float(c, lz_tr_in(c, x));
-    lz_dtype d = lz_tr_dtype(n);
-    n = lz_tr_wide(c, n);
-    return lz_tr_end(c, TO(MUL(n, SIGMOID(n)), d));
+    lz_node *n = lz_tracer_float(c, lz_tracer_in(c, x));
+    lz_dtype d = lz_tracer_dtype(n);
+    n = lz_tracer_wide(c, n);
+    return lz_tracer_end(c, TO(MUL(n, SIGMOID(n)), d));
 }
 
 /* ---- scalar operands ---- */
@@ -391,8 +396,8 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
                               const lz_site *site)
 {
     BEGIN(name);
-    lz_node *n = lz_tr_in(c, x), *s = lz_tr_scalar_for(c, &n, v, want_float);
-    return lz_tr_end(c, lz_tr_ew2(c, op, n, s));
+    lz_node *n = lz_tracer_in(c, x), *s = lz_tracer_scalar_for(c, &n, v, want_float);
+    return lz_tracer_end(c, lz_tracer_ew2(c, op, n, s));
 }
 
 lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site)
@@ -419,11 +424,11 @@ lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site)
 lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
     BEGIN("lz_pow_scalar");
-    lz_node *n = lz_tr_in(c, x), *e;
+    lz_node *n = lz_tracer_in(c, x), *e;
     if (n && s == 2 && type_of(n)->dtype != LZ_BOOL)
-        return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_MULTIPLY, n, n));
+        return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_MULTIPLY, n, n));
     if (n && s == 0.5 && !lz_dtype_is_complex(type_of(n)->dtype))
-        return lz_tr_end(c, lz_tr_ew1(c, LZ_OP_SQRT, lz_tr_float(c, n)));
-    e = lz_tr_scalar_for(c, &n, s, s < 0);
-    return lz_tr_end(c, lz_tr_ew2(c, LZ_OP_POWER, n, e));
+        return lz_tracer_end(c, lz_tracer_ew1(c, LZ_OP_SQRT, lz_tracer_float(c, n)));
+    e = lz_tracer_scalar_for(c, &n, s, s < 0);
+    return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_POWER, n, e));
 }

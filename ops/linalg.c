@@ -13,31 +13,31 @@ static const char *text_of(const lz_node *x, char *text)
 static bool ranks(const lz_node *a, const lz_node *b, int ra, int rb)
 {
     char ta[128], tb[128];
-    if (lz_tr_shape(a)->rank == ra && lz_tr_shape(b)->rank == rb)
+    if (lz_tracer_shape(a)->rank == ra && lz_tracer_shape(b)->rank == rb)
         return true;
     LZ_FAIL(LZ_ESHAPE, "%s and %s: ranks %d and %d are needed", text_of(a, ta), text_of(b, tb), ra,
             rb);
     return false;
 }
 
-static lz_node *batched(lz_tr *c, lz_node *a, lz_node *b)
+static lz_node *batched(lz_tracer *c, lz_node *a, lz_node *b)
 {
     char ta[128], tb[128];
     if (!ranks(a, b, 3, 3))
         return NULL;
-    if (lz_tr_shape(a)->dims[0] == lz_tr_shape(b)->dims[0])
-        return lz_tr_matmul(c, a, b);
+    if (lz_tracer_shape(a)->dims[0] == lz_tracer_shape(b)->dims[0])
+        return lz_tracer_matmul(c, a, b);
     LZ_FAIL(LZ_ESHAPE, "%s and %s: the batches differ", text_of(a, ta), text_of(b, tb));
     return NULL;
 }
 
-static lz_node *outer(lz_tr *c, lz_node *a, lz_node *b)
+static lz_node *outer(lz_tracer *c, lz_node *a, lz_node *b)
 {
     if (!ranks(a, b, 1, 1))
         return NULL;
-    a = lz_tr_unsqueeze(c, a, 1);
-    b = lz_tr_unsqueeze(c, b, 0);
-    return a && b && lz_tr_match(c, &a, &b) ? MUL(a, b) : NULL;
+    a = lz_tracer_unsqueeze(c, a, 1);
+    b = lz_tracer_unsqueeze(c, b, 0);
+    return a && b && lz_tracer_match(c, &a, &b) ? MUL(a, b) : NULL;
 }
 
 static lz_tensor *product(const char *name, lz_tensor *a, lz_tensor *b, int ra, int rb,
@@ -45,7 +45,7 @@ static lz_tensor *product(const char *name, lz_tensor *a, lz_tensor *b, int ra, 
 {
     BEGIN(name);
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y && ranks(x, y, ra, rb) ? lz_tr_matmul(c, x, y) : NULL);
+    return lz_tracer_end(c, y && ranks(x, y, ra, rb) ? lz_tracer_matmul(c, x, y) : NULL);
 }
 
 lz_tensor *lz_mm_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
@@ -67,36 +67,36 @@ lz_tensor *lz_bmm_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_bmm");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? batched(c, x, y) : NULL);
+    return lz_tracer_end(c, y ? batched(c, x, y) : NULL);
 }
 
 lz_tensor *lz_outer_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_outer");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? outer(c, x, y) : NULL);
+    return lz_tracer_end(c, y ? outer(c, x, y) : NULL);
 }
 
 /* ---- contractions of any dimensions ---- */
 
-static lz_node *contract(lz_tr *c, lz_node *a, lz_node *b, const lz_ints *da, const lz_ints *db)
+static lz_node *contract(lz_tracer *c, lz_node *a, lz_node *b, const lz_ints *da, const lz_ints *db)
 {
     lz_attr_any r;
     lz_attr_init(&r, LZ_ATTR_dot);
     r.as_dot.lhs_contracting_dimensions = *da;
     r.as_dot.rhs_contracting_dimensions = *db;
     lz_node *o[2] = {a, b};
-    return lz_tr_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
 }
 
 /* Both in one dtype: that of ranks that are equal, so that a scalar counts with its dtype too, as
  * in ATen's products. */
-static bool one_dtype(lz_tr *c, lz_node **a, lz_node **b)
+static bool one_dtype(lz_tracer *c, lz_node **a, lz_node **b)
 {
-    lz_dtype d = lz_promote(lz_tr_dtype(*a), lz_tr_dtype(*b));
+    lz_dtype d = lz_promote(lz_tracer_dtype(*a), lz_tracer_dtype(*b));
     if (d == LZ_DTYPE_NONE) {
-        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tr_dtype(*a)),
-                lz_dtype_name(lz_tr_dtype(*b)));
+        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tracer_dtype(*a)),
+                lz_dtype_name(lz_tracer_dtype(*b)));
         return false;
     }
     *a = TO(*a, d);
@@ -110,21 +110,22 @@ lz_tensor *lz_inner_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
     BEGIN("lz_inner");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     if (!y)
-        return lz_tr_end(c, NULL);
-    int ra = lz_tr_shape(x)->rank, rb = lz_tr_shape(y)->rank;
+        return lz_tracer_end(c, NULL);
+    int ra = lz_tracer_shape(x)->rank, rb = lz_tracer_shape(y)->rank;
     if (ra == 0 || rb == 0)
-        return lz_tr_end(c, lz_tr_binary(c, LZ_OP_MULTIPLY, x, y));
-    if (lz_tr_shape(x)->dims[ra - 1] != lz_tr_shape(y)->dims[rb - 1]) {
+        return lz_tracer_end(c, lz_tracer_binary(c, LZ_OP_MULTIPLY, x, y));
+    if (lz_tracer_shape(x)->dims[ra - 1] != lz_tracer_shape(y)->dims[rb - 1]) {
         LZ_FAIL(LZ_ESHAPE, "%s and %s: the last extents differ", text_of(x, ta), text_of(y, tb));
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     bool ok = one_dtype(c, &x, &y);
-    return lz_tr_end(c, ok ? contract(c, x, y, &(lz_ints){.n = 1, .v = {ra - 1}},
-                                      &(lz_ints){.n = 1, .v = {rb - 1}})
-                           : NULL);
+    return lz_tracer_end(c, ok ? contract(c, x, y, &(lz_ints){.n = 1, .v = {ra - 1}},
+                                          &(lz_ints){.n = 1, .v = {rb - 1}})
+                               : NULL);
 }
 
-static lz_node *tensordot(lz_tr *c, lz_node *a, lz_node *b, const lz_dims *da, const lz_dims *db)
+static lz_node *tensordot(lz_tracer *c, lz_node *a, lz_node *b, const lz_dims *da,
+                          const lz_dims *db)
 {
     char ta[128], tb[128];
     lz_ints ia = {.n = da->n}, ib = {.n = db->n};
@@ -133,11 +134,11 @@ static lz_node *tensordot(lz_tr *c, lz_node *a, lz_node *b, const lz_dims *da, c
         return NULL;
     }
     for (int i = 0; i < da->n; i++) {
-        if (!lz_tr_dim(da->v[i], lz_tr_shape(a)->rank, &ia.v[i]) ||
-            !lz_tr_dim(db->v[i], lz_tr_shape(b)->rank, &ib.v[i]))
+        if (!lz_tracer_dim(da->v[i], lz_tracer_shape(a)->rank, &ia.v[i]) ||
+            !lz_tracer_dim(db->v[i], lz_tracer_shape(b)->rank, &ib.v[i]))
             return NULL;
-        if (lz_tr_shape(a)->rank == 0 || lz_tr_shape(b)->rank == 0 ||
-            lz_tr_shape(a)->dims[ia.v[i]] != lz_tr_shape(b)->dims[ib.v[i]]) {
+        if (lz_tracer_shape(a)->rank == 0 || lz_tracer_shape(b)->rank == 0 ||
+            lz_tracer_shape(a)->dims[ia.v[i]] != lz_tracer_shape(b)->dims[ib.v[i]]) {
             LZ_FAIL(LZ_ESHAPE,
                     "%s and %s: dimensions %" PRId64 " and %" PRId64 " have not the same extent",
                     text_of(a, ta), text_of(b, tb), ia.v[i], ib.v[i]);
@@ -157,14 +158,14 @@ lz_tensor *lz_tensordot_at(lz_tensor *a, lz_tensor *b, lz_dims dims_a, lz_dims d
 {
     BEGIN("lz_tensordot");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? tensordot(c, x, y, &dims_a, &dims_b) : NULL);
+    return lz_tracer_end(c, y ? tensordot(c, x, y, &dims_a, &dims_b) : NULL);
 }
 
 /* a as [a0, 1, a1, 1, ..] times b as [1, b0, 1, b1, ..], pairs merged. */
-static lz_node *kron(lz_tr *c, lz_node *a, lz_node *b)
+static lz_node *kron(lz_tracer *c, lz_node *a, lz_node *b)
 {
     char ta[128], tb[128];
-    const lz_shape *sa = lz_tr_shape(a), *sb = lz_tr_shape(b);
+    const lz_shape *sa = lz_tracer_shape(a), *sb = lz_tracer_shape(b);
     int rank = sa->rank > sb->rank ? sa->rank : sb->rank;
     lz_shape pa = {.rank = 2 * rank}, pb = {.rank = 2 * rank}, out = {.rank = rank};
     if (2 * rank > LZ_MAX_RANK) {
@@ -182,35 +183,36 @@ static lz_node *kron(lz_tr *c, lz_node *a, lz_node *b)
             return NULL;
         }
     }
-    a = lz_tr_reshape(c, a, &pa);
-    b = lz_tr_reshape(c, b, &pb);
-    return lz_tr_reshape(c, lz_tr_binary(c, LZ_OP_MULTIPLY, a, b), &out);
+    a = lz_tracer_reshape(c, a, &pa);
+    b = lz_tracer_reshape(c, b, &pb);
+    return lz_tracer_reshape(c, lz_tracer_binary(c, LZ_OP_MULTIPLY, a, b), &out);
 }
 
 lz_tensor *lz_kron_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_kron");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? kron(c, x, y) : NULL);
+    return lz_tracer_end(c, y ? kron(c, x, y) : NULL);
 }
 
 /* Elements k, k + 1, .. of dim, cyclic. */
-static lz_node *turned(lz_tr *c, lz_node *x, int64_t dim, int64_t k)
+static lz_node *turned(lz_tracer *c, lz_node *x, int64_t dim, int64_t k)
 {
-    lz_node *p[2] = {lz_tr_slice_dim(c, x, dim, k, 3, 1), lz_tr_slice_dim(c, x, dim, 0, k, 1)};
-    return p[0] && p[1] ? lz_tr_concat(c, p, 2, dim) : NULL;
+    lz_node *p[2] = {lz_tracer_slice_dim(c, x, dim, k, 3, 1),
+                     lz_tracer_slice_dim(c, x, dim, 0, k, 1)};
+    return p[0] && p[1] ? lz_tracer_concat(c, p, 2, dim) : NULL;
 }
 
-static lz_node *cross(lz_tr *c, lz_node *a, lz_node *b, int64_t dim)
+static lz_node *cross(lz_tracer *c, lz_node *a, lz_node *b, int64_t dim)
 {
     char text[128];
-    if (!lz_tr_match(c, &a, &b))
+    if (!lz_tracer_match(c, &a, &b))
         return NULL;
-    const lz_shape *s = lz_tr_shape(a);
+    const lz_shape *s = lz_tracer_shape(a);
     if (dim == LZ_ALL_DIMS)
         for (dim = 0; dim < s->rank - 1 && s->dims[dim] != 3; dim++)
             ;
-    if (!lz_tr_dim(dim, s->rank, &dim))
+    if (!lz_tracer_dim(dim, s->rank, &dim))
         return NULL;
     if (s->rank == 0 || s->dims[dim] != 3) {
         LZ_FAIL(LZ_ESHAPE, "%s: a cross product needs a dimension of 3 elements", text_of(a, text));
@@ -224,31 +226,31 @@ lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_site *s
 {
     BEGIN("lz_cross");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? cross(c, x, y, dim) : NULL);
+    return lz_tracer_end(c, y ? cross(c, x, y, dim) : NULL);
 }
 
 /* ---- with an addend ---- */
 
-static lz_node *scaled(lz_tr *c, lz_node *x, double v, const char *what)
+static lz_node *scaled(lz_tracer *c, lz_node *x, double v, const char *what)
 {
-    if (x && v != 1 && lz_dtype_is_integral(lz_tr_dtype(x)) && v != trunc(v)) {
+    if (x && v != 1 && lz_dtype_is_integral(lz_tracer_dtype(x)) && v != trunc(v)) {
         LZ_FAIL(LZ_EDTYPE, "%s is %g: integers need a whole number", what, v);
         return NULL;
     }
     return v == 1 ? x : MUL(x, ARG(x, v));
 }
 
-static lz_node *add_product(lz_tr *c, lz_node *x, lz_node *p, const lz_addmm_options *o)
+static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, const lz_addmm_options *o)
 {
     if (!p || !(p = scaled(c, p, o->alpha, "alpha")))
         return NULL;
-    lz_dtype d = lz_promote(lz_tr_dtype(x), lz_tr_dtype(p));
+    lz_dtype d = lz_promote(lz_tracer_dtype(x), lz_tracer_dtype(p));
     if (d == LZ_DTYPE_NONE) {
-        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tr_dtype(x)),
-                lz_dtype_name(lz_tr_dtype(p)));
+        LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tracer_dtype(x)),
+                lz_dtype_name(lz_tracer_dtype(p)));
         return NULL;
     }
-    x = lz_tr_expand(c, TO(x, d), lz_tr_shape(p)); /* checked also when it is not read */
+    x = lz_tracer_expand(c, TO(x, d), lz_tracer_shape(p)); /* checked also when it is not read */
     if (!x || o->beta == 0)
         return x ? TO(p, d) : NULL;
     return ADD(scaled(c, x, o->beta, "beta"), TO(p, d));
@@ -256,14 +258,14 @@ static lz_node *add_product(lz_tr *c, lz_node *x, lz_node *p, const lz_addmm_opt
 
 typedef enum form { MM, MV, OUTER, SUMMED, BATCHED } form;
 
-static lz_node *form_product(lz_tr *c, form f, lz_node *a, lz_node *b)
+static lz_node *form_product(lz_tracer *c, form f, lz_node *a, lz_node *b)
 {
     lz_reduced_dims r;
     switch (f) {
     case MM:
-        return ranks(a, b, 2, 2) ? lz_tr_matmul(c, a, b) : NULL;
+        return ranks(a, b, 2, 2) ? lz_tracer_matmul(c, a, b) : NULL;
     case MV:
-        return ranks(a, b, 2, 1) ? lz_tr_matmul(c, a, b) : NULL;
+        return ranks(a, b, 2, 1) ? lz_tracer_matmul(c, a, b) : NULL;
     case OUTER:
         return outer(c, a, b);
     case BATCHED:
@@ -272,10 +274,10 @@ static lz_node *form_product(lz_tr *c, form f, lz_node *a, lz_node *b)
         lz_node *p = batched(c, a, b);
         if (!p)
             return NULL;
-        lz_dtype d = lz_tr_dtype(p);
-        p = lz_tr_wide(c, p);
-        return p && lz_tr_reduction_of(p, &(lz_dims){1, {0}}, false, &r)
-                   ? TO(lz_tr_combine(c, &r, LZ_OP_ADD, p), d)
+        lz_dtype d = lz_tracer_dtype(p);
+        p = lz_tracer_wide(c, p);
+        return p && lz_tracer_reduction_of(p, &(lz_dims){1, {0}}, false, &r)
+                   ? TO(lz_tracer_combine(c, &r, LZ_OP_ADD, p), d)
                    : NULL;
     }
     }
@@ -288,7 +290,7 @@ static lz_tensor *with_addend(const char *name, form f, lz_tensor *x, lz_tensor 
     BEGIN(name);
     OPTIONS(lz_addmm_options, p, LZ_ADDMM_DEFAULTS);
     lz_node *n = p ? IN(x) : NULL, *l = n ? IN(a) : NULL, *r = l ? IN(b) : NULL;
-    return lz_tr_end(c, r ? add_product(c, n, form_product(c, f, l, r), p) : NULL);
+    return lz_tracer_end(c, r ? add_product(c, n, form_product(c, f, l, r), p) : NULL);
 }
 
 lz_tensor *lz_addmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,

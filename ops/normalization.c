@@ -11,9 +11,9 @@ static const char *text_of(const lz_node *x, char *text)
     return lz_type_short(lz_node_type(x), text, 128);
 }
 
-static lz_node *mean_of(lz_tr *c, const lz_reduced_dims *r, lz_node *x)
+static lz_node *mean_of(lz_tracer *c, const lz_reduced_dims *r, lz_node *x)
 {
-    lz_node *s = lz_tr_combine(c, r, LZ_OP_ADD, x);
+    lz_node *s = lz_tracer_combine(c, r, LZ_OP_ADD, x);
     return DIV(s, K(s, (double)r->n));
 }
 
@@ -24,32 +24,32 @@ typedef struct stats {
 } stats;
 
 /* In two passes. x is wide. */
-static bool normalise(lz_tr *c, const lz_reduced_dims *r, lz_node *x, double eps, stats *s)
+static bool normalise(lz_tracer *c, const lz_reduced_dims *r, lz_node *x, double eps, stats *s)
 {
     s->mean = mean_of(c, r, x);
-    lz_node *e = SUB(x, lz_tr_spread(c, r, s->mean, x));
+    lz_node *e = SUB(x, lz_tracer_spread(c, r, s->mean, x));
     s->var = mean_of(c, r, MUL(e, e));
     s->rstd = RSQRT(ADD(s->var, ARG(s->var, eps)));
-    s->hat = MUL(e, lz_tr_spread(c, r, s->rstd, x));
+    s->hat = MUL(e, lz_tracer_spread(c, r, s->rstd, x));
     return s->hat != NULL;
 }
 
 /* x as floats; *d its dtype; wide. */
-static lz_node *prepared(lz_tr *c, lz_node *x, lz_dtype *d)
+static lz_node *prepared(lz_tracer *c, lz_node *x, lz_dtype *d)
 {
-    x = lz_tr_float(c, x);
-    *d = lz_tr_dtype(x);
-    return lz_tr_wide(c, x);
+    x = lz_tracer_float(c, x);
+    *d = lz_tracer_dtype(x);
+    return lz_tracer_wide(c, x);
 }
 
 /* factor and addend along `dims` of x; either may be NULL. */
-static lz_node *affine(lz_tr *c, lz_node *x, lz_node *w, lz_node *b, const lz_ints *dims)
+static lz_node *affine(lz_tracer *c, lz_node *x, lz_node *w, lz_node *b, const lz_ints *dims)
 {
     for (int i = 0; i < 2 && x; i++) {
         lz_node *f = i ? b : w;
         if (!f)
             continue;
-        f = lz_tr_broadcast_in_dim(c, TO(f, lz_tr_dtype(x)), dims, lz_tr_shape(x));
+        f = lz_tracer_broadcast_in_dim(c, TO(f, lz_tracer_dtype(x)), dims, lz_tracer_shape(x));
         x = i ? ADD(x, f) : MUL(x, f);
     }
     return x;
@@ -58,7 +58,7 @@ static lz_node *affine(lz_tr *c, lz_node *x, lz_node *w, lz_node *b, const lz_in
 static bool has_shape(const lz_node *f, const lz_shape *s, const char *what)
 {
     char text[128];
-    if (!f || lz_shape_eq(lz_tr_shape(f), s))
+    if (!f || lz_shape_eq(lz_tracer_shape(f), s))
         return true;
     LZ_FAIL(LZ_ESHAPE, "%s is %s: not of the shape that is normalised", what, text_of(f, text));
     return false;
@@ -70,7 +70,7 @@ static bool has_shape(const lz_node *f, const lz_shape *s, const char *what)
 static bool layer_dims(const lz_node *x, const lz_shape *s, lz_reduced_dims *r, lz_ints *dims)
 {
     char text[128];
-    const lz_shape *sx = lz_tr_shape(x);
+    const lz_shape *sx = lz_tracer_shape(x);
     lz_dims d = {.n = s->rank};
     bool ok = s->rank >= 1 && s->rank <= sx->rank;
     *dims = (lz_ints){.n = ok ? s->rank : 0};
@@ -83,7 +83,7 @@ static bool layer_dims(const lz_node *x, const lz_shape *s, lz_reduced_dims *r, 
                 text_of(x, text), s->rank);
         return false;
     }
-    return lz_tr_reduction_of(x, &d, true, r);
+    return lz_tracer_reduction_of(x, &d, true, r);
 }
 
 lz_tensor *lz_native_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_tensor *weight,
@@ -102,28 +102,28 @@ lz_tensor *lz_native_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_t
         has_shape(w, &normalized_shape, "weight") && has_shape(b, &normalized_shape, "bias") &&
         normalise(c, &r, n, eps, &s))
         y = TO(affine(c, s.hat, w, b, &dims), d);
-    lz_tr_also(c, y ? lz_tr_reduced(c, &r, s.mean) : NULL, mean);
-    lz_tr_also(c, y ? lz_tr_reduced(c, &r, s.rstd) : NULL, rstd);
-    return lz_tr_end(c, y);
+    lz_tracer_also(c, y ? lz_tracer_reduced(c, &r, s.mean) : NULL, mean);
+    lz_tracer_also(c, y ? lz_tracer_reduced(c, &r, s.rstd) : NULL, rstd);
+    return lz_tracer_end(c, y);
 }
 
 /* rstd (g - mean(g) - hat mean(g hat)) over the dimensions of r; g is the gradient of hat. */
-static lz_node *through_hat(lz_tr *c, const lz_reduced_dims *r, lz_node *g, lz_node *hat,
+static lz_node *through_hat(lz_tracer *c, const lz_reduced_dims *r, lz_node *g, lz_node *hat,
                             lz_node *rstd)
 {
-    lz_node *m = lz_tr_spread(c, r, mean_of(c, r, g), g);
-    lz_node *k = lz_tr_spread(c, r, mean_of(c, r, MUL(g, hat)), g);
+    lz_node *m = lz_tracer_spread(c, r, mean_of(c, r, g), g);
+    lz_node *k = lz_tracer_spread(c, r, mean_of(c, r, MUL(g, hat)), g);
     return MUL(rstd, SUB(SUB(g, m), MUL(hat, k)));
 }
 
 /* The sum of x over all dimensions but dims, in dtype d. */
-static lz_node *sum_beside(lz_tr *c, lz_node *x, const lz_ints *dims, lz_dtype d)
+static lz_node *sum_beside(lz_tracer *c, lz_node *x, const lz_ints *dims, lz_dtype d)
 {
     lz_ints rest = {0};
-    for (int i = 0; x && i < lz_tr_shape(x)->rank; i++)
+    for (int i = 0; x && i < lz_tracer_shape(x)->rank; i++)
         if (!lz_ints_has(dims, i))
             rest.v[rest.n++] = i;
-    return TO(x && rest.n ? lz_tr_reduce(c, LZ_OP_ADD, x, &rest) : x, d);
+    return TO(x && rest.n ? lz_tracer_reduce(c, LZ_OP_ADD, x, &rest) : x, d);
 }
 
 /* Shared by the backward functions; the caller broadcasts the saved statistics to x. */
@@ -131,7 +131,7 @@ typedef struct back {
     lz_node *dx, *dw, *db;
 } back;
 
-static back backward(lz_tr *c, const lz_reduced_dims *r, lz_node *g, lz_node *x, lz_node *mean,
+static back backward(lz_tracer *c, const lz_reduced_dims *r, lz_node *g, lz_node *x, lz_node *mean,
                      lz_node *rstd, lz_node *w, const lz_ints *dims, lz_dtype d)
 {
     back b = {0};
@@ -142,12 +142,12 @@ static back backward(lz_tr *c, const lz_reduced_dims *r, lz_node *g, lz_node *x,
     return b;
 }
 
-static lz_tensor *give(lz_tr *c, const back *b, lz_tensor **grad_weight, lz_tensor **grad_bias)
+static lz_tensor *give(lz_tracer *c, const back *b, lz_tensor **grad_weight, lz_tensor **grad_bias)
 {
     bool ok = b->dx && b->dw && b->db;
-    lz_tr_also(c, ok ? b->dw : NULL, grad_weight);
-    lz_tr_also(c, ok ? b->db : NULL, grad_bias);
-    return lz_tr_end(c, ok ? b->dx : NULL);
+    lz_tracer_also(c, ok ? b->dw : NULL, grad_weight);
+    lz_tracer_also(c, ok ? b->db : NULL, grad_bias);
+    return lz_tracer_end(c, ok ? b->dx : NULL);
 }
 
 lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x,
@@ -164,10 +164,10 @@ lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x,
     lz_node *n = prepared(c, IN(x), &d), *g = n ? IN(grad) : NULL, *m = g ? IN(mean) : NULL,
             *s = m ? IN(rstd) : NULL, *w = s && weight ? IN(weight) : NULL;
     if (s && (w || !weight) && layer_dims(n, &normalized_shape, &r, &dims) &&
-        has_shape(w, &normalized_shape, "weight") && has_shape(g, lz_tr_shape(n), "grad")) {
-        lz_dtype wide = lz_tr_dtype(n);
-        b = backward(c, &r, TO(g, wide), n, lz_tr_expand(c, TO(m, wide), lz_tr_shape(n)),
-                     lz_tr_expand(c, TO(s, wide), lz_tr_shape(n)), w, &dims, d);
+        has_shape(w, &normalized_shape, "weight") && has_shape(g, lz_tracer_shape(n), "grad")) {
+        lz_dtype wide = lz_tracer_dtype(n);
+        b = backward(c, &r, TO(g, wide), n, lz_tracer_expand(c, TO(m, wide), lz_tracer_shape(n)),
+                     lz_tracer_expand(c, TO(s, wide), lz_tracer_shape(n)), w, &dims, d);
     }
     return give(c, &b, grad_weight, grad_bias);
 }
@@ -177,7 +177,7 @@ lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x,
 static bool group_shape(const lz_node *x, int64_t groups, lz_shape *s)
 {
     char text[128];
-    const lz_shape *sx = lz_tr_shape(x);
+    const lz_shape *sx = lz_tracer_shape(x);
     if (sx->rank < 2 || groups < 1 || sx->dims[1] % groups) {
         LZ_FAIL(LZ_ESHAPE,
                 "%s in %" PRId64 " groups: [N, C, ..] and groups that divide C are needed",
@@ -193,13 +193,13 @@ static bool group_shape(const lz_node *x, int64_t groups, lz_shape *s)
 static const lz_ints channels = {.n = 2, .v = {1, 2}};
 
 /* weight [C] as [groups, C / groups]; NULL stays. False with the error recorded. */
-static bool per_channel(lz_tr *c, lz_node **w, const lz_shape *s, const char *what)
+static bool per_channel(lz_tracer *c, lz_node **w, const lz_shape *s, const char *what)
 {
     lz_shape have = {.rank = 1, .dims = {s->dims[1] * s->dims[2]}},
              two = {.rank = 2, .dims = {s->dims[1], s->dims[2]}};
     if (!*w)
         return true;
-    return has_shape(*w, &have, what) && (*w = lz_tr_reshape(c, *w, &two)) != NULL;
+    return has_shape(*w, &have, what) && (*w = lz_tracer_reshape(c, *w, &two)) != NULL;
 }
 
 lz_tensor *lz_native_group_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, int64_t groups,
@@ -216,15 +216,15 @@ lz_tensor *lz_native_group_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
             *b = n && bias && (w || !weight) ? IN(bias) : NULL;
     if (n && (w || !weight) && (b || !bias) && group_shape(n, groups, &four) &&
         per_channel(c, &w, &four, "weight") && per_channel(c, &b, &four, "bias")) {
-        const lz_shape shape = *lz_tr_shape(n);
-        n = lz_tr_reshape(c, n, &four);
-        if (n && lz_tr_reduction_of(n, &(lz_dims){2, {2, 3}}, false, &r) &&
+        const lz_shape shape = *lz_tracer_shape(n);
+        n = lz_tracer_reshape(c, n, &four);
+        if (n && lz_tracer_reduction_of(n, &(lz_dims){2, {2, 3}}, false, &r) &&
             normalise(c, &r, n, eps, &s))
-            y = TO(lz_tr_reshape(c, affine(c, s.hat, w, b, &channels), &shape), d);
+            y = TO(lz_tracer_reshape(c, affine(c, s.hat, w, b, &channels), &shape), d);
     }
-    lz_tr_also(c, y ? s.mean : NULL, mean);
-    lz_tr_also(c, y ? s.rstd : NULL, rstd);
-    return lz_tr_end(c, y);
+    lz_tracer_also(c, y ? s.mean : NULL, mean);
+    lz_tracer_also(c, y ? s.rstd : NULL, rstd);
+    return lz_tracer_end(c, y);
 }
 
 lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_tensor *mean,
@@ -239,21 +239,22 @@ lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_te
     BEGIN("lz_native_group_norm_backward");
     lz_node *n = prepared(c, IN(x), &d), *g = n ? IN(grad) : NULL, *m = g ? IN(mean) : NULL,
             *s = m ? IN(rstd) : NULL, *w = s && weight ? IN(weight) : NULL;
-    if (s && (w || !weight) && has_shape(g, lz_tr_shape(n), "grad") &&
+    if (s && (w || !weight) && has_shape(g, lz_tracer_shape(n), "grad") &&
         group_shape(n, groups, &four) && per_channel(c, &w, &four, "weight")) {
-        const lz_shape shape = *lz_tr_shape(n), all = {.rank = 1, .dims = {shape.dims[1]}},
+        const lz_shape shape = *lz_tracer_shape(n), all = {.rank = 1, .dims = {shape.dims[1]}},
                        saved = {.rank = 2, .dims = {four.dims[0], groups}};
         const lz_ints first = {.n = 2, .v = {0, 1}};
-        lz_dtype wide = lz_tr_dtype(n);
-        n = lz_tr_reshape(c, n, &four);
+        lz_dtype wide = lz_tracer_dtype(n);
+        n = lz_tracer_reshape(c, n, &four);
         if (n && has_shape(m, &saved, "mean") && has_shape(s, &saved, "rstd") &&
-            lz_tr_reduction_of(n, &(lz_dims){2, {2, 3}}, false, &r)) {
-            b = backward(c, &r, lz_tr_reshape(c, TO(g, wide), &four), n,
-                         lz_tr_broadcast_in_dim(c, TO(m, wide), &first, &four),
-                         lz_tr_broadcast_in_dim(c, TO(s, wide), &first, &four), w, &channels, d);
-            b.dx = lz_tr_reshape(c, b.dx, &shape);
-            b.dw = lz_tr_reshape(c, b.dw, &all);
-            b.db = lz_tr_reshape(c, b.db, &all);
+            lz_tracer_reduction_of(n, &(lz_dims){2, {2, 3}}, false, &r)) {
+            b = backward(c, &r, lz_tracer_reshape(c, TO(g, wide), &four), n,
+                         lz_tracer_broadcast_in_dim(c, TO(m, wide), &first, &four),
+                         lz_tracer_broadcast_in_dim(c, TO(s, wide), &first, &four), w, &channels,
+                         d);
+            b.dx = lz_tracer_reshape(c, b.dx, &shape);
+            b.dw = lz_tracer_reshape(c, b.dw, &all);
+            b.db = lz_tracer_reshape(c, b.db, &all);
         }
     }
     return give(c, &b, grad_weight, grad_bias);
@@ -262,11 +263,11 @@ lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_te
 /* ---- batch norm ---- */
 
 /* running = (1 - momentum) running + momentum value, in running's dtype, assigned. */
-static bool update(lz_tr *c, lz_tensor *running, lz_node *old, lz_node *value, double momentum)
+static bool update(lz_tracer *c, lz_tensor *running, lz_node *old, lz_node *value, double momentum)
 {
     if (!running)
         return true;
-    value = TO(lz_tr_detached(c, value), lz_tr_dtype(old));
+    value = TO(lz_tracer_detached(c, value), lz_tracer_dtype(old));
     lz_node *n = ADD(MUL(old, ARG(old, 1 - momentum)), MUL(value, ARG(old, momentum)));
     if (!n)
         return false;
@@ -280,7 +281,7 @@ typedef struct batch_in {
     lz_node *x, *w, *b, *mean, *var; /* all but x may be NULL */
 } batch_in;
 
-static bool batch_operands(lz_tr *c, lz_tensor *const *t, batch_in *in)
+static bool batch_operands(lz_tracer *c, lz_tensor *const *t, batch_in *in)
 {
     char text[128];
     static const char *const what[] = {"x", "weight", "bias", "running_mean", "running_var"};
@@ -288,16 +289,16 @@ static bool batch_operands(lz_tr *c, lz_tensor *const *t, batch_in *in)
     for (int i = 0; i < 5; i++)
         if ((i == 0 || t[i]) && !(*n[i] = IN(t[i])))
             return false;
-    if (!(in->x = lz_tr_float(c, in->x)))
+    if (!(in->x = lz_tracer_float(c, in->x)))
         return false;
-    const lz_shape *s = lz_tr_shape(in->x);
+    const lz_shape *s = lz_tracer_shape(in->x);
     if (s->rank < 2) {
         LZ_FAIL(LZ_ESHAPE, "x is %s: [N, C, ..] is needed", text_of(in->x, text));
         return false;
     }
     const lz_shape per = {.rank = 1, .dims = {s->dims[1]}};
     for (int i = 1; i < 5; i++)
-        if (*n[i] && (!has_shape(*n[i], &per, what[i]) || !lz_tr_is_float(*n[i])))
+        if (*n[i] && (!has_shape(*n[i], &per, what[i]) || !lz_tracer_is_float(*n[i])))
             return false;
     return true;
 }
@@ -321,11 +322,11 @@ lz_tensor *lz_native_batch_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
                 in.mean ? "running_var" : "running_mean");
         ok = false;
     }
-    lz_dtype d = lz_tr_dtype(in.x);
-    lz_node *n = ok ? lz_tr_wide(c, in.x) : NULL;
-    for (int i = 2; n && i < lz_tr_shape(n)->rank; i++)
+    lz_dtype d = lz_tracer_dtype(in.x);
+    lz_node *n = ok ? lz_tracer_wide(c, in.x) : NULL;
+    for (int i = 2; n && i < lz_tracer_shape(n)->rank; i++)
         rest.v[rest.n++] = i;
-    ok = n && lz_tr_reduction_of(n, &rest, false, &r);
+    ok = n && lz_tracer_reduction_of(n, &rest, false, &r);
     if (ok && p->training && r.n == 0 && (in.mean || in.var)) {
         LZ_FAIL(LZ_ESHAPE, "x has no elements to take statistics of");
         ok = false;
@@ -336,16 +337,16 @@ lz_tensor *lz_native_batch_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
         ok = ok && update(c, running_mean, in.mean, s.mean, p->momentum) &&
              update(c, running_var, in.var, MUL(s.var, K(s.var, unbiased)), p->momentum);
     } else if (ok) {
-        s.mean = TO(in.mean, lz_tr_dtype(n));
-        s.var = TO(in.var, lz_tr_dtype(n));
+        s.mean = TO(in.mean, lz_tracer_dtype(n));
+        s.var = TO(in.var, lz_tracer_dtype(n));
         s.rstd = RSQRT(ADD(s.var, ARG(s.var, p->eps)));
-        s.hat = MUL(SUB(n, lz_tr_spread(c, &r, s.mean, n)), lz_tr_spread(c, &r, s.rstd, n));
+        s.hat = MUL(SUB(n, lz_tracer_spread(c, &r, s.mean, n)), lz_tracer_spread(c, &r, s.rstd, n));
     }
     if (ok)
         y = TO(affine(c, s.hat, in.w, in.b, &channel), d);
     if (p) {
-        lz_tr_also(c, y ? s.mean : NULL, p->save_mean);
-        lz_tr_also(c, y ? s.rstd : NULL, p->save_invstd);
+        lz_tracer_also(c, y ? s.mean : NULL, p->save_mean);
+        lz_tracer_also(c, y ? s.rstd : NULL, p->save_invstd);
     }
-    return lz_tr_end(c, y);
+    return lz_tracer_end(c, y);
 }

@@ -4,8 +4,8 @@
 #include "ops/compose.h"
 #include <math.h>
 
-lz_node *lz_tr_sort(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim, uint32_t nkey,
-                    bool descending)
+lz_node *lz_tracer_sort(lz_tracer *c, lz_node *const *xs, uint32_t n, int64_t dim, uint32_t nkey,
+                        bool descending)
 {
     lz_dtype d[16];
     lz_attr_any a;
@@ -18,79 +18,81 @@ lz_node *lz_tr_sort(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim, uint3
     a.as_sort.dimension = dim;
     a.as_sort.is_stable = true;
     a.as_sort.comparator = lz_region_order(d, n, nkey, descending);
-    return a.as_sort.comparator ? lz_tr_op(c, LZ_OP_SORT, &a.head, xs, n) : NULL;
+    return a.as_sort.comparator ? lz_tracer_op(c, LZ_OP_SORT, &a.head, xs, n) : NULL;
 }
 
-lz_node *lz_tr_places(lz_tr *c, lz_node *x, int64_t dim)
+lz_node *lz_tracer_places(lz_tracer *c, lz_node *x, int64_t dim)
 {
     if (!x)
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
-    return lz_tr_iota(c, s->dims[dim] <= INT32_MAX ? LZ_I32 : LZ_I64, s, dim, x);
+    const lz_shape *s = lz_tracer_shape(x);
+    return lz_tracer_iota(c, s->dims[dim] <= INT32_MAX ? LZ_I32 : LZ_I64, s, dim, x);
 }
 
-lz_node *lz_tr_argsort(lz_tr *c, lz_node *x, int64_t dim, bool descending, lz_node **values)
+lz_node *lz_tracer_argsort(lz_tracer *c, lz_node *x, int64_t dim, bool descending, lz_node **values)
 {
-    lz_node *o[2] = {x, lz_tr_places(c, x, dim)};
-    lz_node *m = lz_tr_sort(c, o, 2, dim, 1, descending);
+    lz_node *o[2] = {x, lz_tracer_places(c, x, dim)};
+    lz_node *m = lz_tracer_sort(c, o, 2, dim, 1, descending);
     if (values)
-        *values = lz_tr_result(c, m, 0);
-    return TO(lz_tr_result(c, m, 1), LZ_I64);
+        *values = lz_tracer_result(c, m, 0);
+    return TO(lz_tracer_result(c, m, 1), LZ_I64);
 }
 
-lz_node *lz_tr_shift(lz_tr *c, lz_node *x, int64_t dim, int64_t by, lz_node *fill)
+lz_node *lz_tracer_shift(lz_tracer *c, lz_node *x, int64_t dim, int64_t by, lz_node *fill)
 {
     lz_attr_any a;
     if (!x || !fill)
         return NULL;
     lz_attr_init(&a, LZ_ATTR_pad);
     lz_attr_pad *p = &a.as_pad;
-    p->edge_padding_low.n = p->edge_padding_high.n = p->interior_padding.n = lz_tr_shape(x)->rank;
+    p->edge_padding_low.n = p->edge_padding_high.n = p->interior_padding.n =
+        lz_tracer_shape(x)->rank;
     p->edge_padding_low.v[dim] = by;
     p->edge_padding_high.v[dim] = -by;
     lz_node *o[2] = {x, fill};
-    return lz_tr_op(c, LZ_OP_PAD, &a.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_PAD, &a.head, o, 2);
 }
 
-lz_node *lz_tr_scan(lz_tr *c, lz_op op, lz_node *x, int64_t dim)
+lz_node *lz_tracer_scan(lz_tracer *c, lz_op op, lz_node *x, int64_t dim)
 {
     if (!x)
         return NULL;
-    lz_dtype d = lz_tr_dtype(x);
-    int64_t n = lz_tr_shape(x)->dims[dim];
-    lz_node *identity = lz_tr_const(c, d, 0, x);
+    lz_dtype d = lz_tracer_dtype(x);
+    int64_t n = lz_tracer_shape(x)->dims[dim];
+    lz_node *identity = lz_tracer_const(c, d, 0, x);
     if (lz_op_has(op, LZ_F_IDMIN) || lz_op_has(op, LZ_F_IDMAX))
-        identity = lz_tr_const(c, d, lz_op_has(op, LZ_F_IDMIN) ? -INFINITY : INFINITY, x);
+        identity = lz_tracer_const(c, d, lz_op_has(op, LZ_F_IDMIN) ? -INFINITY : INFINITY, x);
     for (int64_t step = 1; x && step < n; step *= 2)
-        x = lz_tr_ew2(c, op, x, lz_tr_shift(c, x, dim, step, identity));
+        x = lz_tracer_ew2(c, op, x, lz_tracer_shift(c, x, dim, step, identity));
     return x;
 }
 
 /* Whether an element s of the row stays before value v: s < v, or s <= v, with NaN the largest. */
-static lz_node *stays_before(lz_tr *c, lz_node *s, lz_node *v, bool right)
+static lz_node *stays_before(lz_tracer *c, lz_node *s, lz_node *v, bool right)
 {
     lz_node *before = right ? LE(s, v) : LT(s, v);
-    if (!v || !lz_dtype_is_float(lz_tr_dtype(v)))
+    if (!v || !lz_dtype_is_float(lz_tracer_dtype(v)))
         return before;
     return OR(before, right ? IS_NAN(v) : AND(IS_NAN(v), NOT(IS_NAN(s))));
 }
 
 /* Elements of the rows at `at`, which has the shape of the values. */
-static lz_node *look_up(lz_tr *c, lz_node *rows, lz_node *at)
+static lz_node *look_up(lz_tracer *c, lz_node *rows, lz_node *at)
 {
     if (!rows || !at)
         return NULL;
-    return lz_tr_shape(rows)->rank == 1 ? lz_tr_take(c, rows, 0, at)
-                                        : lz_tr_gather(c, rows, lz_tr_shape(rows)->rank - 1, at);
+    return lz_tracer_shape(rows)->rank == 1
+               ? lz_tracer_take(c, rows, 0, at)
+               : lz_tracer_gather(c, rows, lz_tracer_shape(rows)->rank - 1, at);
 }
 
 /* The longest step first: `at` elements are known to stay before the value. */
-lz_node *lz_tr_searchsorted(lz_tr *c, lz_node *sorted, lz_node *values, bool right)
+lz_node *lz_tracer_searchsorted(lz_tracer *c, lz_node *sorted, lz_node *values, bool right)
 {
-    const lz_shape *s = lz_tr_shape(sorted);
+    const lz_shape *s = lz_tracer_shape(sorted);
     int64_t n = s->dims[s->rank - 1], step = 1;
-    const lz_shape *vs = lz_tr_shape(values);
-    lz_node *at = lz_tr_fill(c, lz_tr_const(c, LZ_I64, 0, values), vs);
+    const lz_shape *vs = lz_tracer_shape(values);
+    lz_node *at = lz_tracer_fill(c, lz_tracer_const(c, LZ_I64, 0, values), vs);
     while (step <= n / 2)
         step *= 2;
     for (; n > 0 && at && step > 0; step /= 2) {

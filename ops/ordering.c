@@ -12,27 +12,27 @@
 
 /* x with at least one dimension, and the resolved dimension; all: x as one row. NULL after a
  * failure. */
-static lz_node *rows_of(lz_tr *c, lz_node *x, int64_t *dim)
+static lz_node *rows_of(lz_tracer *c, lz_node *x, int64_t *dim)
 {
     if (!x)
         return NULL;
-    lz_shape s = *lz_tr_shape(x);
+    lz_shape s = *lz_tracer_shape(x);
     bool all = *dim == LZ_ALL_DIMS;
-    if (!all && !lz_tr_dim(*dim, s.rank, dim))
+    if (!all && !lz_tracer_dim(*dim, s.rank, dim))
         return NULL;
     if (s.rank > 0 && !all)
         return x;
     *dim = 0;
     s = (lz_shape){.rank = 1, .dims = {lz_node_type(x)->nelem}};
-    return lz_tr_reshape(c, x, &s);
+    return lz_tracer_reshape(c, x, &s);
 }
 
 /* The shape of a per-row result: dim kept with extent 1, or removed. x is the tensor as given. */
 static lz_shape reduced_shape(const lz_node *x, int64_t dim, bool keepdim)
 {
-    lz_shape s = *lz_tr_shape(x), r = {0};
+    lz_shape s = *lz_tracer_shape(x), r = {0};
     if (dim != LZ_ALL_DIMS && s.rank > 0)
-        (void)lz_tr_dim(dim, s.rank, &dim);
+        (void)lz_tracer_dim(dim, s.rank, &dim);
     for (int i = 0; i < s.rank; i++) {
         bool gone = dim == LZ_ALL_DIMS || i == dim;
         if (!gone || keepdim)
@@ -43,7 +43,7 @@ static lz_shape reduced_shape(const lz_node *x, int64_t dim, bool keepdim)
 
 static bool not_empty(const lz_node *rows, int64_t dim)
 {
-    if (lz_tr_shape(rows)->dims[dim] > 0)
+    if (lz_tracer_shape(rows)->dims[dim] > 0)
         return true;
     LZ_FAIL(LZ_ESHAPE, "dimension %" PRId64 " is empty: no element can be taken of it", dim);
     return false;
@@ -51,14 +51,14 @@ static bool not_empty(const lz_node *rows, int64_t dim)
 
 /* ---- sorting ---- */
 
-static lz_node *sorted(lz_tr *c, lz_node *x, int64_t dim, bool descending, lz_node **indices)
+static lz_node *sorted(lz_tracer *c, lz_node *x, int64_t dim, bool descending, lz_node **indices)
 {
     lz_node *values = NULL, *rows = rows_of(c, x, &dim);
     *indices = NULL;
-    if (!rows || !(*indices = lz_tr_argsort(c, rows, dim, descending, &values)))
+    if (!rows || !(*indices = lz_tracer_argsort(c, rows, dim, descending, &values)))
         return NULL;
-    *indices = lz_tr_reshape(c, *indices, lz_tr_shape(x));
-    return lz_tr_reshape(c, values, lz_tr_shape(x));
+    *indices = lz_tracer_reshape(c, *indices, lz_tracer_shape(x));
+    return lz_tracer_reshape(c, values, lz_tracer_shape(x));
 }
 
 lz_tensor *lz_sort_at(lz_tensor *x, int64_t dim, bool descending, lz_tensor **indices,
@@ -66,8 +66,8 @@ lz_tensor *lz_sort_at(lz_tensor *x, int64_t dim, bool descending, lz_tensor **in
 {
     BEGIN("lz_sort");
     lz_node *i, *v = sorted(c, IN(x), dim, descending, &i);
-    lz_tr_also(c, i, indices);
-    return lz_tr_end(c, v);
+    lz_tracer_also(c, i, indices);
+    return lz_tracer_end(c, v);
 }
 
 lz_tensor *lz_argsort_at(lz_tensor *x, int64_t dim, bool descending, const lz_site *site)
@@ -75,7 +75,7 @@ lz_tensor *lz_argsort_at(lz_tensor *x, int64_t dim, bool descending, const lz_si
     BEGIN("lz_argsort");
     lz_node *i;
     (void)sorted(c, IN(x), dim, descending, &i);
-    return lz_tr_end(c, i);
+    return lz_tracer_end(c, i);
 }
 
 lz_tensor *lz_msort_at(lz_tensor *x, const lz_site *site)
@@ -84,36 +84,38 @@ lz_tensor *lz_msort_at(lz_tensor *x, const lz_site *site)
     lz_node *n = IN(x);
     int64_t dim = 0;
     lz_node *rows = rows_of(c, n, &dim);
-    return lz_tr_end(
-        c, rows ? lz_tr_reshape(c, lz_tr_result(c, lz_tr_sort(c, &rows, 1, 0, 1, false), 0),
-                                lz_tr_shape(n))
+    return lz_tracer_end(
+        c, rows ? lz_tracer_reshape(
+                      c, lz_tracer_result(c, lz_tracer_sort(c, &rows, 1, 0, 1, false), 0),
+                      lz_tracer_shape(n))
                 : NULL);
 }
 
 /* Elements first..first+k-1 of the sorted rows; *where gets their places. */
-static lz_node *part(lz_tr *c, lz_node *rows, int64_t dim, bool descending, int64_t first,
+static lz_node *part(lz_tracer *c, lz_node *rows, int64_t dim, bool descending, int64_t first,
                      int64_t k, lz_node **where)
 {
-    lz_node *all = lz_tr_argsort(c, rows, dim, descending, NULL);
-    *where = lz_tr_slice_dim(c, all, dim, first, first + k, 1);
-    return k ? lz_tr_gather(c, rows, dim, *where) : lz_tr_slice_dim(c, rows, dim, 0, 0, 1);
+    lz_node *all = lz_tracer_argsort(c, rows, dim, descending, NULL);
+    *where = lz_tracer_slice_dim(c, all, dim, first, first + k, 1);
+    return k ? lz_tracer_gather(c, rows, dim, *where) : lz_tracer_slice_dim(c, rows, dim, 0, 0, 1);
 }
 
-static lz_node *topk(lz_tr *c, lz_node *x, int64_t k, int64_t dim, bool largest, lz_node **where)
+static lz_node *topk(lz_tracer *c, lz_node *x, int64_t k, int64_t dim, bool largest,
+                     lz_node **where)
 {
     lz_node *rows = rows_of(c, x, &dim);
     if (!rows)
         return NULL;
-    if (k < 0 || k > lz_tr_shape(rows)->dims[dim]) {
+    if (k < 0 || k > lz_tracer_shape(rows)->dims[dim]) {
         LZ_FAIL(LZ_ERANGE, "k is %" PRId64 ", but dimension %" PRId64 " has %" PRId64 " elements",
-                k, dim, lz_tr_shape(rows)->dims[dim]);
+                k, dim, lz_tracer_shape(rows)->dims[dim]);
         return NULL;
     }
     lz_node *v = part(c, rows, dim, largest, 0, k, where);
-    if (!v || lz_tr_shape(x)->rank > 0 || k == 0)
+    if (!v || lz_tracer_shape(x)->rank > 0 || k == 0)
         return v;
-    *where = lz_tr_reshape(c, *where, lz_tr_shape(x));
-    return lz_tr_reshape(c, v, lz_tr_shape(x));
+    *where = lz_tracer_reshape(c, *where, lz_tracer_shape(x));
+    return lz_tracer_reshape(c, v, lz_tracer_shape(x));
 }
 
 lz_tensor *lz_topk_at(lz_tensor *x, int64_t k, int64_t dim, bool largest, lz_tensor **indices,
@@ -121,36 +123,37 @@ lz_tensor *lz_topk_at(lz_tensor *x, int64_t k, int64_t dim, bool largest, lz_ten
 {
     BEGIN("lz_topk");
     lz_node *i = NULL, *v = topk(c, IN(x), k, dim, largest, &i);
-    lz_tr_also(c, v ? i : NULL, indices);
-    return lz_tr_end(c, v);
+    lz_tracer_also(c, v ? i : NULL, indices);
+    return lz_tracer_end(c, v);
 }
 
 /* ---- one of every row ---- */
 
 /* The elements of the rows at `where` (extent 1), and where they are, in the shape of one per
  * row. */
-static lz_tensor *one_per_row(lz_tr *c, lz_node *x, lz_node *rows, int64_t dim, int64_t row_dim,
+static lz_tensor *one_per_row(lz_tracer *c, lz_node *x, lz_node *rows, int64_t dim, int64_t row_dim,
                               bool keepdim, lz_node *where, lz_tensor **indices)
 {
-    lz_node *v = where ? lz_tr_gather(c, rows, row_dim, where) : NULL;
+    lz_node *v = where ? lz_tracer_gather(c, rows, row_dim, where) : NULL;
     if (v) {
         lz_shape s = reduced_shape(x, dim, keepdim);
-        v = lz_tr_reshape(c, v, &s);
-        where = lz_tr_reshape(c, where, &s);
+        v = lz_tracer_reshape(c, v, &s);
+        where = lz_tracer_reshape(c, where, &s);
     }
-    lz_tr_also(c, v ? where : NULL, indices);
-    return lz_tr_end(c, v);
+    lz_tracer_also(c, v ? where : NULL, indices);
+    return lz_tracer_end(c, v);
 }
 
-static lz_node *kth(lz_tr *c, lz_node *rows, int64_t k, int64_t dim)
+static lz_node *kth(lz_tracer *c, lz_node *rows, int64_t k, int64_t dim)
 {
-    int64_t n = rows ? lz_tr_shape(rows)->dims[dim] : 0;
+    int64_t n = rows ? lz_tracer_shape(rows)->dims[dim] : 0;
     if (rows && (k < 1 || k > n)) {
         LZ_FAIL(LZ_ERANGE, "k is %" PRId64 ", but dimension %" PRId64 " has %" PRId64 " elements",
                 k, dim, n);
         return NULL;
     }
-    return rows ? lz_tr_slice_dim(c, lz_tr_argsort(c, rows, dim, false, NULL), dim, k - 1, k, 1)
+    return rows ? lz_tracer_slice_dim(c, lz_tracer_argsort(c, rows, dim, false, NULL), dim, k - 1,
+                                      k, 1)
                 : NULL;
 }
 
@@ -165,32 +168,32 @@ lz_tensor *lz_kthvalue_at(lz_tensor *x, int64_t k, int64_t dim, bool keepdim, lz
 }
 
 /* The number of elements of each row that are not NaN: i64, dim kept. */
-static lz_node *numbers_in(lz_tr *c, lz_node *rows, int64_t dim)
+static lz_node *numbers_in(lz_tracer *c, lz_node *rows, int64_t dim)
 {
     lz_reduced_dims r;
     lz_dims d = {1, {dim}};
-    if (!rows || !lz_tr_reduction_of(rows, &d, true, &r))
+    if (!rows || !lz_tracer_reduction_of(rows, &d, true, &r))
         return NULL;
     lz_node *is = TO(NOT(IS_NAN(rows)), LZ_I64);
-    return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, LZ_OP_ADD, is));
+    return lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, LZ_OP_ADD, is));
 }
 
 /* Position of each row's median in sorted order. NaN sorts last, so the first NaN stands where the
  * numbers end. */
-static lz_node *median(lz_tr *c, lz_node *rows, int64_t dim, bool leave_out)
+static lz_node *median(lz_tracer *c, lz_node *rows, int64_t dim, bool leave_out)
 {
     if (!rows || !not_empty(rows, dim))
         return NULL;
-    int64_t n = lz_tr_shape(rows)->dims[dim];
-    lz_node *all = lz_tr_argsort(c, rows, dim, false, NULL);
-    if (!lz_dtype_is_float(lz_tr_dtype(rows)))
-        return lz_tr_slice_dim(c, all, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1);
+    int64_t n = lz_tracer_shape(rows)->dims[dim];
+    lz_node *all = lz_tracer_argsort(c, rows, dim, false, NULL);
+    if (!lz_dtype_is_float(lz_tracer_dtype(rows)))
+        return lz_tracer_slice_dim(c, all, dim, (n - 1) / 2, (n - 1) / 2 + 1, 1);
     lz_node *m = numbers_in(c, rows, dim), *half, *at;
     if (!m)
         return NULL;
-    half = lz_tr_ew2(c, LZ_OP_DIVIDE, SUB(m, K(m, 1)), K(m, 2)); /* (0 - 1) / 2 is 0 */
+    half = lz_tracer_ew2(c, LZ_OP_DIVIDE, SUB(m, K(m, 1)), K(m, 2)); /* (0 - 1) / 2 is 0 */
     at = leave_out ? half : SEL(LT(m, K(m, (double)n)), m, half);
-    return lz_tr_gather(c, all, dim, at);
+    return lz_tracer_gather(c, all, dim, at);
 }
 
 static lz_tensor *median_of(const char *name, lz_tensor *x, int64_t dim, bool keepdim,
@@ -216,27 +219,28 @@ lz_tensor *lz_nanmedian_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **
 }
 
 /* The mode of the sorted row: position of the first of the longest runs of equal elements. */
-static lz_node *mode(lz_tr *c, lz_node *rows, int64_t dim)
+static lz_node *mode(lz_tracer *c, lz_node *rows, int64_t dim)
 {
     if (!rows || !not_empty(rows, dim))
         return NULL;
-    lz_node *s = NULL, *where = lz_tr_argsort(c, rows, dim, false, &s),
-            *place = lz_tr_places(c, s, dim);
+    lz_node *s = NULL, *where = lz_tracer_argsort(c, rows, dim, false, &s),
+            *place = lz_tracer_places(c, s, dim);
     if (!where || !place)
         return NULL;
-    lz_node *fresh = NE(s, lz_tr_shift(c, s, dim, 1, lz_tr_const(c, lz_tr_dtype(s), 0, s)));
+    lz_node *fresh =
+        NE(s, lz_tracer_shift(c, s, dim, 1, lz_tracer_const(c, lz_tracer_dtype(s), 0, s)));
     fresh = OR(fresh, EQ(place, K(place, 0)));
-    lz_node *start = lz_tr_scan(c, LZ_OP_MAXIMUM, SEL(fresh, place, K(place, 0)), dim),
+    lz_node *start = lz_tracer_scan(c, LZ_OP_MAXIMUM, SEL(fresh, place, K(place, 0)), dim),
             *run = SUB(place, start);
     lz_reduced_dims r;
     lz_dims d = {1, {dim}};
-    if (!run || !lz_tr_reduction_of(run, &d, true, &r))
+    if (!run || !lz_tracer_reduction_of(run, &d, true, &r))
         return NULL;
-    lz_node *longest = lz_tr_spread(c, &r, lz_tr_combine(c, &r, LZ_OP_MAXIMUM, run), run);
-    int64_t n = lz_tr_shape(rows)->dims[dim];
+    lz_node *longest = lz_tracer_spread(c, &r, lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, run), run);
+    int64_t n = lz_tracer_shape(rows)->dims[dim];
     lz_node *first =
-        lz_tr_combine(c, &r, LZ_OP_MINIMUM, SEL(EQ(run, longest), place, K(place, (double)n)));
-    return lz_tr_gather(c, where, dim, TO(lz_tr_reduced(c, &r, first), LZ_I64));
+        lz_tracer_combine(c, &r, LZ_OP_MINIMUM, SEL(EQ(run, longest), place, K(place, (double)n)));
+    return lz_tracer_gather(c, where, dim, TO(lz_tracer_reduced(c, &r, first), LZ_I64));
 }
 
 lz_tensor *lz_mode_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
@@ -266,89 +270,89 @@ static how way_of(const char *name)
 }
 
 /* q[m] or q[] along dim of `s`, where the extent is m: f64. */
-static lz_node *spread_q(lz_tr *c, lz_node *q, const lz_shape *s, int64_t dim)
+static lz_node *spread_q(lz_tracer *c, lz_node *q, const lz_shape *s, int64_t dim)
 {
     const lz_ints none = {0}, one = {.n = 1, .v = {dim}};
     q = TO(q, LZ_F64);
     if (!q)
         return NULL;
     q = SEL(IS_NAN(q), K(q, 0), MIN(MAX(q, K(q, 0)), K(q, 1)));
-    return lz_tr_broadcast_in_dim(c, q, lz_tr_shape(q)->rank ? &one : &none, s);
+    return lz_tracer_broadcast_in_dim(c, q, lz_tracer_shape(q)->rank ? &one : &none, s);
 }
 
-static lz_node *pick(lz_tr *c, lz_node *s, lz_node *rank, int64_t dim)
+static lz_node *pick(lz_tracer *c, lz_node *s, lz_node *rank, int64_t dim)
 {
-    return lz_tr_gather(c, s, dim, TO(rank, LZ_I64));
+    return lz_tracer_gather(c, s, dim, TO(rank, LZ_I64));
 }
 
 /* Between the elements around `rank` of the sorted rows; equal ones are not subtracted, so that
  * infinities stay. */
-static lz_node *interpolate(lz_tr *c, lz_node *s, lz_node *rank, int64_t dim, how way)
+static lz_node *interpolate(lz_tracer *c, lz_node *s, lz_node *rank, int64_t dim, how way)
 {
     if (way == NEAREST)
-        return pick(c, s, lz_tr_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, rank), dim);
+        return pick(c, s, lz_tracer_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, rank), dim);
     lz_node *lo = way == HIGHER ? NULL : pick(c, s, FLOOR(rank), dim),
             *hi = way == LOWER ? NULL : pick(c, s, CEIL(rank), dim);
     if (way == LOWER || way == HIGHER)
         return way == LOWER ? lo : hi;
     if (!lo || !hi)
         return NULL;
-    lz_node *w = way == MIDPOINT ? K(lo, 0.5) : TO(SUB(rank, FLOOR(rank)), lz_tr_dtype(lo));
+    lz_node *w = way == MIDPOINT ? K(lo, 0.5) : TO(SUB(rank, FLOOR(rank)), lz_tracer_dtype(lo));
     lz_node *d = SUB(hi, lo), *near = LT(w, K(w, 0.5));
     lz_node *mix = SEL(near, ADD(lo, MUL(w, d)), SUB(hi, MUL(d, SUB(K(w, 1), w))));
     return SEL(EQ(lo, hi), lo, mix);
 }
 
 /* With m numbers of q (m 1 for a scalar one): rows with extent m at dim. */
-static lz_node *quantile_rows(lz_tr *c, lz_node *rows, lz_node *q, int64_t dim, how way,
+static lz_node *quantile_rows(lz_tracer *c, lz_node *rows, lz_node *q, int64_t dim, how way,
                               bool leave_out)
 {
-    lz_shape s = *lz_tr_shape(rows);
+    lz_shape s = *lz_tracer_shape(rows);
     double n = (double)s.dims[dim];
-    s.dims[dim] = lz_tr_shape(q)->rank ? lz_tr_shape(q)->dims[0] : 1;
+    s.dims[dim] = lz_tracer_shape(q)->rank ? lz_tracer_shape(q)->dims[0] : 1;
     lz_node *m = numbers_in(c, rows, dim), *sorted_rows,
-            *count = m ? lz_tr_broadcast_in_dim(
-                             c, lz_tr_reshape(c, TO(m, LZ_F64), lz_tr_shape(m)),
+            *count = m ? lz_tracer_broadcast_in_dim(
+                             c, lz_tracer_reshape(c, TO(m, LZ_F64), lz_tracer_shape(m)),
                              &(lz_ints){.n = s.rank, .v = {0, 1, 2, 3, 4, 5, 6, 7}}, &s)
                        : NULL;
     lz_node *at = spread_q(c, q, &s, dim);
     if (!at || !count)
         return NULL;
     at = MUL(at, leave_out ? MAX(SUB(count, K(count, 1)), K(count, 0)) : K(count, n - 1));
-    (void)lz_tr_argsort(c, rows, dim, false, &sorted_rows);
+    (void)lz_tracer_argsort(c, rows, dim, false, &sorted_rows);
     lz_node *v = interpolate(c, sorted_rows, at, dim, way);
     return v && !leave_out ? SEL(EQ(count, K(count, n)), v, K(v, NAN)) : v;
 }
 
-static lz_node *quantile(lz_tr *c, lz_node *x, lz_node *q, const lz_quantile_options *o,
+static lz_node *quantile(lz_tracer *c, lz_node *x, lz_node *q, const lz_quantile_options *o,
                          bool leave_out)
 {
     int64_t dim = o ? o->dim : 0;
-    lz_node *rows = o && q && lz_tr_is_float(x) ? rows_of(c, x, &dim) : NULL;
+    lz_node *rows = o && q && lz_tracer_is_float(x) ? rows_of(c, x, &dim) : NULL;
     how way = rows ? way_of(o->interpolation) : NO_WAY;
     if (way == NO_WAY || !not_empty(rows, dim))
         return NULL;
-    if (lz_tr_shape(q)->rank > 1) {
-        LZ_FAIL(LZ_ESHAPE, "q has rank %d: it is a scalar, or a vector", lz_tr_shape(q)->rank);
+    if (lz_tracer_shape(q)->rank > 1) {
+        LZ_FAIL(LZ_ESHAPE, "q has rank %d: it is a scalar, or a vector", lz_tracer_shape(q)->rank);
         return NULL;
     }
-    lz_dtype d = lz_tr_dtype(x);
-    lz_node *v = TO(quantile_rows(c, lz_tr_wide(c, rows), q, dim, way, leave_out), d);
+    lz_dtype d = lz_tracer_dtype(x);
+    lz_node *v = TO(quantile_rows(c, lz_tracer_wide(c, rows), q, dim, way, leave_out), d);
     lz_shape r = reduced_shape(x, o->dim, o->keepdim);
-    if (!v || lz_tr_shape(q)->rank == 0)
-        return v ? lz_tr_reshape(c, v, &r) : NULL;
+    if (!v || lz_tracer_shape(q)->rank == 0)
+        return v ? lz_tracer_reshape(c, v, &r) : NULL;
     lz_ints perm = {.n = 1, .v = {dim}};
-    for (int i = 0; i < lz_tr_shape(v)->rank; i++)
+    for (int i = 0; i < lz_tracer_shape(v)->rank; i++)
         if (i != dim)
             perm.v[perm.n++] = i;
-    v = lz_tr_transpose(c, v, &perm);
+    v = lz_tracer_transpose(c, v, &perm);
     if (r.rank == LZ_MAX_RANK) {
         LZ_FAIL(LZ_ESHAPE, "the result would have rank %d", r.rank + 1);
         return NULL;
     }
     memmove(r.dims + 1, r.dims, (size_t)r.rank++ * sizeof *r.dims);
-    r.dims[0] = lz_tr_shape(q)->dims[0];
-    return v ? lz_tr_reshape(c, v, &r) : NULL;
+    r.dims[0] = lz_tracer_shape(q)->dims[0];
+    return v ? lz_tracer_reshape(c, v, &r) : NULL;
 }
 
 static lz_tensor *by_number(const char *name, lz_tensor *x, double q, const lz_quantile_options *o,
@@ -359,10 +363,10 @@ static lz_tensor *by_number(const char *name, lz_tensor *x, double q, const lz_q
     lz_node *n = IN(x);
     if (n && !(q >= 0 && q <= 1)) {
         LZ_FAIL(LZ_EINVAL, "q is %g: it must be in [0, 1]", q);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_node *p = n ? lz_tr_scalar(c, LZ_F64, q, n) : NULL;
-    return lz_tr_end(c, quantile(c, n, p, opt, leave_out));
+    lz_node *p = n ? lz_tracer_scalar(c, LZ_F64, q, n) : NULL;
+    return lz_tracer_end(c, quantile(c, n, p, opt, leave_out));
 }
 
 static lz_tensor *by_tensor(const char *name, lz_tensor *x, lz_tensor *q,
@@ -371,9 +375,9 @@ static lz_tensor *by_tensor(const char *name, lz_tensor *x, lz_tensor *q,
     BEGIN(name);
     OPTIONS(lz_quantile_options, opt, LZ_QUANTILE_DEFAULTS);
     lz_node *n = IN(x), *p = n ? IN(q) : NULL;
-    if (p && !lz_tr_is_float(p))
+    if (p && !lz_tracer_is_float(p))
         p = NULL;
-    return lz_tr_end(c, quantile(c, n, p, opt, leave_out));
+    return lz_tracer_end(c, quantile(c, n, p, opt, leave_out));
 }
 
 lz_tensor *lz_quantile_at(lz_tensor *x, double q, const lz_quantile_options *o, const lz_site *site)
@@ -401,12 +405,12 @@ lz_tensor *lz_nanquantile_tensor_at(lz_tensor *x, lz_tensor *q, const lz_quantil
 
 /* ---- positions ---- */
 
-static lz_node *positions(lz_tr *c, lz_node *rows, lz_node *values, bool right)
+static lz_node *positions(lz_tracer *c, lz_node *rows, lz_node *values, bool right)
 {
     char tr[128], tv[128];
     if (!rows || !values)
         return NULL;
-    const lz_shape *s = lz_tr_shape(rows), *v = lz_tr_shape(values);
+    const lz_shape *s = lz_tracer_shape(rows), *v = lz_tracer_shape(values);
     bool fits = s->rank == 1 || (s->rank == v->rank && s->rank > 0);
     for (int i = 0; fits && s->rank > 1 && i + 1 < s->rank; i++)
         fits = s->dims[i] == v->dims[i];
@@ -417,12 +421,12 @@ static lz_node *positions(lz_tr *c, lz_node *rows, lz_node *values, bool right)
                 lz_type_short(lz_node_type(values), tv, sizeof tv));
         return NULL;
     }
-    lz_dtype d = lz_tr_result_dtype(rows, values);
+    lz_dtype d = lz_tracer_result_dtype(rows, values);
     if (lz_dtype_is_complex(d)) {
         LZ_FAIL(LZ_EDTYPE, "complex numbers have no order");
         return NULL;
     }
-    return d == LZ_DTYPE_NONE ? NULL : lz_tr_searchsorted(c, TO(rows, d), TO(values, d), right);
+    return d == LZ_DTYPE_NONE ? NULL : lz_tracer_searchsorted(c, TO(rows, d), TO(values, d), right);
 }
 
 lz_tensor *lz_searchsorted_at(lz_tensor *sorted_rows, lz_tensor *values, bool right,
@@ -430,16 +434,16 @@ lz_tensor *lz_searchsorted_at(lz_tensor *sorted_rows, lz_tensor *values, bool ri
 {
     BEGIN("lz_searchsorted");
     lz_node *s = IN(sorted_rows), *v = s ? IN(values) : NULL;
-    return lz_tr_end(c, positions(c, s, v, right));
+    return lz_tracer_end(c, positions(c, s, v, right));
 }
 
 lz_tensor *lz_bucketize_at(lz_tensor *x, lz_tensor *boundaries, bool right, const lz_site *site)
 {
     BEGIN("lz_bucketize");
     lz_node *v = IN(x), *b = v ? IN(boundaries) : NULL;
-    if (b && lz_tr_shape(b)->rank != 1) {
-        LZ_FAIL(LZ_ESHAPE, "boundaries have rank %d: they are a vector", lz_tr_shape(b)->rank);
+    if (b && lz_tracer_shape(b)->rank != 1) {
+        LZ_FAIL(LZ_ESHAPE, "boundaries have rank %d: they are a vector", lz_tracer_shape(b)->rank);
         b = NULL;
     }
-    return lz_tr_end(c, positions(c, b, v, right));
+    return lz_tracer_end(c, positions(c, b, v, right));
 }

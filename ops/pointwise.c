@@ -10,12 +10,12 @@
 /* ---- scaled sums ---- */
 
 /* A number as an operand of x's dtype; integers and booleans take whole numbers only. */
-static lz_node *factor(lz_tr *c, lz_node *x, double v, const char *what)
+static lz_node *factor(lz_tracer *c, lz_node *x, double v, const char *what)
 {
-    if (x && !lz_dtype_is_float(lz_tr_dtype(x)) && !lz_dtype_is_complex(lz_tr_dtype(x)) &&
+    if (x && !lz_dtype_is_float(lz_tracer_dtype(x)) && !lz_dtype_is_complex(lz_tracer_dtype(x)) &&
         v != trunc(v)) {
         LZ_FAIL(LZ_EDTYPE, "%s is %g, the operands %s: integers need a whole number", what, v,
-                lz_dtype_name(lz_tr_dtype(x)));
+                lz_dtype_name(lz_tracer_dtype(x)));
         return NULL;
     }
     return ARG(x, v);
@@ -26,9 +26,10 @@ static lz_tensor *with_alpha(const char *name, lz_op op, lz_tensor *a, lz_tensor
 {
     BEGIN(name);
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    if (!y || !lz_tr_match(c, &x, &y))
-        return lz_tr_end(c, NULL);
-    return lz_tr_end(c, lz_tr_ew2(c, op, x, alpha == 1 ? y : MUL(y, factor(c, y, alpha, "alpha"))));
+    if (!y || !lz_tracer_match(c, &x, &y))
+        return lz_tracer_end(c, NULL);
+    return lz_tracer_end(
+        c, lz_tracer_ew2(c, op, x, alpha == 1 ? y : MUL(y, factor(c, y, alpha, "alpha"))));
 }
 
 lz_tensor *lz_add_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site)
@@ -42,10 +43,10 @@ lz_tensor *lz_sub_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_si
 }
 
 /* All three promoted to one dtype and broadcast to one shape. */
-static bool match3(lz_tr *c, lz_node **x, lz_node **a, lz_node **b)
+static bool match3(lz_tracer *c, lz_node **x, lz_node **a, lz_node **b)
 {
-    return lz_tr_match(c, a, b) && lz_tr_match(c, x, a) && lz_tr_match(c, x, b) &&
-           lz_tr_match(c, x, a);
+    return lz_tracer_match(c, a, b) && lz_tracer_match(c, x, a) && lz_tracer_match(c, x, b) &&
+           lz_tracer_match(c, x, a);
 }
 
 static lz_tensor *fused(const char *name, lz_op op, lz_tensor *x, lz_tensor *a, lz_tensor *b,
@@ -54,18 +55,18 @@ static lz_tensor *fused(const char *name, lz_op op, lz_tensor *x, lz_tensor *a, 
     BEGIN(name);
     lz_node *n = IN(x), *p = n ? IN(a) : NULL, *q = p ? IN(b) : NULL;
     if (!q || !match3(c, &n, &p, &q))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     if (op == LZ_OP_DIVIDE) {
-        n = lz_tr_float(c, n);
-        p = lz_tr_float(c, p);
-        q = lz_tr_float(c, q);
+        n = lz_tracer_float(c, n);
+        p = lz_tracer_float(c, p);
+        q = lz_tracer_float(c, q);
     }
-    lz_dtype d = lz_tr_dtype(n);
-    n = lz_tr_wide(c, n);
-    lz_node *t = lz_tr_ew2(c, op, lz_tr_wide(c, p), lz_tr_wide(c, q));
+    lz_dtype d = lz_tracer_dtype(n);
+    n = lz_tracer_wide(c, n);
+    lz_node *t = lz_tracer_ew2(c, op, lz_tracer_wide(c, p), lz_tracer_wide(c, q));
     if (value != 1)
         t = MUL(factor(c, t, value, "value"), t);
-    return lz_tr_end(c, TO(ADD(n, t), d));
+    return lz_tracer_end(c, TO(ADD(n, t), d));
 }
 
 lz_tensor *lz_addcmul_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
@@ -80,12 +81,12 @@ lz_tensor *lz_addcdiv_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
     return fused("lz_addcdiv", LZ_OP_DIVIDE, x, a, b, value, site);
 }
 
-static lz_node *lerp(lz_tr *c, lz_node *a, lz_node *b, lz_node *w)
+static lz_node *lerp(lz_tracer *c, lz_node *a, lz_node *b, lz_node *w)
 {
-    lz_dtype d = lz_tr_dtype(a);
-    a = lz_tr_wide(c, a);
-    b = lz_tr_wide(c, b);
-    w = lz_tr_wide(c, w);
+    lz_dtype d = lz_tracer_dtype(a);
+    a = lz_tracer_wide(c, a);
+    b = lz_tracer_wide(c, b);
+    w = lz_tracer_wide(c, w);
     lz_node *way = SUB(b, a), *near = LT(ABS(w), K(w, 0.5));
     return TO(SEL(near, ADD(a, MUL(w, way)), SUB(b, MUL(way, SUB(K(w, 1), w)))), d);
 }
@@ -93,32 +94,32 @@ static lz_node *lerp(lz_tr *c, lz_node *a, lz_node *b, lz_node *w)
 lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight, const lz_site *site)
 {
     BEGIN("lz_lerp");
-    lz_node *a = lz_tr_float(c, IN(start)), *b = a ? lz_tr_float(c, IN(end)) : NULL,
-            *w = b ? lz_tr_float(c, IN(weight)) : NULL;
-    return lz_tr_end(c, w && match3(c, &a, &b, &w) ? lerp(c, a, b, w) : NULL);
+    lz_node *a = lz_tracer_float(c, IN(start)), *b = a ? lz_tracer_float(c, IN(end)) : NULL,
+            *w = b ? lz_tracer_float(c, IN(weight)) : NULL;
+    return lz_tracer_end(c, w && match3(c, &a, &b, &w) ? lerp(c, a, b, w) : NULL);
 }
 
 lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight, const lz_site *site)
 {
     BEGIN("lz_lerp_scalar");
-    lz_node *a = lz_tr_float(c, IN(start)), *b = a ? lz_tr_float(c, IN(end)) : NULL;
-    if (!b || !lz_tr_match(c, &a, &b))
-        return lz_tr_end(c, NULL);
-    return lz_tr_end(c, lerp(c, a, b, ARG(a, weight)));
+    lz_node *a = lz_tracer_float(c, IN(start)), *b = a ? lz_tracer_float(c, IN(end)) : NULL;
+    if (!b || !lz_tracer_match(c, &a, &b))
+        return lz_tracer_end(c, NULL);
+    return lz_tracer_end(c, lerp(c, a, b, ARG(a, weight)));
 }
 
 /* ---- quotients and powers ---- */
 
-static lz_node *divided(lz_tr *c, lz_node *a, lz_node *b, const char *mode)
+static lz_node *divided(lz_tracer *c, lz_node *a, lz_node *b, const char *mode)
 {
     if (!mode) {
-        lz_dtype d = lz_tr_dtype(a = lz_tr_float(c, a));
-        return lz_tr_convert(c, DIV(a, lz_tr_float(c, b)), d);
+        lz_dtype d = lz_tracer_dtype(a = lz_tracer_float(c, a));
+        return lz_tracer_convert(c, DIV(a, lz_tracer_float(c, b)), d);
     }
     if (strcmp(mode, "floor") == 0)
         return lz_ew_floor_divide(c, a, b);
     if (strcmp(mode, "trunc") == 0)
-        return lz_dtype_is_float(lz_tr_dtype(a)) ? lz_ew_trunc(c, DIV(a, b)) : DIV(a, b);
+        return lz_dtype_is_float(lz_tracer_dtype(a)) ? lz_ew_trunc(c, DIV(a, b)) : DIV(a, b);
     LZ_FAIL(LZ_EINVAL, "rounding mode \"%.40s\": \"trunc\", \"floor\" or NULL", mode);
     return NULL;
 }
@@ -128,35 +129,36 @@ lz_tensor *lz_div_mode_at(lz_tensor *a, lz_tensor *b, const char *rounding_mode,
 {
     BEGIN("lz_div_mode");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y && lz_tr_match(c, &x, &y) ? divided(c, x, y, rounding_mode) : NULL);
+    return lz_tracer_end(c,
+                         y && lz_tracer_match(c, &x, &y) ? divided(c, x, y, rounding_mode) : NULL);
 }
 
 lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mode,
                                  const lz_site *site)
 {
     BEGIN("lz_div_scalar_mode");
-    lz_node *x = IN(a), *y = lz_tr_scalar_for(c, &x, b, !rounding_mode);
-    return lz_tr_end(c, y ? divided(c, x, y, rounding_mode) : NULL);
+    lz_node *x = IN(a), *y = lz_tracer_scalar_for(c, &x, b, !rounding_mode);
+    return lz_tracer_end(c, y ? divided(c, x, y, rounding_mode) : NULL);
 }
 
 lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *site)
 {
     BEGIN("lz_scalar_pow");
-    lz_node *x = IN(exponent), *b = lz_tr_scalar_for(c, &x, base, false);
-    return lz_tr_end(c, b ? POW(b, x) : NULL);
+    lz_node *x = IN(exponent), *b = lz_tracer_scalar_for(c, &x, base, false);
+    return lz_tracer_end(c, b ? POW(b, x) : NULL);
 }
 
 /* ---- bounds ---- */
 
 /* One clamp, so that the gradient passes at the bounds. Bounds that are NaN win over it. */
-static lz_node *clamp(lz_tr *c, lz_node *x, lz_node *lo, lz_node *hi)
+static lz_node *clamp(lz_tracer *c, lz_node *x, lz_node *lo, lz_node *hi)
 {
     lz_node *l = lo, *h = hi;
     if (!lo && !hi) {
         LZ_FAIL(LZ_ENULL, "both bounds are NULL");
         return NULL;
     }
-    if (l && h ? !match3(c, &x, &l, &h) : !lz_tr_match(c, &x, l ? &l : &h))
+    if (l && h ? !match3(c, &x, &l, &h) : !lz_tracer_match(c, &x, l ? &l : &h))
         return NULL;
     if (!l)
         l = K(x, -INFINITY);
@@ -169,15 +171,15 @@ lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi, const 
 {
     BEGIN("lz_clamp_tensor");
     lz_node *n = IN(x), *l = n && lo ? IN(lo) : NULL, *h = n && hi && (l || !lo) ? IN(hi) : NULL;
-    return lz_tr_end(c, n && (l || !lo) && (h || !hi) ? clamp(c, n, l, h) : NULL);
+    return lz_tracer_end(c, n && (l || !lo) && (h || !hi) ? clamp(c, n, l, h) : NULL);
 }
 
 static lz_tensor *clamp_one(const char *name, lz_tensor *x, double bound, bool low,
                             const lz_site *site)
 {
     BEGIN(name);
-    lz_node *n = IN(x), *b = lz_tr_scalar_for(c, &n, bound, false);
-    return lz_tr_end(c, b ? clamp(c, n, low ? b : NULL, low ? NULL : b) : NULL);
+    lz_node *n = IN(x), *b = lz_tracer_scalar_for(c, &n, bound, false);
+    return lz_tracer_end(c, b ? clamp(c, n, low ? b : NULL, low ? NULL : b) : NULL);
 }
 
 lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site)
@@ -200,24 +202,25 @@ lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site)
         LZ_FAIL(LZ_ERANGE, "%d decimals: -18 to 18 are possible", decimals);
         n = NULL;
     }
-    if (n && !lz_tr_is_float(n))
+    if (n && !lz_tracer_is_float(n))
         n = NULL;
-    lz_dtype d = lz_tr_dtype(n);
-    n = lz_tr_wide(c, n);
+    lz_dtype d = lz_tracer_dtype(n);
+    n = lz_tracer_wide(c, n);
     lz_node *ten = K(n, pow(10, abs(decimals)));
-    lz_node *r = lz_tr_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, decimals < 0 ? DIV(n, ten) : MUL(n, ten));
-    return lz_tr_end(c, TO(decimals < 0 ? MUL(r, ten) : DIV(r, ten), d));
+    lz_node *r =
+        lz_tracer_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, decimals < 0 ? DIV(n, ten) : MUL(n, ten));
+    return lz_tracer_end(c, TO(decimals < 0 ? MUL(r, ten) : DIV(r, ten), d));
 }
 
 lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site)
 {
     BEGIN("lz_logit");
-    lz_node *n = lz_tr_float(c, IN(x));
-    lz_dtype d = lz_tr_dtype(n);
-    n = lz_tr_wide(c, n);
+    lz_node *n = lz_tracer_float(c, IN(x));
+    lz_dtype d = lz_tracer_dtype(n);
+    n = lz_tracer_wide(c, n);
     if (!isnan(eps))
         n = CLAMP(ARG(n, eps), n, ARG(n, 1 - eps));
-    return lz_tr_end(c, TO(LOG(DIV(n, SUB(K(n, 1), n))), d));
+    return lz_tracer_end(c, TO(LOG(DIV(n, SUB(K(n, 1), n))), d));
 }
 
 static double largest(lz_dtype d)
@@ -233,33 +236,33 @@ lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o, const 
     BEGIN("lz_nan_to_num");
     OPTIONS(lz_nan_to_num_options, p, .nan = 0);
     lz_node *n = p ? IN(x) : NULL;
-    if (!n || !lz_dtype_is_float(lz_tr_dtype(n)))
-        return lz_tr_end(c, n);
-    double top = p->posinf != 0 || p->posinf_zero ? p->posinf : largest(lz_tr_dtype(n));
-    double bottom = p->neginf != 0 || p->neginf_zero ? p->neginf : -largest(lz_tr_dtype(n));
+    if (!n || !lz_dtype_is_float(lz_tracer_dtype(n)))
+        return lz_tracer_end(c, n);
+    double top = p->posinf != 0 || p->posinf_zero ? p->posinf : largest(lz_tracer_dtype(n));
+    double bottom = p->neginf != 0 || p->neginf_zero ? p->neginf : -largest(lz_tracer_dtype(n));
     lz_node *r = SEL(lz_ew_isneginf(c, n), ARG(n, bottom), n);
     r = SEL(lz_ew_isposinf(c, n), ARG(n, top), r);
-    return lz_tr_end(c, SEL(IS_NAN(n), ARG(n, p->nan), r));
+    return lz_tracer_end(c, SEL(IS_NAN(n), ARG(n, p->nan), r));
 }
 
 /* ---- nearness ---- */
 
-static lz_node *isclose(lz_tr *c, lz_node *a, lz_node *b, const lz_isclose_options *o)
+static lz_node *isclose(lz_tracer *c, lz_node *a, lz_node *b, const lz_isclose_options *o)
 {
-    if (!lz_tr_match(c, &a, &b))
+    if (!lz_tracer_match(c, &a, &b))
         return NULL;
     if (!(o->rtol >= 0) || !(o->atol >= 0)) {
         LZ_FAIL(LZ_EINVAL, "rtol %g, atol %g: they must not be negative", o->rtol, o->atol);
         return NULL;
     }
-    lz_dtype d = lz_tr_dtype(a);
+    lz_dtype d = lz_tracer_dtype(a);
     if (!lz_dtype_is_float(d)) {
         a = TO(a, LZ_F64);
         b = TO(b, LZ_F64);
     }
     lz_node *close = EQ(a, b);
-    a = lz_tr_wide(c, a);
-    b = lz_tr_wide(c, b);
+    a = lz_tracer_wide(c, a);
+    b = lz_tracer_wide(c, b);
     if (o->equal_nan)
         close = OR(close, AND(IS_NAN(a), IS_NAN(b)));
     lz_node *allowed = ADD(ARG(a, o->atol), ABS(MUL(b, ARG(a, o->rtol))));
@@ -273,13 +276,13 @@ lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o
     BEGIN("lz_isclose");
     OPTIONS(lz_isclose_options, p, LZ_ISCLOSE_DEFAULTS);
     lz_node *x = p ? IN(a) : NULL, *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? isclose(c, x, y, p) : NULL);
+    return lz_tracer_end(c, y ? isclose(c, x, y, p) : NULL);
 }
 
-static lz_node *all_true(lz_tr *c, lz_node *x)
+static lz_node *all_true(lz_tracer *c, lz_node *x)
 {
     lz_reduced_dims r;
-    return x && lz_tr_reduction(x, NULL, &r) ? lz_tr_combine(c, &r, LZ_OP_AND, x) : NULL;
+    return x && lz_tracer_reduction(x, NULL, &r) ? lz_tracer_combine(c, &r, LZ_OP_AND, x) : NULL;
 }
 
 lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
@@ -288,7 +291,7 @@ lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *
     BEGIN("lz_allclose");
     OPTIONS(lz_isclose_options, p, LZ_ISCLOSE_DEFAULTS);
     lz_node *x = p ? IN(a) : NULL, *y = x ? IN(b) : NULL;
-    return lz_tr_end(c, y ? all_true(c, isclose(c, x, y, p)) : NULL);
+    return lz_tracer_end(c, y ? all_true(c, isclose(c, x, y, p)) : NULL);
 }
 
 lz_tensor *lz_equal_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
@@ -296,8 +299,8 @@ lz_tensor *lz_equal_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
     BEGIN("lz_equal");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     if (!y)
-        return lz_tr_end(c, NULL);
-    if (!lz_shape_eq(lz_tr_shape(x), lz_tr_shape(y)))
-        return lz_tr_end(c, lz_tr_const(c, LZ_BOOL, 0, x));
-    return lz_tr_end(c, lz_tr_match(c, &x, &y) ? all_true(c, EQ(x, y)) : NULL);
+        return lz_tracer_end(c, NULL);
+    if (!lz_shape_eq(lz_tracer_shape(x), lz_tracer_shape(y)))
+        return lz_tracer_end(c, lz_tracer_const(c, LZ_BOOL, 0, x));
+    return lz_tracer_end(c, lz_tracer_match(c, &x, &y) ? all_true(c, EQ(x, y)) : NULL);
 }

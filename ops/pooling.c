@@ -61,7 +61,7 @@ static bool one_window(const lz_pool_options *o, int d, bool max, int64_t extent
 static bool geometry(const lz_node *x, const lz_pool_options *o, int n, bool max, pool *p)
 {
     char text[160];
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     *p = (pool){.n = n, .ceil = o->ceil_mode};
     if (s->rank != n + 1 && s->rank != n + 2) {
         LZ_FAIL(LZ_ESHAPE, "x is %s: it must have rank %d or %d", text_of(x, text), n + 1, n + 2);
@@ -81,23 +81,23 @@ static void windows_of(const pool *p, int rank, lz_window_axis *w)
 
 /* ---- maxima ---- */
 
-static lz_node *max_pool(lz_tr *c, lz_node *x, const pool *p)
+static lz_node *max_pool(lz_tracer *c, lz_node *x, const pool *p)
 {
     lz_window_axis w[LZ_MAX_RANK];
-    windows_of(p, lz_tr_shape(x)->rank, w);
-    return lz_tr_reduce_window(c, LZ_OP_MAXIMUM, x, w);
+    windows_of(p, lz_tracer_shape(x)->rank, w);
+    return lz_tracer_reduce_window(c, LZ_OP_MAXIMUM, x, w);
 }
 
 /* Row-major among the spatial dimensions. */
-static lz_node *max_indices(lz_tr *c, lz_node *x, const pool *p)
+static lz_node *max_indices(lz_tracer *c, lz_node *x, const pool *p)
 {
     lz_window_axis w[LZ_MAX_RANK];
     lz_node *value, *at;
     int64_t plane = 1;
-    windows_of(p, lz_tr_shape(x)->rank, w);
+    windows_of(p, lz_tracer_shape(x)->rank, w);
     for (int d = 0; d < p->n; d++)
         plane *= p->in[d];
-    if (!lz_tr_reduce_window_arg(c, true, lz_tr_detached(c, x), w, &value, &at))
+    if (!lz_tracer_reduce_window_arg(c, true, lz_tracer_detached(c, x), w, &value, &at))
         return NULL;
     return REM(at, K(at, (double)plane));
 }
@@ -112,8 +112,8 @@ static lz_tensor *maxima(const char *name, int n, lz_tensor *x, const lz_pool_op
     bool ok = a && opt && geometry(a, opt, n, true, &p);
     lz_node *y = ok ? max_pool(c, a, &p) : NULL;
     if (want)
-        lz_tr_also(c, y && indices ? max_indices(c, a, &p) : NULL, indices);
-    return lz_tr_end(c, y);
+        lz_tracer_also(c, y && indices ? max_indices(c, a, &p) : NULL, indices);
+    return lz_tracer_end(c, y);
 }
 
 #define MAX_POOL(name, n)                                                                          \
@@ -134,7 +134,7 @@ MAX_POOL(lz_max_pool3d, 3)
 
 /* Number of elements of each window, as a tensor of the spatial dimensions: those of x, or with the
  * padding (count_include_pad). */
-static lz_node *counts(lz_tr *c, const lz_node *like, const pool *p, bool with_padding)
+static lz_node *counts(lz_tracer *c, const lz_node *like, const pool *p, bool with_padding)
 {
     lz_shape s = {.rank = p->n};
     lz_window_axis w[3];
@@ -145,14 +145,14 @@ static lz_node *counts(lz_tr *c, const lz_node *like, const pool *p, bool with_p
         w[d].low -= pad;
         w[d].high -= pad;
     }
-    lz_node *ones = lz_tr_fill(c, lz_tr_const(c, lz_tr_dtype(like), 1, like), &s);
-    return lz_tr_reduce_window(c, LZ_OP_ADD, ones, w);
+    lz_node *ones = lz_tracer_fill(c, lz_tracer_const(c, lz_tracer_dtype(like), 1, like), &s);
+    return lz_tracer_reduce_window(c, LZ_OP_ADD, ones, w);
 }
 
-static lz_node *avg_pool(lz_tr *c, lz_node *x, const lz_pool_options *o, const pool *p)
+static lz_node *avg_pool(lz_tracer *c, lz_node *x, const lz_pool_options *o, const pool *p)
 {
     lz_window_axis w[LZ_MAX_RANK];
-    int rank = lz_tr_shape(x)->rank;
+    int rank = lz_tracer_shape(x)->rank;
     int64_t all = 1;
     bool whole = true; /* every window has all its elements, or they count as such */
     for (int d = 0; d < p->n; d++) {
@@ -161,14 +161,14 @@ static lz_node *avg_pool(lz_tr *c, lz_node *x, const lz_pool_options *o, const p
                                       : p->w[d].low == 0 && p->w[d].high <= 0;
     }
     windows_of(p, rank, w);
-    lz_node *y = lz_tr_reduce_window(c, LZ_OP_ADD, x, w);
+    lz_node *y = lz_tracer_reduce_window(c, LZ_OP_ADD, x, w);
     if (!y || o->divisor_override || whole)
         return DIV(y, K(y, (double)(o->divisor_override ? o->divisor_override : all)));
     lz_ints where = {.n = p->n};
     for (int d = 0; d < p->n; d++)
         where.v[d] = rank - p->n + d;
-    return DIV(y, lz_tr_broadcast_in_dim(c, counts(c, y, p, o->count_include_pad), &where,
-                                         lz_tr_shape(y)));
+    return DIV(y, lz_tracer_broadcast_in_dim(c, counts(c, y, p, o->count_include_pad), &where,
+                                             lz_tracer_shape(y)));
 }
 
 static lz_tensor *averages(const char *name, int n, lz_tensor *x, const lz_pool_options *o,
@@ -177,10 +177,10 @@ static lz_tensor *averages(const char *name, int n, lz_tensor *x, const lz_pool_
     pool p;
     BEGIN(name);
     OPTIONS(lz_pool_options, opt, LZ_POOL_DEFAULTS);
-    lz_node *a = lz_tr_float(c, IN(x));
-    lz_dtype d = lz_tr_dtype(a);
+    lz_node *a = lz_tracer_float(c, IN(x));
+    lz_dtype d = lz_tracer_dtype(a);
     bool ok = a && opt && geometry(a, opt, n, false, &p);
-    return lz_tr_end(c, ok ? TO(avg_pool(c, lz_tr_wide(c, a), opt, &p), d) : NULL);
+    return lz_tracer_end(c, ok ? TO(avg_pool(c, lz_tracer_wide(c, a), opt, &p), d) : NULL);
 }
 
 #define AVG_POOL(name, n)                                                                          \

@@ -25,12 +25,13 @@ static bool float_dtype(lz_dtype d)
 
 /* Bernoulli: whether a uniform number is below each element of p (floats); it has f32's or f64's
  *   precision whatever p has. */
-static lz_node *chosen(lz_tr *c, lz_node *p)
+static lz_node *chosen(lz_tracer *c, lz_node *p)
 {
     if (!p)
         return NULL;
-    lz_node *u = lz_tr_uniform(c, lz_tr_dtype(p) == LZ_F64 ? LZ_F64 : LZ_F32, lz_tr_shape(p), p);
-    return u ? LT(u, TO(p, lz_tr_dtype(u))) : NULL;
+    lz_node *u =
+        lz_tracer_uniform(c, lz_tracer_dtype(p) == LZ_F64 ? LZ_F64 : LZ_F32, lz_tracer_shape(p), p);
+    return u ? LT(u, TO(p, lz_tracer_dtype(u))) : NULL;
 }
 
 /* ---- like another tensor ---- */
@@ -40,10 +41,11 @@ static lz_tensor *like(const char *name, lz_tensor *x, lz_dtype dtype, bool norm
 {
     BEGIN(name);
     lz_node *n = IN(x);
-    lz_dtype d = dtype == LZ_DTYPE_NONE ? lz_tr_dtype(n) : dtype;
+    lz_dtype d = dtype == LZ_DTYPE_NONE ? lz_tracer_dtype(n) : dtype;
     if (!n || !float_dtype(d))
-        return lz_tr_end(c, NULL);
-    return lz_tr_end(c, (normal ? lz_tr_normal : lz_tr_uniform)(c, d, lz_tr_shape(n), n));
+        return lz_tracer_end(c, NULL);
+    return lz_tracer_end(
+        c, (normal ? lz_tracer_normal : lz_tracer_uniform)(c, d, lz_tracer_shape(n), n));
 }
 
 lz_tensor *lz_rand_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
@@ -63,19 +65,19 @@ lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high
 {
     BEGIN("lz_uniform");
     if (!float_dtype(dtype))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     if (!(low <= high) || !isfinite(high - low)) {
         LZ_FAIL(LZ_EINVAL, "from %g to %g", low, high);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_node *u = lz_tr_uniform(c, dtype, &shape, NULL);
+    lz_node *u = lz_tracer_uniform(c, dtype, &shape, NULL);
     if (!u)
-        return lz_tr_end(c, NULL);
-    lz_dtype d = lz_tr_dtype(u);
-    u = lz_tr_wide(c, u);
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = lz_tracer_dtype(u);
+    u = lz_tracer_wide(c, u);
     lz_node *r = TO(ADD(MUL(u, ARG(u, high - low)), ARG(u, low)), d);
     /* rounding may reach high, which is not in the interval */
-    return lz_tr_end(c, low == high ? r : SEL(GE(r, ARG(r, high)), ARG(r, low), r));
+    return lz_tracer_end(c, low == high ? r : SEL(GE(r, ARG(r, high)), ARG(r, low), r));
 }
 
 lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
@@ -84,29 +86,31 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
     BEGIN("lz_randint");
     if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%s: numbers are drawn", lz_dtype_name(dtype));
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     if (low >= high) {
         LZ_FAIL(LZ_EINVAL, "from %" PRId64 " to below %" PRId64, low, high);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_node *bits = lz_tr_random_bits(c, LZ_U64, &shape, NULL);
+    lz_node *bits = lz_tracer_random_bits(c, LZ_U64, &shape, NULL);
     if (!bits)
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     /* run-time arguments with all of their 64 bits */
     uint64_t span = (uint64_t)high - (uint64_t)low;
     static const lz_shape scalar;
     const lz_type *ut = lz_type_get(LZ_U64, &scalar), *it = lz_type_get(LZ_I64, &scalar);
     lz_node *n =
-        ut ? lz_tr_own(c, lz_node_new_host(LZ_NODE_SCALAR, ut, &span, bits->dev, c->site)) : NULL;
+        ut ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, ut, &span, bits->dev, c->site))
+           : NULL;
     lz_node *l =
-        it ? lz_tr_own(c, lz_node_new_host(LZ_NODE_SCALAR, it, &low, bits->dev, c->site)) : NULL;
-    lz_node *r = REM(bits, lz_tr_fill(c, n, lz_tr_shape(bits)));
+        it ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, it, &low, bits->dev, c->site))
+           : NULL;
+    lz_node *r = REM(bits, lz_tracer_fill(c, n, lz_tracer_shape(bits)));
     lz_attr_any a; /* the same bits as i64: the sum wraps to the right value */
     lz_attr_init(&a, LZ_ATTR_dtype);
     a.as_dtype.dtype = LZ_I64;
-    r = r ? lz_tr_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &r, 1) : NULL;
-    return lz_tr_end(c, r ? TO(ADD(r, lz_tr_fill(c, l, lz_tr_shape(r))), dtype) : NULL);
+    r = r ? lz_tracer_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &r, 1) : NULL;
+    return lz_tracer_end(c, r ? TO(ADD(r, lz_tracer_fill(c, l, lz_tracer_shape(r))), dtype) : NULL);
 }
 
 /* A permutation: positions sorted by random keys; with 64-bit keys collisions are practically
@@ -118,12 +122,12 @@ lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
     if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_type_get(dtype, &s)) {
         LZ_FAIL(n < 0 ? LZ_EINVAL : LZ_EDTYPE, "%" PRId64 " numbers of %s", n,
                 lz_dtype_name(dtype));
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_node *bits = lz_tr_random_bits(c, LZ_U64, &s, NULL);
+    lz_node *bits = lz_tracer_random_bits(c, LZ_U64, &s, NULL);
     lz_tensor *keys = bits ? lz_trace_tensor_of(bits, site) : NULL;
     lz_tensor *order = keys ? lz_argsort_at(keys, 0, false, site) : NULL;
-    lz_tensor *r = lz_tr_end(c, order ? TO(IN(order), dtype) : NULL);
+    lz_tensor *r = lz_tracer_end(c, order ? TO(IN(order), dtype) : NULL);
     (void)lz_release(keys);
     (void)lz_release(order);
     return r;
@@ -134,14 +138,14 @@ static lz_tensor *normal(const char *name, lz_dtype dtype, lz_shape shape, doubl
 {
     BEGIN(name);
     if (!float_dtype(dtype))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     if (!(std >= 0)) {
         LZ_FAIL(LZ_EINVAL, "std is %g: it must not be negative", std);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_node *z = lz_tr_normal(c, dtype == LZ_F64 ? LZ_F64 : LZ_F32, &shape, NULL);
+    lz_node *z = lz_tracer_normal(c, dtype == LZ_F64 ? LZ_F64 : LZ_F32, &shape, NULL);
     z = z ? ADD(MUL(z, ARG(z, std)), ARG(z, mean)) : NULL;
-    return lz_tr_end(c, TO(exponential ? EXP(z) : z, dtype));
+    return lz_tracer_end(c, TO(exponential ? EXP(z) : z, dtype));
 }
 
 lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std,
@@ -163,22 +167,22 @@ lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double si
 {
     BEGIN("lz_cauchy");
     if (!float_dtype(dtype))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     if (!(sigma > 0)) {
         LZ_FAIL(LZ_EINVAL, "sigma is %g: it must be positive", sigma);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     lz_dtype d = dtype == LZ_F64 ? LZ_F64 : LZ_F32;
-    lz_node *u = lz_tr_uniform(c, d, &shape, NULL);
+    lz_node *u = lz_tracer_uniform(c, d, &shape, NULL);
     u = u ? ADD(SUB(u, K(u, 0.5)), K(u, d == LZ_F64 ? 0x1p-54 : 0x1p-25)) : NULL;
-    lz_node *t = lz_tr_ew1(c, LZ_OP_TAN, MUL(u, K(u, M_PI)));
-    return lz_tr_end(c, t ? TO(ADD(MUL(t, ARG(t, sigma)), ARG(t, median)), dtype) : NULL);
+    lz_node *t = lz_tracer_ew1(c, LZ_OP_TAN, MUL(u, K(u, M_PI)));
+    return lz_tracer_end(c, t ? TO(ADD(MUL(t, ARG(t, sigma)), ARG(t, median)), dtype) : NULL);
 }
 
 /* -ln(1 - u) with u in [0, 1): never infinite */
-static lz_node *exponential(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like)
+static lz_node *exponential(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
-    lz_node *u = lz_tr_uniform(c, d, s, like);
+    lz_node *u = lz_tracer_uniform(c, d, s, like);
     return NEG(LOG1P(NEG(u)));
 }
 
@@ -186,13 +190,13 @@ lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd, const
 {
     BEGIN("lz_exponential");
     if (!float_dtype(dtype))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     if (!(lambd > 0)) {
         LZ_FAIL(LZ_EINVAL, "lambd is %g: it must be positive", lambd);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     lz_node *e = exponential(c, dtype == LZ_F64 ? LZ_F64 : LZ_F32, &shape, NULL);
-    return lz_tr_end(c, e ? TO(DIV(e, ARG(e, lambd)), dtype) : NULL);
+    return lz_tracer_end(c, e ? TO(DIV(e, ARG(e, lambd)), dtype) : NULL);
 }
 
 /* floor(ln(1 - u) / ln(1 - p)) + 1 */
@@ -201,14 +205,14 @@ lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_si
     BEGIN("lz_geometric");
     if (dtype == LZ_BOOL || dtype == LZ_C64 || !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%s: numbers are drawn", lz_dtype_name(dtype));
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     if (!(p > 0 && p < 1)) {
         LZ_FAIL(LZ_EINVAL, "p is %g: it must be in (0, 1)", p);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
     lz_node *e = exponential(c, LZ_F64, &shape, NULL);
-    return lz_tr_end(c, e ? TO(ADD(FLOOR(DIV(e, ARG(e, -log1p(-p)))), K(e, 1)), dtype) : NULL);
+    return lz_tracer_end(c, e ? TO(ADD(FLOOR(DIV(e, ARG(e, -log1p(-p)))), K(e, 1)), dtype) : NULL);
 }
 
 /* ---- by parameters that are tensors ---- */
@@ -217,7 +221,8 @@ lz_tensor *lz_bernoulli_at(lz_tensor *p, const lz_site *site)
 {
     BEGIN("lz_bernoulli");
     lz_node *n = IN(p);
-    return lz_tr_end(c, n && lz_tr_is_float(n) ? TO(chosen(c, n), lz_tr_dtype(n)) : NULL);
+    return lz_tracer_end(c,
+                         n && lz_tracer_is_float(n) ? TO(chosen(c, n), lz_tracer_dtype(n)) : NULL);
 }
 
 static bool probability(double p)
@@ -233,20 +238,20 @@ lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site)
     BEGIN("lz_bernoulli_p");
     lz_node *n = IN(x);
     if (!n || !probability(p))
-        return lz_tr_end(c, NULL);
-    lz_node *like = lz_tr_fill(c, lz_tr_scalar(c, LZ_F32, p, n), lz_tr_shape(n));
-    return lz_tr_end(c, TO(chosen(c, like), lz_tr_dtype(n)));
+        return lz_tracer_end(c, NULL);
+    lz_node *like = lz_tracer_fill(c, lz_tracer_scalar(c, LZ_F32, p, n), lz_tracer_shape(n));
+    return lz_tracer_end(c, TO(chosen(c, like), lz_tracer_dtype(n)));
 }
 
 lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site)
 {
     BEGIN("lz_normal");
-    lz_node *m = lz_tr_float(c, IN(mean)), *s = m ? lz_tr_float(c, IN(std)) : NULL;
-    if (!s || !lz_tr_match(c, &m, &s))
-        return lz_tr_end(c, NULL);
-    lz_dtype d = lz_tr_dtype(m);
-    lz_node *z = lz_tr_normal(c, d == LZ_F64 ? LZ_F64 : LZ_F32, lz_tr_shape(m), m);
-    return lz_tr_end(c, TO(ADD(MUL(z, lz_tr_wide(c, s)), lz_tr_wide(c, m)), d));
+    lz_node *m = lz_tracer_float(c, IN(mean)), *s = m ? lz_tracer_float(c, IN(std)) : NULL;
+    if (!s || !lz_tracer_match(c, &m, &s))
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = lz_tracer_dtype(m);
+    lz_node *z = lz_tracer_normal(c, d == LZ_F64 ? LZ_F64 : LZ_F32, lz_tracer_shape(m), m);
+    return lz_tracer_end(c, TO(ADD(MUL(z, lz_tracer_wide(c, s)), lz_tracer_wide(c, m)), d));
 }
 
 /* The largest p / e with e exponential is drawn by weight p (exponential races); the k largest are
@@ -257,17 +262,17 @@ lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement
     char text[128];
     BEGIN("lz_multinomial");
     lz_node *n = IN(p);
-    if (!n || !lz_tr_is_float(n))
-        return lz_tr_end(c, NULL);
-    const lz_shape s = *lz_tr_shape(n);
+    if (!n || !lz_tracer_is_float(n))
+        return lz_tracer_end(c, NULL);
+    const lz_shape s = *lz_tracer_shape(n);
     int64_t k = s.rank ? s.dims[s.rank - 1] : 0;
     if ((s.rank != 1 && s.rank != 2) || num_samples < 1 || k < 1 ||
         (!replacement && num_samples > k)) {
         LZ_FAIL(LZ_EINVAL, "%" PRId64 " samples of %s%s", num_samples, text_of(n, text),
                 replacement ? "" : ", each at most once");
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    n = lz_tr_wide(c, n);
+    n = lz_tracer_wide(c, n);
     lz_shape draws = s;
     lz_ints dims = {.n = s.rank, .v = {0, 1}};
     if (replacement) { /* a race for each sample */
@@ -275,16 +280,16 @@ lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement
         draws.dims[s.rank - 1] = num_samples;
         draws.dims[s.rank] = k;
         dims.v[s.rank - 1] = s.rank;
-        n = lz_tr_broadcast_in_dim(c, n, &dims, &draws);
+        n = lz_tracer_broadcast_in_dim(c, n, &dims, &draws);
     }
-    lz_node *e = n ? exponential(c, lz_tr_dtype(n), &draws, n) : NULL;
-    lz_node *tiny = K(e, lz_tr_dtype(e) == LZ_F64 ? 1e-300 : 1e-37);
+    lz_node *e = n ? exponential(c, lz_tracer_dtype(n), &draws, n) : NULL;
+    lz_node *tiny = K(e, lz_tracer_dtype(e) == LZ_F64 ? 1e-300 : 1e-37);
     lz_node *race = DIV(n, MAX(e, tiny));
     if (replacement || !race)
-        return lz_tr_end(c, race ? lz_tr_argminmax(c, true, race, draws.rank - 1) : NULL);
+        return lz_tracer_end(c, race ? lz_tracer_argminmax(c, true, race, draws.rank - 1) : NULL);
     lz_tensor *t = lz_trace_tensor_of(race, site), *at = NULL;
     lz_tensor *v = lz_topk_at(t, num_samples, -1, true, &at, site);
-    lz_tensor *r = lz_tr_end(c, IN(at));
+    lz_tensor *r = lz_tracer_end(c, IN(at));
     (void)lz_release(t);
     (void)lz_release(v);
     (void)lz_release(at);
@@ -298,14 +303,14 @@ lz_tensor *lz_native_dropout_at(lz_tensor *x, double p, bool train, lz_tensor **
 {
     lz_node *m = NULL, *y = NULL;
     BEGIN("lz_native_dropout");
-    lz_node *n = lz_tr_float(c, IN(x));
+    lz_node *n = lz_tracer_float(c, IN(x));
     if (n && !train) {
-        m = lz_tr_fill(c, lz_tr_const(c, LZ_BOOL, 1, n), lz_tr_shape(n));
+        m = lz_tracer_fill(c, lz_tracer_const(c, LZ_BOOL, 1, n), lz_tracer_shape(n));
         y = n;
     } else if (n && probability(p)) {
-        m = chosen(c, lz_tr_fill(c, lz_tr_scalar(c, LZ_F32, 1 - p, n), lz_tr_shape(n)));
+        m = chosen(c, lz_tracer_fill(c, lz_tracer_scalar(c, LZ_F32, 1 - p, n), lz_tracer_shape(n)));
         y = SEL(m, MUL(n, ARG(n, p < 1 ? 1 / (1 - p) : 0)), K(n, 0));
     }
-    lz_tr_also(c, y ? m : NULL, mask);
-    return lz_tr_end(c, y);
+    lz_tracer_also(c, y ? m : NULL, mask);
+    return lz_tracer_end(c, y);
 }

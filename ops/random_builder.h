@@ -6,9 +6,9 @@
 #include "runtime/graph/trace_builder.h"
 
 /* uniform bits of a dtype of 4 or 8 bytes */
-lz_node *lz_tr_random_bits(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
+lz_node *lz_tracer_random_bits(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like);
 /* uniform in [0, 1) */
-lz_node *lz_tr_uniform(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
+lz_node *lz_tracer_uniform(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like);
 /* standard normal */
-lz_node *lz_tr_normal(lz_tr *c, lz_dtype d, const lz_shape *s, const lz_node *like);
+lz_node *lz_tracer_normal(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like);
 #endif

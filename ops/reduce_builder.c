@@ -7,7 +7,7 @@ static const lz_type *type_of(const lz_node *x)
     return lz_node_type(x);
 }
 
-bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r)
+bool lz_tracer_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r)
 {
     bool chosen[LZ_MAX_RANK] = {false};
     const lz_shape *s = &type_of(x)->shape;
@@ -32,7 +32,7 @@ bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_di
     }
     for (int i = 0; i < n; i++) {
         int64_t d;
-        if (!lz_tr_dim(o->dims.v[i], s->rank, &d))
+        if (!lz_tracer_dim(o->dims.v[i], s->rank, &d))
             return false;
         if (chosen[d]) {
             LZ_FAIL(LZ_EINVAL, "dimension %" PRId64 " comes twice", d);
@@ -52,43 +52,44 @@ bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_di
     return true;
 }
 
-bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduced_dims *r)
+bool lz_tracer_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduced_dims *r)
 {
     lz_reduce_options o = {.struct_size = sizeof o, .dims = *dims, .keepdim = keepdim};
-    return lz_tr_reduction(x, &o, r);
+    return lz_tracer_reduction(x, &o, r);
 }
 
 /* The reduced value with extents of 1 where it was reduced. */
-static lz_node *keep(lz_tr *c, const lz_reduced_dims *r, lz_node *x)
+static lz_node *keep(lz_tracer *c, const lz_reduced_dims *r, lz_node *x)
 {
-    return lz_tr_reshape(c, x, &r->kept);
+    return lz_tracer_reshape(c, x, &r->kept);
 }
 
-lz_node *lz_tr_reduced(lz_tr *c, const lz_reduced_dims *r, lz_node *x)
+lz_node *lz_tracer_reduced(lz_tracer *c, const lz_reduced_dims *r, lz_node *x)
 {
     return r->keepdim ? keep(c, r, x) : x;
 }
 
-lz_node *lz_tr_spread(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced, const lz_node *like)
+lz_node *lz_tracer_spread(lz_tracer *c, const lz_reduced_dims *r, lz_node *reduced,
+                          const lz_node *like)
 {
     if (!reduced)
         return NULL;
-    return r->dims.n ? lz_tr_broadcast_in_dim(c, reduced, &r->rest, &type_of(like)->shape)
+    return r->dims.n ? lz_tracer_broadcast_in_dim(c, reduced, &r->rest, &type_of(like)->shape)
                      : reduced;
 }
 
-lz_node *lz_tr_combine(lz_tr *c, const lz_reduced_dims *r, lz_op op, lz_node *x)
+lz_node *lz_tracer_combine(lz_tracer *c, const lz_reduced_dims *r, lz_op op, lz_node *x)
 {
-    return x && r->dims.n ? lz_tr_reduce(c, op, x, &r->dims) : x;
+    return x && r->dims.n ? lz_tracer_reduce(c, op, x, &r->dims) : x;
 }
 
-lz_node *lz_tr_wide(lz_tr *c, lz_node *x)
+lz_node *lz_tracer_wide(lz_tracer *c, lz_node *x)
 {
     lz_dtype d = x ? type_of(x)->dtype : LZ_DTYPE_NONE;
-    return d == LZ_F16 || d == LZ_BF16 ? lz_tr_convert(c, x, LZ_F32) : x;
+    return d == LZ_F16 || d == LZ_BF16 ? lz_tracer_convert(c, x, LZ_F32) : x;
 }
 
-lz_node *lz_tr_no_gradient(lz_node *x)
+lz_node *lz_tracer_no_gradient(lz_node *x)
 {
     if (x && x->kind == LZ_NODE_OP)
         atomic_fetch_or(&x->flags, LZ_NODE_NOGRAD);

@@ -18,18 +18,20 @@ typedef struct lz_reduced_dims {
 } lz_reduced_dims;
 
 /* false with the error recorded. o NULL: all dimensions. */
-bool lz_tr_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r);
-bool lz_tr_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim, lz_reduced_dims *r);
+bool lz_tracer_reduction(const lz_node *x, const lz_reduce_options *o, lz_reduced_dims *r);
+bool lz_tracer_reduction_of(const lz_node *x, const lz_dims *dims, bool keepdim,
+                            lz_reduced_dims *r);
 /* without the dimensions */
-lz_node *lz_tr_combine(lz_tr *c, const lz_reduced_dims *r, lz_op op, lz_node *x);
+lz_node *lz_tracer_combine(lz_tracer *c, const lz_reduced_dims *r, lz_op op, lz_node *x);
 /* as the caller wants it: keepdim */
-lz_node *lz_tr_reduced(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced);
-lz_node *lz_tr_spread(lz_tr *c, const lz_reduced_dims *r, lz_node *reduced, const lz_node *like);
+lz_node *lz_tracer_reduced(lz_tracer *c, const lz_reduced_dims *r, lz_node *reduced);
+lz_node *lz_tracer_spread(lz_tracer *c, const lz_reduced_dims *r, lz_node *reduced,
+                          const lz_node *like);
 /* f16 and bf16 become f32 for the computation */
-lz_node *lz_tr_wide(lz_tr *c, lz_node *x);
+lz_node *lz_tracer_wide(lz_tracer *c, lz_node *x);
 /* A stop-gradient around a new node of a composite (never an operand: that would lose its own
  * gradient). */
-lz_node *lz_tr_no_gradient(lz_node *x);
+lz_node *lz_tracer_no_gradient(lz_node *x);
 static inline bool lz_dtype_is_integral(lz_dtype d)
 {
     return d == LZ_BOOL || lz_dtype_is_int(d);

@@ -10,178 +10,182 @@ static const lz_type *type_of(const lz_node *x)
     return lz_node_type(x);
 }
 
-static lz_node *total(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
+static lz_node *total(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!x || !lz_tr_reduction(x, o, &r))
+    if (!x || !lz_tracer_reduction(x, o, &r))
         return NULL;
     lz_dtype d = r.dtype                                   ? r.dtype
                  : lz_dtype_is_integral(type_of(x)->dtype) ? LZ_I64
                                                            : type_of(x)->dtype;
-    x = lz_tr_wide(c, lz_tr_convert(c, x, d));
-    return lz_tr_convert(c, lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x)), d);
+    x = lz_tracer_wide(c, lz_tracer_convert(c, x, d));
+    return lz_tracer_convert(c, lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, op, x)), d);
 }
 
 lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_sum");
-    return lz_tr_end(c, total(c, LZ_OP_ADD, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, total(c, LZ_OP_ADD, lz_tracer_in(c, x), o));
 }
 
 lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_prod");
-    return lz_tr_end(c, total(c, LZ_OP_MULTIPLY, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, total(c, LZ_OP_MULTIPLY, lz_tracer_in(c, x), o));
 }
 
-static lz_node *divide_by(lz_tr *c, lz_node *x, double n)
+static lz_node *divide_by(lz_tracer *c, lz_node *x, double n)
 {
-    return lz_tr_ew2(c, LZ_OP_DIVIDE, x, lz_tr_const_like(c, x, n));
+    return lz_tracer_ew2(c, LZ_OP_DIVIDE, x, lz_tracer_const_like(c, x, n));
 }
 
-static lz_node *mean(lz_tr *c, lz_node *x, const lz_reduce_options *o)
+static lz_node *mean(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!x || !lz_tr_reduction(x, o, &r) ||
-        !(x = lz_tr_float(c, r.dtype ? lz_tr_convert(c, x, r.dtype) : x)))
+    if (!x || !lz_tracer_reduction(x, o, &r) ||
+        !(x = lz_tracer_float(c, r.dtype ? lz_tracer_convert(c, x, r.dtype) : x)))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    lz_node *m = divide_by(c, lz_tr_combine(c, &r, LZ_OP_ADD, lz_tr_wide(c, x)), (double)r.n);
-    return lz_tr_convert(c, lz_tr_reduced(c, &r, m), d);
+    lz_node *m =
+        divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_wide(c, x)), (double)r.n);
+    return lz_tracer_convert(c, lz_tracer_reduced(c, &r, m), d);
 }
 
 lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_mean");
-    return lz_tr_end(c, mean(c, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, mean(c, lz_tracer_in(c, x), o));
 }
 
-static lz_node *extreme(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
+static lz_node *extreme(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!x || !lz_tr_reduction(x, o, &r))
+    if (!x || !lz_tracer_reduction(x, o, &r))
         return NULL;
     if (r.n == 0) {
         LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the %s",
                 op == LZ_OP_MAXIMUM ? "largest" : "smallest");
         return NULL;
     }
-    return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x));
+    return lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, op, x));
 }
 
 lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_amax");
-    return lz_tr_end(c, extreme(c, LZ_OP_MAXIMUM, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, extreme(c, LZ_OP_MAXIMUM, lz_tracer_in(c, x), o));
 }
 
 lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_amin");
-    return lz_tr_end(c, extreme(c, LZ_OP_MINIMUM, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, extreme(c, LZ_OP_MINIMUM, lz_tracer_in(c, x), o));
 }
 
-static lz_node *truth(lz_tr *c, lz_op op, lz_node *x, const lz_reduce_options *o)
+static lz_node *truth(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!(x = lz_tr_convert(c, x, LZ_BOOL)) || !lz_tr_reduction(x, o, &r))
+    if (!(x = lz_tracer_convert(c, x, LZ_BOOL)) || !lz_tracer_reduction(x, o, &r))
         return NULL;
-    return lz_tr_reduced(c, &r, lz_tr_combine(c, &r, op, x));
+    return lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, op, x));
 }
 
 lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_any");
-    return lz_tr_end(c, truth(c, LZ_OP_OR, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, truth(c, LZ_OP_OR, lz_tracer_in(c, x), o));
 }
 
 lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_all");
-    return lz_tr_end(c, truth(c, LZ_OP_AND, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, truth(c, LZ_OP_AND, lz_tracer_in(c, x), o));
 }
 
 /* Two-pass variance: first the mean, then the squared deviations. */
-static lz_node *variance(lz_tr *c, lz_node *x, const lz_reduce_options *o)
+static lz_node *variance(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, o, &r))
+    if (!(x = lz_tracer_float(c, x)) || !lz_tracer_reduction(x, o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    x = lz_tr_wide(c, x);
-    lz_node *m =
-        lz_tr_spread(c, &r, divide_by(c, lz_tr_combine(c, &r, LZ_OP_ADD, x), (double)r.n), x);
-    lz_node *e = lz_tr_ew2(c, LZ_OP_SUBTRACT, x, m);
-    lz_node *v = lz_tr_combine(c, &r, LZ_OP_ADD, lz_tr_ew2(c, LZ_OP_MULTIPLY, e, e));
-    return lz_tr_convert(
-        c, lz_tr_reduced(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))), d);
+    x = lz_tracer_wide(c, x);
+    lz_node *m = lz_tracer_spread(
+        c, &r, divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, x), (double)r.n), x);
+    lz_node *e = lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, m);
+    lz_node *v = lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_ew2(c, LZ_OP_MULTIPLY, e, e));
+    return lz_tracer_convert(
+        c, lz_tracer_reduced(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))), d);
 }
 
 lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_var");
-    return lz_tr_end(c, variance(c, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, variance(c, lz_tracer_in(c, x), o));
 }
 
 /* log(sum(exp(x - m))) + m with m the largest, or 0 where that is infinite. m cancels, so it has no
  * gradient. */
-static lz_node *logsumexp(lz_tr *c, lz_node *x, const lz_reduce_options *o)
+static lz_node *logsumexp(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, o, &r))
+    if (!(x = lz_tracer_float(c, x)) || !lz_tracer_reduction(x, o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    x = lz_tr_wide(c, x);
-    lz_node *m = lz_tr_combine(c, &r, LZ_OP_MAXIMUM, x);
-    m = lz_tr_no_gradient(
-        lz_tr_ew3(c, LZ_OP_SELECT, lz_tr_ew1(c, LZ_OP_IS_FINITE, m), m, lz_tr_const_like(c, m, 0)));
-    lz_node *e =
-        lz_tr_ew1(c, LZ_OP_EXPONENTIAL, lz_tr_ew2(c, LZ_OP_SUBTRACT, x, lz_tr_spread(c, &r, m, x)));
-    lz_node *s =
-        lz_tr_ew2(c, LZ_OP_ADD, lz_tr_ew1(c, LZ_OP_LOG, lz_tr_combine(c, &r, LZ_OP_ADD, e)), m);
-    return lz_tr_convert(c, lz_tr_reduced(c, &r, s), d);
+    x = lz_tracer_wide(c, x);
+    lz_node *m = lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, x);
+    m = lz_tracer_no_gradient(lz_tracer_ew3(c, LZ_OP_SELECT, lz_tracer_ew1(c, LZ_OP_IS_FINITE, m),
+                                            m, lz_tracer_const_like(c, m, 0)));
+    lz_node *e = lz_tracer_ew1(c, LZ_OP_EXPONENTIAL,
+                               lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, lz_tracer_spread(c, &r, m, x)));
+    lz_node *s = lz_tracer_ew2(
+        c, LZ_OP_ADD, lz_tracer_ew1(c, LZ_OP_LOG, lz_tracer_combine(c, &r, LZ_OP_ADD, e)), m);
+    return lz_tracer_convert(c, lz_tracer_reduced(c, &r, s), d);
 }
 
 lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
     BEGIN("lz_logsumexp");
-    return lz_tr_end(c, logsumexp(c, lz_tr_in(c, x), o));
+    return lz_tracer_end(c, logsumexp(c, lz_tracer_in(c, x), o));
 }
 
-lz_node *lz_tr_softmax(lz_tr *c, lz_node *x, int64_t dim, bool logarithm)
+lz_node *lz_tracer_softmax(lz_tracer *c, lz_node *x, int64_t dim, bool logarithm)
 {
     lz_reduced_dims r;
     lz_reduce_options o = {.struct_size = sizeof o, .dims = {1, {dim}}};
-    if (!(x = lz_tr_float(c, x)) || !lz_tr_reduction(x, &o, &r))
+    if (!(x = lz_tracer_float(c, x)) || !lz_tracer_reduction(x, &o, &r))
         return NULL;
     lz_dtype d = type_of(x)->dtype;
-    x = lz_tr_wide(c, x);
-    lz_node *m = lz_tr_no_gradient(lz_tr_spread(c, &r, lz_tr_combine(c, &r, LZ_OP_MAXIMUM, x), x));
+    x = lz_tracer_wide(c, x);
+    lz_node *m = lz_tracer_no_gradient(
+        lz_tracer_spread(c, &r, lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, x), x));
     if (m == x) /* a scalar is its own maximum; the stop-gradient must not apply to x itself */
-        m = lz_tr_own(c, lz_node_new_detached(x, c->site));
-    lz_node *z = lz_tr_ew2(c, LZ_OP_SUBTRACT, x, m), *e = lz_tr_ew1(c, LZ_OP_EXPONENTIAL, z);
-    lz_node *s = lz_tr_combine(c, &r, LZ_OP_ADD, e);
-    lz_node *y = logarithm ? lz_tr_ew2(c, LZ_OP_SUBTRACT, z,
-                                       lz_tr_spread(c, &r, lz_tr_ew1(c, LZ_OP_LOG, s), x))
-                           : lz_tr_ew2(c, LZ_OP_DIVIDE, e, lz_tr_spread(c, &r, s, x));
-    return lz_tr_convert(c, y, d);
+        m = lz_tracer_own(c, lz_node_new_detached(x, c->site));
+    lz_node *z = lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, m),
+            *e = lz_tracer_ew1(c, LZ_OP_EXPONENTIAL, z);
+    lz_node *s = lz_tracer_combine(c, &r, LZ_OP_ADD, e);
+    lz_node *y = logarithm
+                     ? lz_tracer_ew2(c, LZ_OP_SUBTRACT, z,
+                                     lz_tracer_spread(c, &r, lz_tracer_ew1(c, LZ_OP_LOG, s), x))
+                     : lz_tracer_ew2(c, LZ_OP_DIVIDE, e, lz_tracer_spread(c, &r, s, x));
+    return lz_tracer_convert(c, y, d);
 }
 
 lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_softmax");
-    return lz_tr_end(c, lz_tr_softmax(c, lz_tr_in(c, x), dim, false));
+    return lz_tracer_end(c, lz_tracer_softmax(c, lz_tracer_in(c, x), dim, false));
 }
 
 lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_log_softmax");
-    return lz_tr_end(c, lz_tr_softmax(c, lz_tr_in(c, x), dim, true));
+    return lz_tracer_end(c, lz_tracer_softmax(c, lz_tracer_in(c, x), dim, true));
 }
 
 /* ---- products ---- */
 
-static lz_node *dot(lz_tr *c, lz_node *a, lz_node *b, int nbatch, int64_t ka, int64_t kb)
+static lz_node *dot(lz_tracer *c, lz_node *a, lz_node *b, int nbatch, int64_t ka, int64_t kb)
 {
     lz_attr_any r;
     lz_attr_init(&r, LZ_ATTR_dot);
@@ -191,11 +195,11 @@ static lz_node *dot(lz_tr *c, lz_node *a, lz_node *b, int nbatch, int64_t ka, in
     r.as_dot.lhs_contracting_dimensions = (lz_ints){.n = 1, .v = {ka}};
     r.as_dot.rhs_contracting_dimensions = (lz_ints){.n = 1, .v = {kb}};
     lz_node *o[2] = {a, b};
-    return lz_tr_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_DOT_GENERAL, &r.head, o, 2);
 }
 
 /* Both to the same dtype; false after a failure. */
-static bool same_dtype(lz_tr *c, lz_node **a, lz_node **b)
+static bool same_dtype(lz_tracer *c, lz_node **a, lz_node **b)
 {
     lz_dtype d = lz_promote(type_of(*a)->dtype, type_of(*b)->dtype);
     if (d == LZ_DTYPE_NONE) {
@@ -203,8 +207,8 @@ static bool same_dtype(lz_tr *c, lz_node **a, lz_node **b)
                 lz_dtype_name(type_of(*b)->dtype));
         return false;
     }
-    *a = lz_tr_convert(c, *a, d);
-    *b = lz_tr_convert(c, *b, d);
+    *a = lz_tracer_convert(c, *a, d);
+    *b = lz_tracer_convert(c, *b, d);
     return *a && *b;
 }
 
@@ -216,19 +220,19 @@ static lz_shape batch_of(const lz_node *x)
     return s;
 }
 
-static lz_node *with_batch(lz_tr *c, lz_node *x, const lz_shape *batch)
+static lz_node *with_batch(lz_tracer *c, lz_node *x, const lz_shape *batch)
 {
     const lz_shape *s = &type_of(x)->shape;
     lz_shape to = *batch;
     to.dims[to.rank++] = s->dims[s->rank - 2];
     to.dims[to.rank++] = s->dims[s->rank - 1];
-    return lz_tr_expand(c, x, &to);
+    return lz_tracer_expand(c, x, &to);
 }
 
-static lz_node *matmul_batched(lz_tr *c, lz_node *a, lz_node *b)
+static lz_node *matmul_batched(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_shape sa = batch_of(a), sb = batch_of(b), s;
-    if (!lz_tr_broadcast_shapes(&sa, &sb, &s)) {
+    if (!lz_tracer_broadcast_shapes(&sa, &sb, &s)) {
         char ta[128], tb[128];
         LZ_FAIL(LZ_ESHAPE, "%s times %s: the dimensions before the last two do not broadcast",
                 lz_type_short(type_of(a), ta, sizeof ta), lz_type_short(type_of(b), tb, sizeof tb));
@@ -239,7 +243,7 @@ static lz_node *matmul_batched(lz_tr *c, lz_node *a, lz_node *b)
     return a && b ? dot(c, a, b, s.rank, s.rank + 1, s.rank) : NULL;
 }
 
-lz_node *lz_tr_matmul(lz_tr *c, lz_node *a, lz_node *b)
+lz_node *lz_tracer_matmul(lz_tracer *c, lz_node *a, lz_node *b)
 {
     char ta[128], tb[128];
     if (!a || !b)
@@ -272,11 +276,11 @@ lz_node *lz_tr_matmul(lz_tr *c, lz_node *a, lz_node *b)
 lz_tensor *lz_matmul_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
     BEGIN("lz_matmul");
-    lz_node *x = lz_tr_in(c, a), *y = x ? lz_tr_in(c, b) : NULL;
-    return lz_tr_end(c, lz_tr_matmul(c, x, y));
+    lz_node *x = lz_tracer_in(c, a), *y = x ? lz_tracer_in(c, b) : NULL;
+    return lz_tracer_end(c, lz_tracer_matmul(c, x, y));
 }
 
-static lz_node *linear(lz_tr *c, lz_node *x, lz_node *w, lz_node *bias)
+static lz_node *linear(lz_tracer *c, lz_node *x, lz_node *w, lz_node *bias)
 {
     char tx[128], tw[128];
     const lz_shape *sx = &type_of(x)->shape, *sw = &type_of(w)->shape;
@@ -294,13 +298,13 @@ static lz_node *linear(lz_tr *c, lz_node *x, lz_node *w, lz_node *bias)
     if (!same_dtype(c, &x, &w))
         return NULL;
     lz_node *y = dot(c, x, w, 0, sx->rank - 1, 1);
-    return bias ? lz_tr_binary(c, LZ_OP_ADD, y, bias) : y;
+    return bias ? lz_tracer_binary(c, LZ_OP_ADD, y, bias) : y;
 }
 
 lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, const lz_site *site)
 {
     BEGIN("lz_linear");
-    lz_node *a = lz_tr_in(c, x), *w = a ? lz_tr_in(c, weight) : NULL,
-            *b = w && bias ? lz_tr_in(c, bias) : NULL;
-    return lz_tr_end(c, w && (b || !bias) ? linear(c, a, w, b) : NULL);
+    lz_node *a = lz_tracer_in(c, x), *w = a ? lz_tracer_in(c, weight) : NULL,
+            *b = w && bias ? lz_tracer_in(c, bias) : NULL;
+    return lz_tracer_end(c, w && (b || !bias) ? linear(c, a, w, b) : NULL);
 }

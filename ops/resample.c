@@ -19,7 +19,7 @@ static bool resizable(const lz_node *x, const lz_shape *size, const double *scal
                       int most)
 {
     char text[128];
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     bool ok = size->rank >= least && size->rank <= most && s->rank == size->rank + 2;
     for (int i = 0; ok && i < size->rank; i++)
         ok = size->dims[i] > 0 && s->dims[2 + i] > 0 && size->dims[i] < 1 << 30 &&
@@ -32,30 +32,30 @@ static bool resizable(const lz_node *x, const lz_shape *size, const double *scal
     return ok;
 }
 
-static lz_node *counter(lz_tr *c, lz_dtype d, int64_t n, const lz_node *like)
+static lz_node *counter(lz_tracer *c, lz_dtype d, int64_t n, const lz_node *like)
 {
     lz_shape s = {.rank = 1, .dims = {n}};
-    return lz_tr_iota(c, d, &s, 0, like);
+    return lz_tracer_iota(c, d, &s, 0, like);
 }
 
 /* Each element r times: n becomes n r. */
-static lz_node *repeat_each(lz_tr *c, lz_node *x, int64_t dim, int64_t r)
+static lz_node *repeat_each(lz_tracer *c, lz_node *x, int64_t dim, int64_t r)
 {
-    lz_shape s = *lz_tr_shape(x), out = s, four = {4, {1, s.dims[dim], r, 1}};
+    lz_shape s = *lz_tracer_shape(x), out = s, four = {4, {1, s.dims[dim], r, 1}};
     for (int i = 0; i < s.rank; i++)
         if (i != dim)
             four.dims[i < dim ? 0 : 3] *= s.dims[i];
     out.dims[dim] *= r;
     lz_shape three = {3, {four.dims[0], four.dims[1], four.dims[3]}};
-    x = lz_tr_broadcast_in_dim(c, lz_tr_reshape(c, x, &three), &(lz_ints){.n = 3, .v = {0, 1, 3}},
-                               &four);
-    return lz_tr_reshape(c, x, &out);
+    x = lz_tracer_broadcast_in_dim(c, lz_tracer_reshape(c, x, &three),
+                                   &(lz_ints){.n = 3, .v = {0, 1, 3}}, &four);
+    return lz_tracer_reshape(c, x, &out);
 }
 
-static lz_node *nearest_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t out, const double *scale,
+static lz_node *nearest_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, const double *scale,
                             bool exact)
 {
-    int64_t in = lz_tr_shape(x)->dims[dim];
+    int64_t in = lz_tracer_shape(x)->dims[dim];
     if (in == out && !scale)
         return x;
     if (!scale && out % in == 0)
@@ -65,7 +65,7 @@ static lz_node *nearest_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t out, cons
     if (exact)
         i = ADD(i, K(i, 0.5));
     lz_node *at = TO(FLOOR(MUL(i, K(i, step))), LZ_I64);
-    return at ? lz_tr_take(c, x, dim, at) : NULL; /* clamped to the last */
+    return at ? lz_tracer_take(c, x, dim, at) : NULL; /* clamped to the last */
 }
 
 lz_tensor *lz_upsample_nearest_at(lz_tensor *x, lz_shape size, const double *scales, bool exact,
@@ -74,17 +74,17 @@ lz_tensor *lz_upsample_nearest_at(lz_tensor *x, lz_shape size, const double *sca
     BEGIN("lz_upsample_nearest");
     lz_node *n = IN(x);
     if (!n || !resizable(n, &size, scales, 1, 3))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     for (int i = 0; n && i < size.rank; i++)
         n = nearest_dim(c, n, 2 + i, size.dims[i], scales ? &scales[i] : NULL, exact);
-    return lz_tr_end(c, n);
+    return lz_tracer_end(c, n);
 }
 
 /* Where in the source each of `out` elements comes from. */
-static lz_node *source(lz_tr *c, lz_node *x, int64_t in, int64_t out, bool align,
+static lz_node *source(lz_tracer *c, lz_node *x, int64_t in, int64_t out, bool align,
                        const double *scale)
 {
-    lz_node *i = counter(c, lz_tr_dtype(x), out, x);
+    lz_node *i = counter(c, lz_tracer_dtype(x), out, x);
     if (align)
         return MUL(i, K(i, out > 1 ? (double)(in - 1) / (double)(out - 1) : 0));
     double step = scale ? 1 / *scale : (double)in / (double)out;
@@ -92,17 +92,17 @@ static lz_node *source(lz_tr *c, lz_node *x, int64_t in, int64_t out, bool align
 }
 
 /* A factor for each element of dim. */
-static lz_node *along(lz_tr *c, lz_node *f, int64_t dim, const lz_node *like)
+static lz_node *along(lz_tracer *c, lz_node *f, int64_t dim, const lz_node *like)
 {
-    return f && like
-               ? lz_tr_broadcast_in_dim(c, f, &(lz_ints){.n = 1, .v = {dim}}, lz_tr_shape(like))
-               : NULL;
+    return f && like ? lz_tracer_broadcast_in_dim(c, f, &(lz_ints){.n = 1, .v = {dim}},
+                                                  lz_tracer_shape(like))
+                     : NULL;
 }
 
-static lz_node *linear_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t out, bool align,
+static lz_node *linear_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, bool align,
                            const double *scale)
 {
-    int64_t in = lz_tr_shape(x)->dims[dim];
+    int64_t in = lz_tracer_shape(x)->dims[dim];
     if (in == out && !scale)
         return x;
     lz_node *p = source(c, x, in, out, align, scale);
@@ -110,16 +110,16 @@ static lz_node *linear_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t out, bool 
     lz_node *f = FLOOR(p), *i0 = TO(f, LZ_I64);
     i0 = MIN(i0, K(i0, (double)(in - 1)));
     lz_node *i1 = MIN(ADD(i0, K(i0, 1)), K(i0, (double)(in - 1)));
-    lz_node *w = SUB(p, TO(i0, lz_tr_dtype(x)));
+    lz_node *w = SUB(p, TO(i0, lz_tracer_dtype(x)));
     w = MIN(MAX(w, K(w, 0)), K(w, 1));
     if (!w || !i1)
         return NULL;
-    lz_node *a = lz_tr_take(c, x, dim, i0), *b = lz_tr_take(c, x, dim, i1);
+    lz_node *a = lz_tracer_take(c, x, dim, i0), *b = lz_tracer_take(c, x, dim, i1);
     return ADD(MUL(a, along(c, SUB(K(w, 1), w), dim, a)), MUL(b, along(c, w, dim, b)));
 }
 
 /* Keys' cubic: the four factors at distances 1 + t, t, 1 - t, 2 - t. */
-static void cubic(lz_tr *c, lz_node *t, lz_node *w[4])
+static void cubic(lz_tracer *c, lz_node *t, lz_node *w[4])
 {
     const double a = -0.75;
     lz_node *one = K(t, 1);
@@ -135,17 +135,17 @@ static void cubic(lz_tr *c, lz_node *t, lz_node *w[4])
     }
 }
 
-static lz_node *cubic_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t out, bool align,
+static lz_node *cubic_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, bool align,
                           const double *scale)
 {
     lz_node *w[4], *sum = NULL;
-    int64_t in = lz_tr_shape(x)->dims[dim];
+    int64_t in = lz_tracer_shape(x)->dims[dim];
     lz_node *p = source(c, x, in, out, align, scale), *f = FLOOR(p);
     lz_node *i = TO(f, LZ_I64);
     cubic(c, SUB(p, f), w);
     for (int k = 0; k < 4 && i; k++) {
         lz_node *at = ADD(i, K(i, k - 1));
-        lz_node *v = at ? lz_tr_take(c, x, dim, at) : NULL; /* clamped: the border repeated */
+        lz_node *v = at ? lz_tracer_take(c, x, dim, at) : NULL; /* clamped: the border repeated */
         v = MUL(v, along(c, w[k], dim, v));
         sum = k ? ADD(sum, v) : v;
     }
@@ -156,15 +156,15 @@ static lz_tensor *resize(const char *name, lz_tensor *x, lz_shape size, bool ali
                          const double *scales, bool bicubic, const lz_site *site)
 {
     BEGIN(name);
-    lz_node *n = lz_tr_float(c, IN(x));
+    lz_node *n = lz_tracer_float(c, IN(x));
     if (!n || !resizable(n, &size, scales, bicubic ? 2 : 1, bicubic ? 2 : 3))
-        return lz_tr_end(c, NULL);
-    lz_dtype d = lz_tr_dtype(n);
-    n = lz_tr_wide(c, n);
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = lz_tracer_dtype(n);
+    n = lz_tracer_wide(c, n);
     for (int i = 0; n && i < size.rank; i++)
         n = (bicubic ? cubic_dim : linear_dim)(c, n, 2 + i, size.dims[i], align,
                                                scales ? &scales[i] : NULL);
-    return lz_tr_end(c, TO(n, d));
+    return lz_tracer_end(c, TO(n, d));
 }
 
 lz_tensor *lz_upsample_linear_at(lz_tensor *x, lz_shape size, bool align_corners,
@@ -189,14 +189,14 @@ typedef struct sampler {
 } sampler;
 
 /* lo below, hi above; the gradient at the bounds is 0, as ATen's. */
-static lz_node *clip(lz_tr *c, lz_node *p, double hi)
+static lz_node *clip(lz_tracer *c, lz_node *p, double hi)
 {
     lz_node *l = K(p, 0), *h = K(p, hi);
     return SEL(LE(p, l), l, SEL(GE(p, h), h, p));
 }
 
 /* A coordinate brought to where there are elements; with zeros it stays. */
-static lz_node *inside(lz_tr *c, const sampler *s, lz_node *p, int64_t extent)
+static lz_node *inside(lz_tracer *c, const sampler *s, lz_node *p, int64_t extent)
 {
     if (s->padding == LZ_GRID_ZEROS || !p)
         return p;
@@ -215,7 +215,7 @@ static lz_node *inside(lz_tr *c, const sampler *s, lz_node *p, int64_t extent)
 }
 
 /* From -1..1 to element numbers. */
-static lz_node *unnormalised(lz_tr *c, const sampler *s, lz_node *g, int64_t extent)
+static lz_node *unnormalised(lz_tracer *c, const sampler *s, lz_node *g, int64_t extent)
 {
     lz_node *one = K(g, 1);
     if (s->align)
@@ -224,7 +224,7 @@ static lz_node *unnormalised(lz_tr *c, const sampler *s, lz_node *g, int64_t ext
 }
 
 /* The elements at whole coordinates [N, P], 0 outside: [N, C, P]. */
-static lz_node *pick(lz_tr *c, const sampler *s, lz_node *px, lz_node *py)
+static lz_node *pick(lz_tracer *c, const sampler *s, lz_node *px, lz_node *py)
 {
     lz_attr_any a;
     lz_node *zero = K(px, 0);
@@ -239,21 +239,21 @@ static lz_node *pick(lz_tr *c, const sampler *s, lz_node *px, lz_node *py)
         (lz_ints){.n = 1, .v = {0}};
     a.as_gather.index_vector_dim = 2;
     a.as_gather.slice_sizes = (lz_ints){.n = 3, .v = {1, s->channels, 1}};
-    lz_node *o[2] = {s->image, at}, *v = lz_tr_op(c, LZ_OP_GATHER, &a.head, o, 2);
+    lz_node *o[2] = {s->image, at}, *v = lz_tracer_op(c, LZ_OP_GATHER, &a.head, o, 2);
     if (!v)
         return NULL;
-    in = lz_tr_broadcast_in_dim(c, in, &(lz_ints){.n = 2, .v = {0, 2}}, lz_tr_shape(v));
+    in = lz_tracer_broadcast_in_dim(c, in, &(lz_ints){.n = 2, .v = {0, 2}}, lz_tracer_shape(v));
     return SEL(in, v, K(v, 0));
 }
 
-static lz_node *weighted(lz_tr *c, lz_node *v, lz_node *w)
+static lz_node *weighted(lz_tracer *c, lz_node *v, lz_node *w)
 {
-    return v && w ? MUL(v, lz_tr_broadcast_in_dim(c, w, &(lz_ints){.n = 2, .v = {0, 2}},
-                                                  lz_tr_shape(v)))
+    return v && w ? MUL(v, lz_tracer_broadcast_in_dim(c, w, &(lz_ints){.n = 2, .v = {0, 2}},
+                                                      lz_tracer_shape(v)))
                   : NULL;
 }
 
-static lz_node *bilinear(lz_tr *c, const sampler *s, lz_node *x, lz_node *y)
+static lz_node *bilinear(lz_tracer *c, const sampler *s, lz_node *x, lz_node *y)
 {
     lz_node *x0 = FLOOR(x), *y0 = FLOOR(y), *sum = NULL;
     lz_node *wx[2], *wy[2], *one = K(x, 1);
@@ -269,7 +269,7 @@ static lz_node *bilinear(lz_tr *c, const sampler *s, lz_node *x, lz_node *y)
     return sum;
 }
 
-static lz_node *bicubic(lz_tr *c, const sampler *s, lz_node *x, lz_node *y)
+static lz_node *bicubic(lz_tracer *c, const sampler *s, lz_node *x, lz_node *y)
 {
     lz_node *x0 = FLOOR(x), *y0 = FLOOR(y), *wx[4], *wy[4], *sum = NULL;
     cubic(c, SUB(x, x0), wx);
@@ -284,11 +284,11 @@ static lz_node *bicubic(lz_tr *c, const sampler *s, lz_node *x, lz_node *y)
     return sum;
 }
 
-static lz_node *grid_sampler(lz_tr *c, lz_node *x, lz_node *grid, lz_grid_mode mode,
+static lz_node *grid_sampler(lz_tracer *c, lz_node *x, lz_node *grid, lz_grid_mode mode,
                              lz_grid_padding padding, bool align)
 {
     char tx[128], tg[128];
-    const lz_shape sx = *lz_tr_shape(x), sg = *lz_tr_shape(grid);
+    const lz_shape sx = *lz_tracer_shape(x), sg = *lz_tracer_shape(grid);
     if (sx.rank != 4 || sg.rank != 4 || sg.dims[3] != 2 || sx.dims[0] != sg.dims[0] ||
         sx.dims[2] < 1 || sx.dims[3] < 1) {
         LZ_FAIL(LZ_ESHAPE, "x is %s, the grid %s: [N, C, H, W] and [N, Ho, Wo, 2] are needed",
@@ -299,15 +299,15 @@ static lz_node *grid_sampler(lz_tr *c, lz_node *x, lz_node *grid, lz_grid_mode m
         LZ_FAIL(LZ_EINVAL, "mode %d, padding %d", (int)mode, (int)padding);
         return NULL;
     }
-    lz_dtype d = lz_tr_dtype(x), wide;
-    if (!(x = lz_tr_wide(c, x)))
+    lz_dtype d = lz_tracer_dtype(x), wide;
+    if (!(x = lz_tracer_wide(c, x)))
         return NULL;
-    wide = lz_tr_dtype(x);
+    wide = lz_tracer_dtype(x);
     grid = TO(grid, wide);
     lz_shape flat = {3, {sx.dims[0], sx.dims[1], sx.dims[2] * sx.dims[3]}},
              points = {2, {sg.dims[0], sg.dims[1] * sg.dims[2]}},
              out = {4, {sx.dims[0], sx.dims[1], sg.dims[1], sg.dims[2]}};
-    sampler s = {.image = lz_tr_reshape(c, x, &flat),
+    sampler s = {.image = lz_tracer_reshape(c, x, &flat),
                  .height = sx.dims[2],
                  .width = sx.dims[3],
                  .channels = sx.dims[1],
@@ -316,7 +316,7 @@ static lz_node *grid_sampler(lz_tr *c, lz_node *x, lz_node *grid, lz_grid_mode m
     lz_node *g[2];
     for (int k = 0; k < 2; k++)
         if (!grid || !s.image ||
-            !(g[k] = lz_tr_reshape(c, lz_tr_slice_dim(c, grid, 3, k, k + 1, 1), &points)))
+            !(g[k] = lz_tracer_reshape(c, lz_tracer_slice_dim(c, grid, 3, k, k + 1, 1), &points)))
             return NULL;
     lz_node *px = unnormalised(c, &s, g[0], s.width), *py = unnormalised(c, &s, g[1], s.height), *r;
     if (mode == LZ_GRID_BICUBIC) {
@@ -325,26 +325,26 @@ static lz_node *grid_sampler(lz_tr *c, lz_node *x, lz_node *grid, lz_grid_mode m
         px = inside(c, &s, px, s.width);
         py = inside(c, &s, py, s.height);
         r = mode == LZ_GRID_BILINEAR ? bilinear(c, &s, px, py)
-                                     : pick(c, &s, lz_tr_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, px),
-                                            lz_tr_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, py));
+                                     : pick(c, &s, lz_tracer_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, px),
+                                            lz_tracer_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, py));
     }
-    return TO(lz_tr_reshape(c, r, &out), d);
+    return TO(lz_tracer_reshape(c, r, &out), d);
 }
 
 lz_tensor *lz_grid_sampler_2d_at(lz_tensor *x, lz_tensor *grid, lz_grid_mode mode,
                                  lz_grid_padding padding, bool align_corners, const lz_site *site)
 {
     BEGIN("lz_grid_sampler_2d");
-    lz_node *n = lz_tr_float(c, IN(x)), *g = n ? lz_tr_float(c, IN(grid)) : NULL;
-    return lz_tr_end(c, g ? grid_sampler(c, n, g, mode, padding, align_corners) : NULL);
+    lz_node *n = lz_tracer_float(c, IN(x)), *g = n ? lz_tracer_float(c, IN(grid)) : NULL;
+    return lz_tracer_end(c, g ? grid_sampler(c, n, g, mode, padding, align_corners) : NULL);
 }
 
 /* -1..1 in n steps: from border to border, or the middles of n parts. */
-static lz_node *base(lz_tr *c, lz_dtype d, const lz_shape *s, int64_t dim, bool align,
+static lz_node *base(lz_tracer *c, lz_dtype d, const lz_shape *s, int64_t dim, bool align,
                      const lz_node *like)
 {
     int64_t n = s->dims[dim];
-    lz_node *i = lz_tr_iota(c, d, s, dim, like);
+    lz_node *i = lz_tracer_iota(c, d, s, dim, like);
     if (align)
         return n > 1 ? SUB(MUL(i, K(i, 2 / (double)(n - 1))), K(i, 1)) : K(i, 0);
     return SUB(DIV(ADD(MUL(i, K(i, 2)), K(i, 1)), K(i, (double)n)), K(i, 1));
@@ -355,29 +355,29 @@ lz_tensor *lz_affine_grid_generator_at(lz_tensor *theta, lz_shape size, bool ali
 {
     char text[128];
     BEGIN("lz_affine_grid_generator");
-    lz_node *t = lz_tr_float(c, IN(theta));
+    lz_node *t = lz_tracer_float(c, IN(theta));
     if (!t)
-        return lz_tr_end(c, NULL);
-    const lz_shape st = *lz_tr_shape(t);
+        return lz_tracer_end(c, NULL);
+    const lz_shape st = *lz_tracer_shape(t);
     if (st.rank != 3 || st.dims[1] != 2 || st.dims[2] != 3 || size.rank != 4 ||
         size.dims[0] != st.dims[0] || size.dims[2] < 1 || size.dims[3] < 1) {
         LZ_FAIL(LZ_ESHAPE, "theta is %s, size has rank %d: [N, 2, 3] and [N, C, H, W] are needed",
                 text_of(t, text), size.rank);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    lz_dtype d = lz_tr_dtype(t);
-    t = lz_tr_wide(c, t);
-    lz_dtype wide = lz_tr_dtype(t);
+    lz_dtype d = lz_tracer_dtype(t);
+    t = lz_tracer_wide(c, t);
+    lz_dtype wide = lz_tracer_dtype(t);
     lz_shape grid = {4, {size.dims[0], size.dims[2], size.dims[3], 2}};
     lz_node *sum = NULL;
     if (!t || !lz_type_get(wide, &grid))
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     for (int k = 0; k < 3; k++) { /* column k of theta times x, y, 1 */
-        lz_node *col = lz_tr_squeeze(c, lz_tr_slice_dim(c, t, 2, k, k + 1, 1), 2);
-        lz_node *f = lz_tr_broadcast_in_dim(c, col, &(lz_ints){.n = 2, .v = {0, 3}}, &grid);
+        lz_node *col = lz_tracer_squeeze(c, lz_tracer_slice_dim(c, t, 2, k, k + 1, 1), 2);
+        lz_node *f = lz_tracer_broadcast_in_dim(c, col, &(lz_ints){.n = 2, .v = {0, 3}}, &grid);
         if (k < 2)
             f = MUL(f, base(c, wide, &grid, k == 0 ? 2 : 1, align_corners, t));
         sum = k ? ADD(sum, f) : f;
     }
-    return lz_tr_end(c, TO(sum, d));
+    return lz_tracer_end(c, TO(sum, d));
 }

@@ -1,9 +1,9 @@
-/* scatter_builder.c - lz_tr_scatter. See index_builder.h. */
+/* scatter_builder.c - lz_tracer_scatter. See index_builder.h. */
 #include "ops/index_builder.h"
 #include "runtime/graph/trace_builder.h"
 
-lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
-                       lz_attr_any *dims)
+lz_node *lz_tracer_scatter(lz_tracer *c, lz_op op, lz_node *x, lz_node *index, lz_node *updates,
+                           lz_attr_any *dims)
 {
     if (!x || !index || !updates)
         return NULL;
@@ -13,5 +13,5 @@ lz_node *lz_tr_scatter(lz_tr *c, lz_op op, lz_node *x, lz_node *index, lz_node *
     if (!dims->as_scatter.update_computation)
         return NULL;
     lz_node *o[3] = {x, index, updates};
-    return lz_tr_result(c, lz_tr_op(c, LZ_OP_SCATTER, &dims->head, o, 3), 0);
+    return lz_tracer_result(c, lz_tracer_op(c, LZ_OP_SCATTER, &dims->head, o, 3), 0);
 }

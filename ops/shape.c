@@ -17,7 +17,7 @@ static bool shape_rank_ok(const lz_shape *s)
     return false;
 }
 
-static lz_node *reshape(lz_tr *c, lz_node *x, lz_shape s)
+static lz_node *reshape(lz_tracer *c, lz_node *x, lz_shape s)
 {
     char text[128];
     int64_t known = 1;
@@ -44,16 +44,16 @@ static lz_node *reshape(lz_tr *c, lz_node *x, lz_shape s)
         }
         s.dims[hole] = type_of(x)->nelem / known;
     }
-    return lz_tr_reshape(c, x, &s);
+    return lz_tracer_reshape(c, x, &s);
 }
 
 lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_reshape");
-    return lz_tr_end(c, reshape(c, lz_tr_in(c, x), shape));
+    return lz_tracer_end(c, reshape(c, lz_tracer_in(c, x), shape));
 }
 
-lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d)
+lz_node *lz_tracer_permute(lz_tracer *c, lz_node *x, const lz_dims *d)
 {
     lz_ints perm = {.n = d->n};
     if (!x)
@@ -64,7 +64,7 @@ lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d)
         return NULL;
     }
     for (int i = 0; i < rank; i++)
-        if (!lz_tr_dim(d->v[i], rank, &perm.v[i]))
+        if (!lz_tracer_dim(d->v[i], rank, &perm.v[i]))
             return NULL;
     for (int i = 0; i < rank; i++)
         for (int j = 0; j < i; j++)
@@ -72,30 +72,30 @@ lz_node *lz_tr_permute(lz_tr *c, lz_node *x, const lz_dims *d)
                 LZ_FAIL(LZ_EINVAL, "dimension %" PRId64 " comes twice", perm.v[i]);
                 return NULL;
             }
-    return lz_tr_transpose(c, x, &perm);
+    return lz_tracer_transpose(c, x, &perm);
 }
 
 lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_permute");
-    return lz_tr_end(c, lz_tr_permute(c, lz_tr_in(c, x), &dims));
+    return lz_tracer_end(c, lz_tracer_permute(c, lz_tracer_in(c, x), &dims));
 }
 
 lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site)
 {
     BEGIN("lz_transpose");
-    lz_node *n = lz_tr_in(c, x);
-    if (n && lz_tr_dim(dim0, type_of(n)->shape.rank, &dim0) &&
-        lz_tr_dim(dim1, type_of(n)->shape.rank, &dim1)) {
+    lz_node *n = lz_tracer_in(c, x);
+    if (n && lz_tracer_dim(dim0, type_of(n)->shape.rank, &dim0) &&
+        lz_tracer_dim(dim1, type_of(n)->shape.rank, &dim1)) {
         lz_ints perm = {.n = type_of(n)->shape.rank};
         for (int i = 0; i < perm.n; i++)
             perm.v[i] = i == dim0 ? dim1 : i == dim1 ? dim0 : i;
-        return lz_tr_end(c, lz_tr_transpose(c, n, &perm));
+        return lz_tracer_end(c, lz_tracer_transpose(c, n, &perm));
     }
-    return lz_tr_end(c, NULL);
+    return lz_tracer_end(c, NULL);
 }
 
-static lz_node *expand(lz_tr *c, lz_node *x, lz_shape s)
+static lz_node *expand(lz_tracer *c, lz_node *x, lz_shape s)
 {
     if (!x || !shape_rank_ok(&s))
         return NULL;
@@ -110,19 +110,19 @@ static lz_node *expand(lz_tr *c, lz_node *x, lz_shape s)
             return NULL;
         }
     }
-    return lz_tr_expand(c, x, &s);
+    return lz_tracer_expand(c, x, &s);
 }
 
 lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_expand");
-    return lz_tr_end(c, expand(c, lz_tr_in(c, x), shape));
+    return lz_tracer_end(c, expand(c, lz_tracer_in(c, x), shape));
 }
 
 /* As in ATen, squeezing a dimension that is not 1 changes nothing. */
-lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim)
+lz_node *lz_tracer_squeeze(lz_tracer *c, lz_node *x, int64_t dim)
 {
-    if (!x || !lz_tr_dim(dim, type_of(x)->shape.rank, &dim))
+    if (!x || !lz_tracer_dim(dim, type_of(x)->shape.rank, &dim))
         return NULL;
     lz_shape s = type_of(x)->shape;
     if (s.rank == 0 || s.dims[dim] != 1)
@@ -130,16 +130,16 @@ lz_node *lz_tr_squeeze(lz_tr *c, lz_node *x, int64_t dim)
     for (int i = (int)dim; i + 1 < s.rank; i++)
         s.dims[i] = s.dims[i + 1];
     s.dims[--s.rank] = 0;
-    return lz_tr_reshape(c, x, &s);
+    return lz_tracer_reshape(c, x, &s);
 }
 
 lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_squeeze");
-    return lz_tr_end(c, lz_tr_squeeze(c, lz_tr_in(c, x), dim));
+    return lz_tracer_end(c, lz_tracer_squeeze(c, lz_tracer_in(c, x), dim));
 }
 
-lz_node *lz_tr_unsqueeze(lz_tr *c, lz_node *x, int64_t dim)
+lz_node *lz_tracer_unsqueeze(lz_tracer *c, lz_node *x, int64_t dim)
 {
     if (!x)
         return NULL;
@@ -148,24 +148,24 @@ lz_node *lz_tr_unsqueeze(lz_tr *c, lz_node *x, int64_t dim)
         LZ_FAIL(LZ_ESHAPE, "the tensor has rank %d already", LZ_MAX_RANK);
         return NULL;
     }
-    if (!lz_tr_dim(dim, s.rank + 1, &dim))
+    if (!lz_tracer_dim(dim, s.rank + 1, &dim))
         return NULL;
     for (int i = s.rank++; i > dim; i--)
         s.dims[i] = s.dims[i - 1];
     s.dims[dim] = 1;
-    return lz_tr_reshape(c, x, &s);
+    return lz_tracer_reshape(c, x, &s);
 }
 
 lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_unsqueeze");
-    return lz_tr_end(c, lz_tr_unsqueeze(c, lz_tr_in(c, x), dim));
+    return lz_tracer_end(c, lz_tracer_unsqueeze(c, lz_tracer_in(c, x), dim));
 }
 
-static lz_node *flatten(lz_tr *c, lz_node *x, int64_t first, int64_t last)
+static lz_node *flatten(lz_tracer *c, lz_node *x, int64_t first, int64_t last)
 {
-    if (!x || !lz_tr_dim(first, type_of(x)->shape.rank, &first) ||
-        !lz_tr_dim(last, type_of(x)->shape.rank, &last))
+    if (!x || !lz_tracer_dim(first, type_of(x)->shape.rank, &first) ||
+        !lz_tracer_dim(last, type_of(x)->shape.rank, &last))
         return NULL;
     if (first > last) {
         LZ_FAIL(LZ_EINVAL, "start_dim %" PRId64 " comes after end_dim %" PRId64, first, last);
@@ -185,18 +185,18 @@ static lz_node *flatten(lz_tr *c, lz_node *x, int64_t first, int64_t last)
     }
     if (s->rank == 0)
         r.dims[r.rank++] = 1;
-    return lz_tr_reshape(c, x, &r);
+    return lz_tracer_reshape(c, x, &r);
 }
 
 lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const lz_site *site)
 {
     BEGIN("lz_flatten");
-    return lz_tr_end(c, flatten(c, lz_tr_in(c, x), start_dim, end_dim));
+    return lz_tracer_end(c, flatten(c, lz_tracer_in(c, x), start_dim, end_dim));
 }
 
 /* Operands of cat and stack, promoted to one dtype. *few has room for 16. NULL with the error
  * recorded. */
-lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
+lz_node **lz_tracer_operands(lz_tracer *c, lz_tensor *const *xs, int n, lz_node **few)
 {
     lz_node **o = few;
     lz_dtype d = LZ_DTYPE_NONE;
@@ -210,7 +210,7 @@ lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
         return NULL;
     }
     for (int i = 0; i < n; i++) {
-        o[i] = lz_tr_in(c, xs[i]);
+        o[i] = lz_tracer_in(c, xs[i]);
         lz_dtype di = o[i] ? type_of(o[i])->dtype : LZ_DTYPE_NONE;
         d = i == 0 ? di : lz_promote(d, di);
         if (o[i] && d == LZ_DTYPE_NONE)
@@ -220,7 +220,7 @@ lz_node **lz_tr_operands(lz_tr *c, lz_tensor *const *xs, int n, lz_node **few)
             goto fail;
     }
     for (int i = 0; i < n; i++)
-        if (!(o[i] = lz_tr_convert(c, o[i], d)))
+        if (!(o[i] = lz_tracer_convert(c, o[i], d)))
             goto fail;
     return o;
 fail:
@@ -239,12 +239,12 @@ static bool same_shape(const lz_node *x, const lz_node *y, int i)
     return false;
 }
 
-static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool stack)
+static lz_node *join(lz_tracer *c, lz_tensor *const *xs, int n, int64_t dim, bool stack)
 {
-    lz_node *few[16], *r = NULL, **o = lz_tr_operands(c, xs, n, few);
+    lz_node *few[16], *r = NULL, **o = lz_tracer_operands(c, xs, n, few);
     if (!o)
         return NULL;
-    bool ok = lz_tr_dim(dim, type_of(o[0])->shape.rank + (stack ? 1 : 0), &dim);
+    bool ok = lz_tracer_dim(dim, type_of(o[0])->shape.rank + (stack ? 1 : 0), &dim);
     if (ok && !stack && type_of(o[0])->shape.rank == 0) {
         LZ_FAIL(LZ_ESHAPE, "scalars cannot be joined: use lz_stack");
         ok = false;
@@ -252,9 +252,9 @@ static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool st
     for (int i = 1; ok && stack && i < n; i++)
         ok = same_shape(o[0], o[i], i);
     for (int i = 0; ok && stack && i < n; i++)
-        ok = (o[i] = lz_tr_unsqueeze(c, o[i], dim)) != NULL;
+        ok = (o[i] = lz_tracer_unsqueeze(c, o[i], dim)) != NULL;
     if (ok)
-        r = lz_tr_concat(c, o, (uint32_t)n, dim);
+        r = lz_tracer_concat(c, o, (uint32_t)n, dim);
     if (o != few)
         lz_free(o);
     return r;
@@ -263,18 +263,18 @@ static lz_node *join(lz_tr *c, lz_tensor *const *xs, int n, int64_t dim, bool st
 lz_tensor *lz_cat_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_cat");
-    return lz_tr_end(c, join(c, xs, n, dim, false));
+    return lz_tracer_end(c, join(c, xs, n, dim, false));
 }
 
 lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
     BEGIN("lz_stack");
-    return lz_tr_end(c, join(c, xs, n, dim, true));
+    return lz_tracer_end(c, join(c, xs, n, dim, true));
 }
 
 /* Elements [start, limit) of one dimension, all of the others. */
-lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
-                         int64_t step)
+lz_node *lz_tracer_slice_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t start, int64_t limit,
+                             int64_t step)
 {
     if (!x)
         return NULL;
@@ -285,7 +285,7 @@ lz_node *lz_tr_slice_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64
         hi.v[i] = i == dim ? limit : s->dims[i];
         st.v[i] = i == dim ? step : 1;
     }
-    return lz_tr_slice(c, x, &lo, &hi, &st);
+    return lz_tracer_slice(c, x, &lo, &hi, &st);
 }
 
 static int64_t clamp_index(int64_t i, int64_t n)
@@ -295,7 +295,8 @@ static int64_t clamp_index(int64_t i, int64_t n)
     return i > n ? n : i;
 }
 
-static lz_node *slice(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t end, int64_t step)
+static lz_node *slice(lz_tracer *c, lz_node *x, int64_t dim, int64_t start, int64_t end,
+                      int64_t step)
 {
     if (!x)
         return NULL;
@@ -303,7 +304,7 @@ static lz_node *slice(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t 
         LZ_FAIL(LZ_ESHAPE, "a scalar cannot be sliced");
         return NULL;
     }
-    if (!lz_tr_dim(dim, type_of(x)->shape.rank, &dim))
+    if (!lz_tracer_dim(dim, type_of(x)->shape.rank, &dim))
         return NULL;
     if (step < 1) {
         LZ_FAIL(LZ_EINVAL, "step %" PRId64 ": it must be positive", step);
@@ -318,17 +319,17 @@ static lz_node *slice(lz_tr *c, lz_node *x, int64_t dim, int64_t start, int64_t 
         step = n > 0 ? n : 1; /* one element or none, whatever the step */
     if (start == 0 && end == n && step == 1)
         return x;
-    return lz_tr_slice_dim(c, x, dim, start, end, step);
+    return lz_tracer_slice_dim(c, x, dim, start, end, step);
 }
 
 lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step,
                        const lz_site *site)
 {
     BEGIN("lz_slice");
-    return lz_tr_end(c, slice(c, lz_tr_in(c, x), dim, start, end, step));
+    return lz_tracer_end(c, slice(c, lz_tracer_in(c, x), dim, start, end, step));
 }
 
-static lz_node *select_index(lz_tr *c, lz_node *x, int64_t dim, int64_t index)
+static lz_node *select_index(lz_tracer *c, lz_node *x, int64_t dim, int64_t index)
 {
     if (!x)
         return NULL;
@@ -336,7 +337,7 @@ static lz_node *select_index(lz_tr *c, lz_node *x, int64_t dim, int64_t index)
         LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to select from");
         return NULL;
     }
-    if (!lz_tr_dim(dim, type_of(x)->shape.rank, &dim))
+    if (!lz_tracer_dim(dim, type_of(x)->shape.rank, &dim))
         return NULL;
     lz_shape s = type_of(x)->shape;
     int64_t n = s.dims[dim];
@@ -348,16 +349,16 @@ static lz_node *select_index(lz_tr *c, lz_node *x, int64_t dim, int64_t index)
     }
     index += index < 0 ? n : 0;
     s.dims[dim] = 1;
-    return lz_tr_squeeze(c, lz_tr_slice_dim(c, x, dim, index, index + 1, 1), dim);
+    return lz_tracer_squeeze(c, lz_tracer_slice_dim(c, x, dim, index, index + 1, 1), dim);
 }
 
 lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site)
 {
     BEGIN("lz_select");
-    return lz_tr_end(c, select_index(c, lz_tr_in(c, x), dim, index));
+    return lz_tracer_end(c, select_index(c, lz_tracer_in(c, x), dim, index));
 }
 
-lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d)
+lz_node *lz_tracer_flip(lz_tracer *c, lz_node *x, const lz_dims *d)
 {
     lz_attr_any a;
     if (!x)
@@ -373,7 +374,7 @@ lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d)
     bool chosen[LZ_MAX_RANK] = {false};
     for (int i = 0; i < d->n; i++) {
         int64_t k;
-        if (!lz_tr_dim(d->v[i], rank, &k))
+        if (!lz_tracer_dim(d->v[i], rank, &k))
             return NULL;
         if (chosen[k]) {
             LZ_FAIL(LZ_EINVAL, "dimension %" PRId64 " comes twice", k);
@@ -384,16 +385,16 @@ lz_node *lz_tr_flip(lz_tr *c, lz_node *x, const lz_dims *d)
     for (int k = 0; k < rank; k++)
         if (chosen[k] || d->n == 0)
             a.as_dims.dimensions.v[a.as_dims.dimensions.n++] = k;
-    return lz_tr_op(c, LZ_OP_REVERSE, &a.head, &x, 1);
+    return lz_tracer_op(c, LZ_OP_REVERSE, &a.head, &x, 1);
 }
 
 lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_flip");
-    return lz_tr_end(c, lz_tr_flip(c, lz_tr_in(c, x), &dims));
+    return lz_tracer_end(c, lz_tracer_flip(c, lz_tracer_in(c, x), &dims));
 }
 
-static lz_node *pad_nd(lz_tr *c, lz_node *x, const int64_t *pad, int n, double value)
+static lz_node *pad_nd(lz_tracer *c, lz_node *x, const int64_t *pad, int n, double value)
 {
     lz_attr_any a;
     if (!x)
@@ -416,24 +417,24 @@ static lz_node *pad_nd(lz_tr *c, lz_node *x, const int64_t *pad, int n, double v
         a.as_pad.edge_padding_low.v[rank - 1 - i] = pad[2 * i];
         a.as_pad.edge_padding_high.v[rank - 1 - i] = pad[2 * i + 1];
     }
-    lz_node *o[2] = {x, lz_tr_scalar(c, type_of(x)->dtype, value, x)};
-    return lz_tr_op(c, LZ_OP_PAD, &a.head, o, 2);
+    lz_node *o[2] = {x, lz_tracer_scalar(c, type_of(x)->dtype, value, x)};
+    return lz_tracer_op(c, LZ_OP_PAD, &a.head, o, 2);
 }
 
 lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value,
                                  const lz_site *site)
 {
     BEGIN("lz_constant_pad_nd");
-    return lz_tr_end(c, pad_nd(c, lz_tr_in(c, x), pad, n, value));
+    return lz_tracer_end(c, pad_nd(c, lz_tracer_in(c, x), pad, n, value));
 }
 
 lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
     BEGIN("lz_to");
-    lz_node *n = lz_tr_in(c, x);
+    lz_node *n = lz_tracer_in(c, x);
     if (n && !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%d is no dtype", (int)dtype);
         n = NULL;
     }
-    return lz_tr_end(c, lz_tr_cast(c, n, dtype));
+    return lz_tracer_end(c, lz_tracer_cast(c, n, dtype));
 }

@@ -6,13 +6,13 @@
 #include <lazuli/reduce_ops.h>
 #include <math.h>
 
-static lz_node *divide_by(lz_tr *c, lz_node *x, double n)
+static lz_node *divide_by(lz_tracer *c, lz_node *x, double n)
 {
     return DIV(x, K(x, n));
 }
 
 /* sqrt with gradient 0 at 0. */
-static lz_node *root(lz_tr *c, lz_node *x)
+static lz_node *root(lz_tracer *c, lz_node *x)
 {
     lz_node *zero = K(x, 0), *at0 = EQ(x, zero);
     return SEL(at0, zero, SQRT(SEL(at0, K(x, 1), x)));
@@ -25,19 +25,19 @@ static lz_tensor *deviation(const char *name, bool std, lz_tensor *x, lz_tensor 
     lz_reduced_dims r;
     lz_node *m = NULL, *v = NULL;
     BEGIN(name);
-    lz_node *n = lz_tr_float(c, IN(x));
-    lz_dtype d = lz_tr_dtype(n);
-    if (n && lz_tr_reduction(n, o, &r)) {
-        n = lz_tr_wide(c, n);
-        m = divide_by(c, lz_tr_combine(c, &r, LZ_OP_ADD, n), (double)r.n);
-        lz_node *e = SUB(n, lz_tr_spread(c, &r, m, n));
-        v = divide_by(c, lz_tr_combine(c, &r, LZ_OP_ADD, MUL(e, e)),
+    lz_node *n = lz_tracer_float(c, IN(x));
+    lz_dtype d = lz_tracer_dtype(n);
+    if (n && lz_tracer_reduction(n, o, &r)) {
+        n = lz_tracer_wide(c, n);
+        m = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, n), (double)r.n);
+        lz_node *e = SUB(n, lz_tracer_spread(c, &r, m, n));
+        v = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, MUL(e, e)),
                       fmax(0, (double)r.n - r.correction));
-        v = TO(lz_tr_reduced(c, &r, std ? root(c, v) : v), d);
-        m = TO(lz_tr_reduced(c, &r, m), d);
+        v = TO(lz_tracer_reduced(c, &r, std ? root(c, v) : v), d);
+        m = TO(lz_tracer_reduced(c, &r, m), d);
     }
-    lz_tr_also(c, m, mean);
-    return lz_tr_end(c, v);
+    lz_tracer_also(c, m, mean);
+    return lz_tracer_end(c, v);
 }
 
 lz_tensor *lz_std_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
@@ -66,23 +66,23 @@ lz_tensor *lz_aminmax_at(lz_tensor *x, lz_tensor **max, const lz_reduce_options 
     lz_node *low = NULL, *high = NULL;
     BEGIN("lz_aminmax");
     lz_node *n = IN(x);
-    if (n && lz_tr_reduction(n, o, &r)) {
+    if (n && lz_tracer_reduction(n, o, &r)) {
         if (r.n == 0) {
             LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the smallest");
         } else {
-            low = lz_tr_reduced(c, &r, lz_tr_combine(c, &r, LZ_OP_MINIMUM, n));
-            high = lz_tr_reduced(c, &r, lz_tr_combine(c, &r, LZ_OP_MAXIMUM, n));
+            low = lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, LZ_OP_MINIMUM, n));
+            high = lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, n));
         }
     }
-    lz_tr_also(c, high, max);
-    return lz_tr_end(c, low);
+    lz_tracer_also(c, high, max);
+    return lz_tracer_end(c, low);
 }
 
 /* The elements at one position of dim for each of the others; index has extent 1 there. */
-static lz_node *at_position(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
+static lz_node *at_position(lz_tracer *c, lz_node *x, int64_t dim, lz_node *index)
 {
     lz_attr_any a;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     if (!index)
         return NULL;
     if (s->rank == 0)
@@ -98,7 +98,7 @@ static lz_node *at_position(lz_tr *c, lz_node *x, int64_t dim, lz_node *index)
     for (int i = 0; i < s->rank; i++)
         a.as_gather.slice_sizes.v[i] = 1;
     lz_node *o[2] = {x, index};
-    return lz_tr_op(c, LZ_OP_GATHER, &a.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_GATHER, &a.head, o, 2);
 }
 
 static lz_tensor *extreme_along(const char *name, bool max, lz_tensor *x, int64_t dim, bool keepdim,
@@ -108,15 +108,16 @@ static lz_tensor *extreme_along(const char *name, bool max, lz_tensor *x, int64_
     lz_node *v = NULL, *at = NULL;
     BEGIN(name);
     lz_node *n = IN(x);
-    if (n && lz_tr_reduction_of(n, &(lz_dims){1, {dim}}, keepdim, &r) &&
-        (at = lz_tr_argminmax(c, max, n, dim))) {
-        lz_shape rest = *lz_tr_shape(at);
-        v = lz_tr_reshape(c, at_position(c, n, r.dims.v[0], lz_tr_reshape(c, at, &r.kept)), &rest);
-        v = lz_tr_reduced(c, &r, v);
-        at = lz_tr_reduced(c, &r, at);
+    if (n && lz_tracer_reduction_of(n, &(lz_dims){1, {dim}}, keepdim, &r) &&
+        (at = lz_tracer_argminmax(c, max, n, dim))) {
+        lz_shape rest = *lz_tracer_shape(at);
+        v = lz_tracer_reshape(c, at_position(c, n, r.dims.v[0], lz_tracer_reshape(c, at, &r.kept)),
+                              &rest);
+        v = lz_tracer_reduced(c, &r, v);
+        at = lz_tracer_reduced(c, &r, at);
     }
-    lz_tr_also(c, at, indices);
-    return lz_tr_end(c, v);
+    lz_tracer_also(c, at, indices);
+    return lz_tracer_end(c, v);
 }
 
 lz_tensor *lz_max_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
@@ -138,10 +139,10 @@ lz_tensor *lz_count_nonzero_at(lz_tensor *x, const lz_reduce_options *o, const l
     lz_reduced_dims r;
     BEGIN("lz_count_nonzero");
     lz_node *n = IN(x);
-    if (!n || !lz_tr_reduction(n, o, &r))
-        return lz_tr_end(c, NULL);
+    if (!n || !lz_tracer_reduction(n, o, &r))
+        return lz_tracer_end(c, NULL);
     n = TO(TO(n, LZ_BOOL), LZ_I64);
-    return lz_tr_end(c, lz_tr_reduced(c, &r, lz_tr_combine(c, &r, LZ_OP_ADD, n)));
+    return lz_tracer_end(c, lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, LZ_OP_ADD, n)));
 }
 
 static lz_tensor *without_nan(const char *name, bool mean, lz_tensor *x, const lz_reduce_options *o,
@@ -150,24 +151,24 @@ static lz_tensor *without_nan(const char *name, bool mean, lz_tensor *x, const l
     lz_reduced_dims r;
     BEGIN(name);
     lz_node *n = IN(x);
-    if (!n || !lz_tr_reduction(n, o, &r))
-        return lz_tr_end(c, NULL);
-    lz_dtype d = r.dtype ? r.dtype : lz_tr_dtype(n);
+    if (!n || !lz_tracer_reduction(n, o, &r))
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = r.dtype ? r.dtype : lz_tracer_dtype(n);
     if (mean ? lz_dtype_is_integral(d) : false)
         d = LZ_F32;
     if (!mean && lz_dtype_is_integral(d))
         d = LZ_I64;
-    n = lz_tr_wide(c, TO(n, d));
+    n = lz_tracer_wide(c, TO(n, d));
     lz_node *count = NULL;
-    if (lz_dtype_is_float(lz_tr_dtype(n))) {
+    if (lz_dtype_is_float(lz_tracer_dtype(n))) {
         lz_node *nan = IS_NAN(n);
         n = SEL(nan, K(n, 0), n);
-        count = mean ? TO(NOT(nan), lz_tr_dtype(n)) : NULL;
+        count = mean ? TO(NOT(nan), lz_tracer_dtype(n)) : NULL;
     }
-    lz_node *s = lz_tr_combine(c, &r, LZ_OP_ADD, n);
+    lz_node *s = lz_tracer_combine(c, &r, LZ_OP_ADD, n);
     if (mean)
-        s = DIV(s, lz_tr_combine(c, &r, LZ_OP_ADD, count));
-    return lz_tr_end(c, TO(lz_tr_reduced(c, &r, s), d));
+        s = DIV(s, lz_tracer_combine(c, &r, LZ_OP_ADD, count));
+    return lz_tracer_end(c, TO(lz_tracer_reduced(c, &r, s), d));
 }
 
 lz_tensor *lz_nansum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
@@ -186,23 +187,24 @@ lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site)
     lz_reduced_dims r;
     BEGIN("lz_trace");
     lz_node *n = IN(x);
-    if (n && lz_tr_shape(n)->rank != 2) {
+    if (n && lz_tracer_shape(n)->rank != 2) {
         LZ_FAIL(LZ_ESHAPE, "%s is no matrix", lz_type_short(lz_node_type(n), text, sizeof text));
         n = NULL;
     }
-    lz_dtype d = lz_tr_dtype(n);
+    lz_dtype d = lz_tracer_dtype(n);
     if (lz_dtype_is_integral(d))
         n = TO(n, d = LZ_I64);
-    n = lz_tr_diagonal(c, lz_tr_wide(c, n), 0, 0, 1);
-    return lz_tr_end(
-        c, n && lz_tr_reduction(n, NULL, &r) ? TO(lz_tr_combine(c, &r, LZ_OP_ADD, n), d) : NULL);
+    n = lz_tracer_diagonal(c, lz_tracer_wide(c, n), 0, 0, 1);
+    return lz_tracer_end(c, n && lz_tracer_reduction(n, NULL, &r)
+                                ? TO(lz_tracer_combine(c, &r, LZ_OP_ADD, n), d)
+                                : NULL);
 }
 
 /* ---- norms ---- */
 
 /* The p-norm of x, wide, over the dimensions of r, which are removed. Where |x| or the sum is 0,
  * its power is not taken: the gradient there is 0. */
-static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduced_dims *r)
+static lz_node *norm(lz_tracer *c, lz_node *x, double p, const lz_reduced_dims *r)
 {
     if (!x)
         return NULL;
@@ -211,7 +213,7 @@ static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduced_dims *r)
         return NULL;
     }
     if (p == 0)
-        return lz_tr_combine(c, r, LZ_OP_ADD, TO(NE(x, K(x, 0)), lz_tr_dtype(x)));
+        return lz_tracer_combine(c, r, LZ_OP_ADD, TO(NE(x, K(x, 0)), lz_tracer_dtype(x)));
     lz_node *a = ABS(x);
     if (isinf(p)) {
         if (r->n == 0) {
@@ -219,15 +221,15 @@ static lz_node *norm(lz_tr *c, lz_node *x, double p, const lz_reduced_dims *r)
                     p);
             return NULL;
         }
-        return lz_tr_combine(c, r, p > 0 ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, a);
+        return lz_tracer_combine(c, r, p > 0 ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, a);
     }
     if (p == 1)
-        return lz_tr_combine(c, r, LZ_OP_ADD, a);
+        return lz_tracer_combine(c, r, LZ_OP_ADD, a);
     if (p == 2)
-        return root(c, lz_tr_combine(c, r, LZ_OP_ADD, MUL(x, x)));
+        return root(c, lz_tracer_combine(c, r, LZ_OP_ADD, MUL(x, x)));
     lz_node *zero = K(x, 0), *at0 = EQ(a, zero);
     lz_node *power = POW(p > 0 ? SEL(at0, K(x, 1), a) : a, K(x, p));
-    lz_node *s = lz_tr_combine(c, r, LZ_OP_ADD, p > 0 ? SEL(at0, zero, power) : power);
+    lz_node *s = lz_tracer_combine(c, r, LZ_OP_ADD, p > 0 ? SEL(at0, zero, power) : power);
     lz_node *s0 = EQ(s, K(s, 0));
     lz_node *n = POW(p > 0 ? SEL(s0, K(s, 1), s) : s, K(s, 1 / p));
     return p > 0 ? SEL(s0, K(s, 0), n) : n;
@@ -243,61 +245,63 @@ lz_tensor *lz_linalg_vector_norm_at(lz_tensor *x, const lz_norm_options *o, cons
         LZ_FAIL(LZ_EDTYPE, "dtype %s: norms are floats", lz_dtype_name(p->dtype));
         n = NULL;
     }
-    n = lz_tr_float(c, n && p->dtype ? TO(n, p->dtype) : n);
-    if (!n || !lz_tr_reduction_of(n, &p->dims, p->keepdim, &r))
-        return lz_tr_end(c, NULL);
-    lz_dtype d = lz_tr_dtype(n);
-    return lz_tr_end(c, TO(lz_tr_reduced(c, &r, norm(c, lz_tr_wide(c, n), p->ord, &r)), d));
+    n = lz_tracer_float(c, n && p->dtype ? TO(n, p->dtype) : n);
+    if (!n || !lz_tracer_reduction_of(n, &p->dims, p->keepdim, &r))
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = lz_tracer_dtype(n);
+    return lz_tracer_end(
+        c, TO(lz_tracer_reduced(c, &r, norm(c, lz_tracer_wide(c, n), p->ord, &r)), d));
 }
 
-static lz_node *renorm(lz_tr *c, lz_node *x, double p, int64_t dim, double maxnorm)
+static lz_node *renorm(lz_tracer *c, lz_node *x, double p, int64_t dim, double maxnorm)
 {
     lz_reduced_dims r;
     lz_dims others = {0};
     char text[128];
-    if (!x || !lz_tr_dim(dim, lz_tr_shape(x)->rank, &dim))
+    if (!x || !lz_tracer_dim(dim, lz_tracer_shape(x)->rank, &dim))
         return NULL;
-    if (lz_tr_shape(x)->rank < 2 || !(p > 0) || !(maxnorm >= 0)) {
+    if (lz_tracer_shape(x)->rank < 2 || !(p > 0) || !(maxnorm >= 0)) {
         LZ_FAIL(LZ_EINVAL, "%s, p %g, maxnorm %g: needs rank 2 or more, p > 0, maxnorm >= 0",
                 lz_type_short(lz_node_type(x), text, sizeof text), p, maxnorm);
         return NULL;
     }
-    for (int i = 0; i < lz_tr_shape(x)->rank; i++)
+    for (int i = 0; i < lz_tracer_shape(x)->rank; i++)
         if (i != dim)
             others.v[others.n++] = i;
-    lz_dtype d = lz_tr_dtype(x);
-    x = lz_tr_wide(c, x);
-    if (!x || !lz_tr_reduction_of(x, &others, false, &r))
+    lz_dtype d = lz_tracer_dtype(x);
+    x = lz_tracer_wide(c, x);
+    if (!x || !lz_tracer_reduction_of(x, &others, false, &r))
         return NULL;
     lz_node *n = norm(c, x, p, &r), *most = ARG(n, maxnorm);
     lz_node *f = SEL(GT(n, most), DIV(most, ADD(n, K(n, 1e-7))), K(n, 1));
-    return TO(MUL(x, lz_tr_spread(c, &r, f, x)), d);
+    return TO(MUL(x, lz_tracer_spread(c, &r, f, x)), d);
 }
 
 lz_tensor *lz_renorm_at(lz_tensor *x, double p, int64_t dim, double maxnorm, const lz_site *site)
 {
     BEGIN("lz_renorm");
-    return lz_tr_end(c, renorm(c, lz_tr_float(c, IN(x)), p, dim, maxnorm));
+    return lz_tracer_end(c, renorm(c, lz_tracer_float(c, IN(x)), p, dim, maxnorm));
 }
 
 lz_tensor *lz_dist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
 {
     lz_reduced_dims r;
     BEGIN("lz_dist");
-    lz_node *x = lz_tr_float(c, IN(a)), *y = x ? lz_tr_float(c, IN(b)) : NULL;
-    if (!y || !lz_tr_match(c, &x, &y))
-        return lz_tr_end(c, NULL);
-    lz_dtype d = lz_tr_dtype(x);
-    lz_node *e = SUB(lz_tr_wide(c, x), lz_tr_wide(c, y));
-    return lz_tr_end(c, e && lz_tr_reduction(e, NULL, &r) ? TO(norm(c, e, p, &r), d) : NULL);
+    lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
+    if (!y || !lz_tracer_match(c, &x, &y))
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = lz_tracer_dtype(x);
+    lz_node *e = SUB(lz_tracer_wide(c, x), lz_tracer_wide(c, y));
+    return lz_tracer_end(c,
+                         e && lz_tracer_reduction(e, NULL, &r) ? TO(norm(c, e, p, &r), d) : NULL);
 }
 
 /* [.., P, M] as [.., P, 1, M] less [.., R, M] as [.., 1, R, M], their norms along the last. */
-static lz_node *cdist(lz_tr *c, lz_node *a, lz_node *b, double p)
+static lz_node *cdist(lz_tracer *c, lz_node *a, lz_node *b, double p)
 {
     char ta[128], tb[128];
     lz_reduced_dims r;
-    const lz_shape *sa = lz_tr_shape(a), *sb = lz_tr_shape(b);
+    const lz_shape *sa = lz_tracer_shape(a), *sb = lz_tracer_shape(b);
     if (sa->rank < 2 || sb->rank < 2 || sa->rank >= LZ_MAX_RANK || sb->rank >= LZ_MAX_RANK ||
         sa->dims[sa->rank - 1] != sb->dims[sb->rank - 1]) {
         LZ_FAIL(LZ_ESHAPE, "%s and %s: rows of equal length are needed, [.., P, M] and [.., R, M]",
@@ -310,32 +314,32 @@ static lz_node *cdist(lz_tr *c, lz_node *a, lz_node *b, double p)
         return NULL;
     }
     bool nothing = sa->dims[sa->rank - 1] == 0;
-    a = lz_tr_unsqueeze(c, a, -2);
-    b = lz_tr_unsqueeze(c, b, -3);
-    if (!a || !b || !lz_tr_match(c, &a, &b))
+    a = lz_tracer_unsqueeze(c, a, -2);
+    b = lz_tracer_unsqueeze(c, b, -3);
+    if (!a || !b || !lz_tracer_match(c, &a, &b))
         return NULL;
-    lz_dtype d = lz_tr_dtype(a);
-    lz_node *e = SUB(lz_tr_wide(c, a), lz_tr_wide(c, b));
-    if (!e || !lz_tr_reduction_of(e, &(lz_dims){1, {-1}}, false, &r))
+    lz_dtype d = lz_tracer_dtype(a);
+    lz_node *e = SUB(lz_tracer_wide(c, a), lz_tracer_wide(c, b));
+    if (!e || !lz_tracer_reduction_of(e, &(lz_dims){1, {-1}}, false, &r))
         return NULL;
-    return TO(nothing ? lz_tr_combine(c, &r, LZ_OP_ADD, e) : norm(c, e, p, &r), d);
+    return TO(nothing ? lz_tracer_combine(c, &r, LZ_OP_ADD, e) : norm(c, e, p, &r), d);
 }
 
 lz_tensor *lz_cdist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
 {
     BEGIN("lz_cdist");
-    lz_node *x = lz_tr_float(c, IN(a)), *y = x ? lz_tr_float(c, IN(b)) : NULL;
-    return lz_tr_end(c, y ? cdist(c, x, y, p) : NULL);
+    lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
+    return lz_tracer_end(c, y ? cdist(c, x, y, p) : NULL);
 }
 
 /* Row i with the rows after it, for each i: what stands right of the diagonal, without computing
  * the rest. */
-static lz_node *pdist(lz_tr *c, lz_node *x, double p)
+static lz_node *pdist(lz_tracer *c, lz_node *x, double p)
 {
     char text[128];
     if (!x)
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     if (s->rank != 2 || !(p >= 0)) {
         LZ_FAIL(LZ_ESHAPE, "%s, p %g: a matrix and p >= 0 are needed",
                 lz_type_short(lz_node_type(x), text, sizeof text), p);
@@ -349,26 +353,26 @@ static lz_node *pdist(lz_tr *c, lz_node *x, double p)
     lz_shape flat = {.rank = 1, .dims = {n * n}}, none = {.rank = 1, .dims = {0}};
     lz_node *all = cdist(c, x, x, p);
     if (n < 2)
-        return lz_tr_reshape(c, lz_tr_slice_dim(c, lz_tr_reshape(c, all, &flat), 0, 0, 0, 1),
-                             &none);
+        return lz_tracer_reshape(
+            c, lz_tracer_slice_dim(c, lz_tracer_reshape(c, all, &flat), 0, 0, 0, 1), &none);
     /* the k-th pair (i, j) stands at i n + j; with the pairs counted from the end, row r from the
      * end has r of them */
     lz_shape ks = {.rank = 1, .dims = {count}};
-    lz_node *k = SUB(lz_tr_fill(c, lz_tr_const(c, LZ_I64, (double)(count - 1), x), &ks),
-                     lz_tr_iota(c, LZ_I64, &ks, 0, x));
+    lz_node *k = SUB(lz_tracer_fill(c, lz_tracer_const(c, LZ_I64, (double)(count - 1), x), &ks),
+                     lz_tracer_iota(c, LZ_I64, &ks, 0, x));
     lz_node *f = TO(k, LZ_F64);
     lz_node *root8 = SQRT(ADD(MUL(f, K(f, 8)), K(f, 1)));
     lz_node *r = TO(FLOOR(DIV(SUB(root8, K(f, 1)), K(f, 2))), LZ_I64);
     lz_node *before =
         DIV(MUL(r, ADD(r, K(r, 1))), K(r, 2)); /* pairs of the rows nearer to the end */
     lz_node *i = SUB(K(r, (double)(n - 2)), r), *j = SUB(K(r, (double)(n - 1)), SUB(k, before));
-    return lz_tr_take(c, lz_tr_reshape(c, all, &flat), 0, ADD(MUL(i, K(i, (double)n)), j));
+    return lz_tracer_take(c, lz_tracer_reshape(c, all, &flat), 0, ADD(MUL(i, K(i, (double)n)), j));
 }
 
 lz_tensor *lz_pdist_at(lz_tensor *x, double p, const lz_site *site)
 {
     BEGIN("lz_pdist");
-    return lz_tr_end(c, pdist(c, lz_tr_float(c, IN(x)), p));
+    return lz_tracer_end(c, pdist(c, lz_tracer_float(c, IN(x)), p));
 }
 
 lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, double eps,
@@ -376,21 +380,22 @@ lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, doub
 {
     lz_reduced_dims r;
     BEGIN("lz_cosine_similarity");
-    lz_node *x = lz_tr_float(c, IN(a)), *y = x ? lz_tr_float(c, IN(b)) : NULL;
-    if (!y || !lz_tr_match(c, &x, &y) || !lz_tr_reduction_of(x, &(lz_dims){1, {dim}}, false, &r))
-        return lz_tr_end(c, NULL);
-    lz_dtype d = lz_tr_dtype(x);
-    x = lz_tr_wide(c, x);
-    y = lz_tr_wide(c, y);
+    lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
+    if (!y || !lz_tracer_match(c, &x, &y) ||
+        !lz_tracer_reduction_of(x, &(lz_dims){1, {dim}}, false, &r))
+        return lz_tracer_end(c, NULL);
+    lz_dtype d = lz_tracer_dtype(x);
+    x = lz_tracer_wide(c, x);
+    y = lz_tracer_wide(c, y);
     lz_node *nx = norm(c, x, 2, &r), *ny = norm(c, y, 2, &r), *e = ARG(nx, eps);
-    lz_node *dot = lz_tr_combine(c, &r, LZ_OP_ADD, MUL(x, y));
-    return lz_tr_end(c, TO(DIV(dot, MUL(MAX(nx, e), MAX(ny, e))), d));
+    lz_node *dot = lz_tracer_combine(c, &r, LZ_OP_ADD, MUL(x, y));
+    return lz_tracer_end(c, TO(DIV(dot, MUL(MAX(nx, e), MAX(ny, e))), d));
 }
 
 /* ---- histograms ---- */
 
 /* updates added into n zeros at the indices; what is outside is dropped. */
-static lz_node *add_up(lz_tr *c, int64_t n, lz_node *index, lz_node *updates)
+static lz_node *add_up(lz_tracer *c, int64_t n, lz_node *index, lz_node *updates)
 {
     lz_attr_any a;
     lz_shape s = {.rank = 1, .dims = {n}};
@@ -400,40 +405,41 @@ static lz_node *add_up(lz_tr *c, int64_t n, lz_node *index, lz_node *updates)
     a.as_scatter.inserted_window_dims = a.as_scatter.scatter_dims_to_operand_dims =
         (lz_ints){.n = 1, .v = {0}};
     a.as_scatter.index_vector_dim = 1;
-    if (!(a.as_scatter.update_computation = lz_region_binary(LZ_OP_ADD, lz_tr_dtype(updates))))
+    if (!(a.as_scatter.update_computation = lz_region_binary(LZ_OP_ADD, lz_tracer_dtype(updates))))
         return NULL;
-    lz_node *o[3] = {lz_tr_fill(c, lz_tr_const(c, lz_tr_dtype(updates), 0, updates), &s), index,
-                     updates};
-    return lz_tr_result(c, lz_tr_op(c, LZ_OP_SCATTER, &a.head, o, 3), 0);
+    lz_node *o[3] = {
+        lz_tracer_fill(c, lz_tracer_const(c, lz_tracer_dtype(updates), 0, updates), &s), index,
+        updates};
+    return lz_tracer_result(c, lz_tracer_op(c, LZ_OP_SCATTER, &a.head, o, 3), 0);
 }
 
-static lz_node *histc(lz_tr *c, lz_node *x, int64_t bins, double min, double max)
+static lz_node *histc(lz_tracer *c, lz_node *x, int64_t bins, double min, double max)
 {
     lz_reduced_dims r;
     lz_node *lo, *hi;
-    if (!lz_tr_is_float(x))
+    if (!lz_tracer_is_float(x))
         return NULL;
     if (bins < 1 || !(min <= max) || !isfinite(min) || !isfinite(max)) {
         LZ_FAIL(LZ_EINVAL, "%" PRId64 " bins from %g to %g", bins, min, max);
         return NULL;
     }
     lz_shape flat = {.rank = 1, .dims = {lz_node_type(x)->nelem}};
-    lz_dtype d = lz_tr_dtype(x);
-    x = lz_tr_wide(c, lz_tr_reshape(c, x, &flat));
+    lz_dtype d = lz_tracer_dtype(x);
+    x = lz_tracer_wide(c, lz_tracer_reshape(c, x, &flat));
     if (min == max && flat.dims[0] > 0) {
-        if (!x || !lz_tr_reduction(x, NULL, &r))
+        if (!x || !lz_tracer_reduction(x, NULL, &r))
             return NULL;
-        lo = lz_tr_combine(c, &r, LZ_OP_MINIMUM, x);
-        hi = lz_tr_combine(c, &r, LZ_OP_MAXIMUM, x);
+        lo = lz_tracer_combine(c, &r, LZ_OP_MINIMUM, x);
+        hi = lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, x);
         lz_node *same = EQ(lo, hi), *one = K(lo, 1), *zero = K(lo, 0);
         lo = SUB(lo, SEL(same, one, zero));
         hi = ADD(hi, SEL(same, one, zero));
     } else {
-        lo = lz_tr_scalar(c, lz_tr_dtype(x), min, x);
-        hi = lz_tr_scalar(c, lz_tr_dtype(x), max, x);
+        lo = lz_tracer_scalar(c, lz_tracer_dtype(x), min, x);
+        hi = lz_tracer_scalar(c, lz_tracer_dtype(x), max, x);
     }
-    lo = lz_tr_fill(c, lo, &flat);
-    hi = lz_tr_fill(c, hi, &flat);
+    lo = lz_tracer_fill(c, lo, &flat);
+    hi = lz_tracer_fill(c, hi, &flat);
     lz_node *inside = AND(GE(x, lo), LE(x, hi));
     lz_node *at = TO(MUL(DIV(SUB(x, lo), SUB(hi, lo)), K(x, (double)bins)), LZ_I64);
     at = MIN(at, K(at, (double)(bins - 1)));
@@ -444,14 +450,14 @@ static lz_node *histc(lz_tr *c, lz_node *x, int64_t bins, double min, double max
 lz_tensor *lz_histc_at(lz_tensor *x, int64_t bins, double min, double max, const lz_site *site)
 {
     BEGIN("lz_histc");
-    return lz_tr_end(c, histc(c, IN(x), bins, min, max));
+    return lz_tracer_end(c, histc(c, IN(x), bins, min, max));
 }
 
-static lz_node *bincount(lz_tr *c, lz_node *x, lz_node *w, int64_t size)
+static lz_node *bincount(lz_tracer *c, lz_node *x, lz_node *w, int64_t size)
 {
     char tx[128], tw[128] = "none";
-    if (!lz_dtype_is_int(lz_tr_dtype(x)) || lz_tr_shape(x)->rank != 1 ||
-        (w && !lz_shape_eq(lz_tr_shape(x), lz_tr_shape(w)))) {
+    if (!lz_dtype_is_int(lz_tracer_dtype(x)) || lz_tracer_shape(x)->rank != 1 ||
+        (w && !lz_shape_eq(lz_tracer_shape(x), lz_tracer_shape(w)))) {
         LZ_FAIL(LZ_ESHAPE, "x is %s, weights %s: integers of rank 1 and as many weights are needed",
                 lz_type_short(lz_node_type(x), tx, sizeof tx),
                 w ? lz_type_short(lz_node_type(w), tw, sizeof tw) : tw);
@@ -461,18 +467,18 @@ static lz_node *bincount(lz_tr *c, lz_node *x, lz_node *w, int64_t size)
         LZ_FAIL(LZ_EINVAL, "size is %" PRId64, size);
         return NULL;
     }
-    if (lz_tr_dtype(x) == LZ_U64) /* what is too large for i64 is outside, not negative */
+    if (lz_tracer_dtype(x) == LZ_U64) /* what is too large for i64 is outside, not negative */
         x = MIN(x, K(x, 9223372036854774784.0));
     x = TO(x, LZ_I64);
-    if (w && lz_dtype_is_integral(lz_tr_dtype(w)))
+    if (w && lz_dtype_is_integral(lz_tracer_dtype(w)))
         w = TO(w, LZ_F64);
-    lz_dtype d = lz_tr_dtype(w);
-    return w ? TO(add_up(c, size, x, lz_tr_wide(c, w)), d) : add_up(c, size, x, K(x, 1));
+    lz_dtype d = lz_tracer_dtype(w);
+    return w ? TO(add_up(c, size, x, lz_tracer_wide(c, w)), d) : add_up(c, size, x, K(x, 1));
 }
 
 lz_tensor *lz_bincount_at(lz_tensor *x, lz_tensor *weights, int64_t size, const lz_site *site)
 {
     BEGIN("lz_bincount");
     lz_node *n = IN(x), *w = n && weights ? IN(weights) : NULL;
-    return lz_tr_end(c, n && (w || !weights) ? bincount(c, n, w, size) : NULL);
+    return lz_tracer_end(c, n && (w || !weights) ? bincount(c, n, w, size) : NULL);
 }

@@ -13,7 +13,7 @@ static const char *text_of(const lz_node *x, char *text)
 lz_tensor *lz_clone_at(lz_tensor *x, const lz_site *site)
 {
     BEGIN("lz_clone");
-    return lz_tr_end(c, IN(x));
+    return lz_tracer_end(c, IN(x));
 }
 
 lz_tensor *lz_t_at(lz_tensor *x, const lz_site *site)
@@ -21,13 +21,13 @@ lz_tensor *lz_t_at(lz_tensor *x, const lz_site *site)
     char text[128];
     BEGIN("lz_t");
     lz_node *n = IN(x);
-    if (n && lz_tr_shape(n)->rank > 2) {
+    if (n && lz_tracer_shape(n)->rank > 2) {
         LZ_FAIL(LZ_ESHAPE, "%s: at most rank 2 is transposed by itself", text_of(n, text));
         n = NULL;
     }
-    if (n && lz_tr_shape(n)->rank == 2)
-        n = lz_tr_transpose(c, n, &(lz_ints){.n = 2, .v = {1, 0}});
-    return lz_tr_end(c, n);
+    if (n && lz_tracer_shape(n)->rank == 2)
+        n = lz_tracer_transpose(c, n, &(lz_ints){.n = 2, .v = {1, 0}});
+    return lz_tracer_end(c, n);
 }
 
 /* Dimensions of x from the front, none twice; false with the error recorded. */
@@ -38,7 +38,7 @@ static bool dims_of(const lz_node *x, const lz_dims *d, int64_t *out)
         return false;
     }
     for (int i = 0; i < d->n; i++) {
-        if (!lz_tr_dim(d->v[i], lz_tr_shape(x)->rank, &out[i]))
+        if (!lz_tracer_dim(d->v[i], lz_tracer_shape(x)->rank, &out[i]))
             return false;
         for (int j = 0; j < i; j++)
             if (out[i] == out[j]) {
@@ -50,11 +50,11 @@ static bool dims_of(const lz_node *x, const lz_dims *d, int64_t *out)
 }
 
 /* Dimensions from[i] go to to[i]; the others fill the places left in their order. */
-static lz_node *move_dims(lz_tr *c, lz_node *x, const int64_t *from, const int64_t *to, int n)
+static lz_node *move_dims(lz_tracer *c, lz_node *x, const int64_t *from, const int64_t *to, int n)
 {
     if (!x)
         return NULL;
-    int rank = lz_tr_shape(x)->rank;
+    int rank = lz_tracer_shape(x)->rank;
     lz_ints perm = {.n = rank};
     bool moved[LZ_MAX_RANK] = {false};
     for (int i = 0; i < rank; i++)
@@ -69,7 +69,7 @@ static lz_node *move_dims(lz_tr *c, lz_node *x, const int64_t *from, const int64
                 next++;
             perm.v[i] = next++;
         }
-    return lz_tr_transpose(c, x, &perm);
+    return lz_tracer_transpose(c, x, &perm);
 }
 
 lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination, const lz_site *site)
@@ -82,7 +82,7 @@ lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination, cons
         n = NULL;
     }
     bool ok = n && dims_of(n, &source, from) && dims_of(n, &destination, to);
-    return lz_tr_end(c, ok ? move_dims(c, n, from, to, source.n) : NULL);
+    return lz_tracer_end(c, ok ? move_dims(c, n, from, to, source.n) : NULL);
 }
 
 lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site)
@@ -92,8 +92,8 @@ lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site)
     BEGIN("lz_squeeze_dims");
     lz_node *n = IN(x);
     if (!n || !dims_of(n, &dims, d))
-        return lz_tr_end(c, NULL);
-    const lz_shape *s = lz_tr_shape(n);
+        return lz_tracer_end(c, NULL);
+    const lz_shape *s = lz_tracer_shape(n);
     for (int i = 0; i < s->rank; i++) {
         bool chosen = dims.n == 0;
         for (int k = 0; k < dims.n; k++)
@@ -101,15 +101,15 @@ lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site)
         if (!chosen || s->dims[i] != 1)
             r.dims[r.rank++] = s->dims[i];
     }
-    return lz_tr_end(c, lz_tr_reshape(c, n, &r));
+    return lz_tracer_end(c, lz_tracer_reshape(c, n, &r));
 }
 
-static lz_node *unflatten(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *sizes)
+static lz_node *unflatten(lz_tracer *c, lz_node *x, int64_t dim, const lz_shape *sizes)
 {
     char text[128];
-    if (!x || !lz_tr_dim(dim, lz_tr_shape(x)->rank, &dim))
+    if (!x || !lz_tracer_dim(dim, lz_tracer_shape(x)->rank, &dim))
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     lz_shape r = {.rank = 0};
     int64_t known = 1;
     int hole = -1;
@@ -132,67 +132,68 @@ static lz_node *unflatten(lz_tr *c, lz_node *x, int64_t dim, const lz_shape *siz
         for (int k = 0; i == dim && k < sizes->rank; k++)
             r.dims[r.rank++] = k == hole ? s->dims[dim] / known : sizes->dims[k];
     }
-    return lz_tr_reshape(c, x, &r);
+    return lz_tracer_reshape(c, x, &r);
 }
 
 lz_tensor *lz_unflatten_at(lz_tensor *x, int64_t dim, lz_shape sizes, const lz_site *site)
 {
     BEGIN("lz_unflatten");
-    return lz_tr_end(c, unflatten(c, IN(x), dim, &sizes));
+    return lz_tracer_end(c, unflatten(c, IN(x), dim, &sizes));
 }
 
 lz_tensor *lz_expand_as_at(lz_tensor *x, lz_tensor *other, const lz_site *site)
 {
     BEGIN("lz_expand_as");
     lz_node *n = IN(x), *o = n ? IN(other) : NULL;
-    return lz_tr_end(c, o ? lz_tr_expand(c, n, lz_tr_shape(o)) : NULL);
+    return lz_tracer_end(c, o ? lz_tracer_expand(c, n, lz_tracer_shape(o)) : NULL);
 }
 
 /* The elements in row-major order, as many as the type has: cut, or with zeros behind them. */
-static lz_node *resize(lz_tr *c, lz_node *x, const lz_shape *s)
+static lz_node *resize(lz_tracer *c, lz_node *x, const lz_shape *s)
 {
-    const lz_type *t = x ? lz_type_get(lz_tr_dtype(x), s) : NULL;
+    const lz_type *t = x ? lz_type_get(lz_tracer_dtype(x), s) : NULL;
     if (!t)
         return NULL;
     int64_t have = lz_node_type(x)->nelem, want = t->nelem;
     static const lz_ints none = {.n = 1};
     const lz_shape row = LZ_SHAPE(have);
-    lz_node *flat = lz_tr_reshape(c, x, &row);
+    lz_node *flat = lz_tracer_reshape(c, x, &row);
     if (want < have)
-        flat = lz_tr_slice_dim(c, flat, 0, 0, want, 1);
+        flat = lz_tracer_slice_dim(c, flat, 0, 0, want, 1);
     else if (want > have)
-        flat = lz_tr_pad(c, flat, &none, &(lz_ints){1, {want - have}}, &none);
-    return lz_tr_reshape(c, flat, s);
+        flat = lz_tracer_pad(c, flat, &none, &(lz_ints){1, {want - have}}, &none);
+    return lz_tracer_reshape(c, flat, s);
 }
 
 lz_tensor *lz_resize_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
     BEGIN("lz_resize");
-    return lz_tr_end(c, resize(c, IN(x), &shape));
+    return lz_tracer_end(c, resize(c, IN(x), &shape));
 }
 
-static lz_node *roll_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t shift)
+static lz_node *roll_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t shift)
 {
-    int64_t n = x ? lz_tr_shape(x)->dims[dim] : 0;
+    int64_t n = x ? lz_tracer_shape(x)->dims[dim] : 0;
     if (n == 0)
         return x;
     shift %= n;
     shift += shift < 0 ? n : 0;
     if (shift == 0)
         return x;
-    lz_node *part[2] = {lz_tr_slice_dim(c, x, dim, n - shift, n, 1),
-                        lz_tr_slice_dim(c, x, dim, 0, n - shift, 1)};
-    return part[0] && part[1] ? lz_tr_concat(c, part, 2, dim) : NULL;
+    lz_node *part[2] = {lz_tracer_slice_dim(c, x, dim, n - shift, n, 1),
+                        lz_tracer_slice_dim(c, x, dim, 0, n - shift, 1)};
+    return part[0] && part[1] ? lz_tracer_concat(c, part, 2, dim) : NULL;
 }
 
-static lz_node *roll(lz_tr *c, lz_node *x, const lz_dims *shifts, const lz_dims *dims)
+static lz_node *roll(lz_tracer *c, lz_node *x, const lz_dims *shifts, const lz_dims *dims)
 {
     if (!x)
         return NULL;
-    const lz_shape s = *lz_tr_shape(x);
+    const lz_shape s = *lz_tracer_shape(x);
     if (dims->n == 0 && shifts->n == 1) {
         lz_shape flat = {.rank = 1, .dims = {lz_node_type(x)->nelem}};
-        return lz_tr_reshape(c, roll_dim(c, lz_tr_reshape(c, x, &flat), 0, shifts->v[0]), &s);
+        return lz_tracer_reshape(c, roll_dim(c, lz_tracer_reshape(c, x, &flat), 0, shifts->v[0]),
+                                 &s);
     }
     if (shifts->n != dims->n || dims->n < 1 || dims->n > LZ_MAX_RANK) {
         LZ_FAIL(LZ_EINVAL, "%d shifts for %d dimensions", shifts->n, dims->n);
@@ -200,7 +201,7 @@ static lz_node *roll(lz_tr *c, lz_node *x, const lz_dims *shifts, const lz_dims 
     }
     for (int i = 0; x && i < dims->n; i++) {
         int64_t d;
-        if (!lz_tr_dim(dims->v[i], s.rank, &d))
+        if (!lz_tracer_dim(dims->v[i], s.rank, &d))
             return NULL;
         if (s.rank > 0)
             x = roll_dim(c, x, d, shifts->v[i]);
@@ -211,7 +212,7 @@ static lz_node *roll(lz_tr *c, lz_node *x, const lz_dims *shifts, const lz_dims 
 lz_tensor *lz_roll_at(lz_tensor *x, lz_dims shifts, lz_dims dims, const lz_site *site)
 {
     BEGIN("lz_roll");
-    return lz_tr_end(c, roll(c, IN(x), &shifts, &dims));
+    return lz_tracer_end(c, roll(c, IN(x), &shifts, &dims));
 }
 
 lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1, const lz_site *site)
@@ -219,31 +220,32 @@ lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1, cons
     char text[128];
     BEGIN("lz_rot90");
     lz_node *n = IN(x);
-    if (n && (lz_tr_shape(n)->rank < 2 || !lz_tr_dim(dim0, lz_tr_shape(n)->rank, &dim0) ||
-              !lz_tr_dim(dim1, lz_tr_shape(n)->rank, &dim1) || dim0 == dim1)) {
-        if (lz_tr_shape(n)->rank < 2 || dim0 == dim1)
+    if (n &&
+        (lz_tracer_shape(n)->rank < 2 || !lz_tracer_dim(dim0, lz_tracer_shape(n)->rank, &dim0) ||
+         !lz_tracer_dim(dim1, lz_tracer_shape(n)->rank, &dim1) || dim0 == dim1)) {
+        if (lz_tracer_shape(n)->rank < 2 || dim0 == dim1)
             LZ_FAIL(LZ_EINVAL, "%s is not turned in dimensions %" PRId64 " and %" PRId64,
                     text_of(n, text), dim0, dim1);
         n = NULL;
     }
     k = (k % 4 + 4) % 4;
     if (n && k == 2)
-        n = lz_tr_flip(c, n, &(lz_dims){2, {dim0, dim1}});
+        n = lz_tracer_flip(c, n, &(lz_dims){2, {dim0, dim1}});
     else if (n && k)
-        n = lz_tr_flip(c, n, &(lz_dims){1, {k == 1 ? dim1 : dim0}});
+        n = lz_tracer_flip(c, n, &(lz_dims){1, {k == 1 ? dim1 : dim0}});
     if (n && k % 2)
         n = move_dims(c, n, (int64_t[]){dim0, dim1}, (int64_t[]){dim1, dim0}, 2);
-    return lz_tr_end(c, n);
+    return lz_tracer_end(c, n);
 }
 
 /* ---- repeated ---- */
 
 /* x as [before, n, after], and r times along the middle: as a whole, or each of its elements. */
-static lz_node *repeat_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t r, bool each)
+static lz_node *repeat_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t r, bool each)
 {
     if (!x || r == 1)
         return x;
-    lz_shape s = *lz_tr_shape(x), four = {.rank = 4, .dims = {1, 1, 1, 1}}, three = {.rank = 3};
+    lz_shape s = *lz_tracer_shape(x), four = {.rank = 4, .dims = {1, 1, 1, 1}}, three = {.rank = 3};
     for (int i = 0; i < s.rank; i++)
         four.dims[i < dim ? 0 : i == dim ? (each ? 1 : 2) : 3] *= s.dims[i];
     three.dims[0] = four.dims[0];
@@ -253,18 +255,19 @@ static lz_node *repeat_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t r, bool ea
         LZ_FAIL(LZ_ERANGE, "repeated %" PRId64 " times: too many elements", r);
         return NULL;
     }
-    x = lz_tr_reshape(c, x, &three);
+    x = lz_tracer_reshape(c, x, &three);
     four.dims[each ? 2 : 1] = r;
-    return lz_tr_reshape(
-        c, lz_tr_broadcast_in_dim(c, x, &(lz_ints){.n = 3, .v = {0, each ? 1 : 2, 3}}, &four), &s);
+    return lz_tracer_reshape(
+        c, lz_tracer_broadcast_in_dim(c, x, &(lz_ints){.n = 3, .v = {0, each ? 1 : 2, 3}}, &four),
+        &s);
 }
 
-static lz_node *repeat(lz_tr *c, lz_node *x, lz_shape r, bool tile)
+static lz_node *repeat(lz_tracer *c, lz_node *x, lz_shape r, bool tile)
 {
     char text[128];
     if (!x)
         return NULL;
-    const lz_shape *s = lz_tr_shape(x);
+    const lz_shape *s = lz_tracer_shape(x);
     if (r.rank < 0 || r.rank > LZ_MAX_RANK || (!tile && r.rank < s->rank)) {
         LZ_FAIL(LZ_ESHAPE, "%s, repeated by a list of %d: it needs at least the rank",
                 text_of(x, text), r.rank);
@@ -284,7 +287,7 @@ static lz_node *repeat(lz_tr *c, lz_node *x, lz_shape r, bool tile)
             return NULL;
         }
     }
-    x = lz_tr_reshape(c, x, &full);
+    x = lz_tracer_reshape(c, x, &full);
     for (int i = 0; i < r.rank; i++)
         x = repeat_dim(c, x, i, r.dims[i], false);
     return x;
@@ -293,13 +296,13 @@ static lz_node *repeat(lz_tr *c, lz_node *x, lz_shape r, bool tile)
 lz_tensor *lz_repeat_at(lz_tensor *x, lz_shape repeats, const lz_site *site)
 {
     BEGIN("lz_repeat");
-    return lz_tr_end(c, repeat(c, IN(x), repeats, false));
+    return lz_tracer_end(c, repeat(c, IN(x), repeats, false));
 }
 
 lz_tensor *lz_tile_at(lz_tensor *x, lz_shape repeats, const lz_site *site)
 {
     BEGIN("lz_tile");
-    return lz_tr_end(c, repeat(c, IN(x), repeats, true));
+    return lz_tracer_end(c, repeat(c, IN(x), repeats, true));
 }
 
 lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim, const lz_site *site)
@@ -307,16 +310,16 @@ lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim, c
     BEGIN("lz_repeat_interleave");
     lz_node *n = IN(x);
     lz_shape flat = {.rank = 1, .dims = {n ? lz_node_type(n)->nelem : 0}};
-    if (n && (dim == LZ_ALL_DIMS || lz_tr_shape(n)->rank == 0)) {
-        n = lz_tr_reshape(c, n, &flat);
+    if (n && (dim == LZ_ALL_DIMS || lz_tracer_shape(n)->rank == 0)) {
+        n = lz_tracer_reshape(c, n, &flat);
         dim = 0;
     }
     if (n && repeats < 0) {
         LZ_FAIL(LZ_EINVAL, "repeated %" PRId64 " times", repeats);
         n = NULL;
     }
-    bool ok = n && lz_tr_dim(dim, lz_tr_shape(n)->rank, &dim);
-    return lz_tr_end(c, ok ? repeat_dim(c, n, dim, repeats, true) : NULL);
+    bool ok = n && lz_tracer_dim(dim, lz_tracer_shape(n)->rank, &dim);
+    return lz_tracer_end(c, ok ? repeat_dim(c, n, dim, repeats, true) : NULL);
 }
 
 /* ---- taken apart ---- */
@@ -324,8 +327,8 @@ lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim, c
 /* A dimension of a tensor that has one. */
 static bool real_dim(const lz_node *x, int64_t dim, int64_t *out)
 {
-    if (lz_tr_shape(x)->rank > 0)
-        return lz_tr_dim(dim, lz_tr_shape(x)->rank, out);
+    if (lz_tracer_shape(x)->rank > 0)
+        return lz_tracer_dim(dim, lz_tracer_shape(x)->rank, out);
     LZ_FAIL(LZ_ESHAPE, "a scalar has no dimension to take from");
     return false;
 }
@@ -336,14 +339,14 @@ lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length
     BEGIN("lz_narrow");
     lz_node *n = IN(x);
     if (!n || !real_dim(n, dim, &dim))
-        return lz_tr_end(c, NULL);
-    int64_t extent = lz_tr_shape(n)->dims[dim], from = start < 0 ? start + extent : start;
+        return lz_tracer_end(c, NULL);
+    int64_t extent = lz_tracer_shape(n)->dims[dim], from = start < 0 ? start + extent : start;
     if (start < -extent || from > extent || length < 0 || length > extent - from) {
         LZ_FAIL(LZ_ERANGE, "%" PRId64 " from %" PRId64 " of %" PRId64 " elements", length, start,
                 extent);
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     }
-    return lz_tr_end(c, lz_tr_slice_dim(c, n, dim, from, from + length, 1));
+    return lz_tracer_end(c, lz_tracer_slice_dim(c, n, dim, from, from + length, 1));
 }
 
 /* How dim is split: `count` pieces of `size` elements, or of the listed sizes. squeeze: removes
@@ -354,35 +357,35 @@ typedef struct cuts {
     bool squeeze;
 } cuts;
 
-static lz_status write_pieces(lz_tr *c, lz_node *x, const cuts *k, lz_tensor **out)
+static lz_status write_pieces(lz_tracer *c, lz_node *x, const cuts *k, lz_tensor **out)
 {
-    int64_t at = 0, extent = lz_tr_shape(x)->dims[k->dim];
+    int64_t at = 0, extent = lz_tracer_shape(x)->dims[k->dim];
     lz_status st = LZ_OK;
     for (int64_t i = 0; i < k->count; i++) {
         int64_t n = k->sizes ? k->sizes[i] : extent - at < k->size ? extent - at : k->size;
-        lz_node *p = n == extent ? x : lz_tr_slice_dim(c, x, k->dim, at, at + n, 1);
+        lz_node *p = n == extent ? x : lz_tracer_slice_dim(c, x, k->dim, at, at + n, 1);
         if (k->squeeze)
-            p = lz_tr_squeeze(c, p, k->dim);
+            p = lz_tracer_squeeze(c, p, k->dim);
         if (!p && st == LZ_OK)
             st = lz_error_get()->status;
-        lz_tr_also(c, p, &out[i]);
+        lz_tracer_also(c, p, &out[i]);
         at += n;
     }
     return st;
 }
 
-static lz_status status_now(lz_tr *c, lz_status st)
+static lz_status status_now(lz_tracer *c, lz_status st)
 {
     if (st == LZ_OK) {
-        lz_tr_drop(c);
+        lz_tracer_drop(c);
         return LZ_OK;
     }
     lz_error_annotate(c->op, c->site);
-    lz_tr_drop(c);
+    lz_tracer_drop(c);
     return lz_error_get()->status;
 }
 
-static lz_status cut(lz_tr *c, lz_node *x, const cuts *k, lz_tensor **out, int *n)
+static lz_status cut(lz_tracer *c, lz_node *x, const cuts *k, lz_tensor **out, int *n)
 {
     if (!x)
         return lz_error_get()->status;
@@ -402,7 +405,7 @@ lz_status lz_split_at(lz_tensor *x, int64_t size, int64_t dim, lz_tensor **out, 
     cuts k = {.size = size};
     if (!t || !real_dim(t, dim, &k.dim))
         return status_now(c, lz_error_get()->status);
-    int64_t extent = lz_tr_shape(t)->dims[k.dim];
+    int64_t extent = lz_tracer_shape(t)->dims[k.dim];
     if (size < 0 || (size == 0 && extent > 0))
         return status_now(c, LZ_FAIL(LZ_EINVAL, "pieces of %" PRId64 " elements", size));
     k.count = extent == 0 ? 1 : extent / size + (extent % size != 0);
@@ -417,7 +420,7 @@ lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out
     cuts k = {0};
     if (!t || !real_dim(t, dim, &k.dim))
         return status_now(c, lz_error_get()->status);
-    int64_t extent = lz_tr_shape(t)->dims[k.dim];
+    int64_t extent = lz_tracer_shape(t)->dims[k.dim];
     if (chunks < 1)
         return status_now(c, LZ_FAIL(LZ_EINVAL, "%" PRId64 " chunks", chunks));
     k.size = extent / chunks + (extent % chunks != 0);
@@ -441,7 +444,7 @@ lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_ten
     if (sections > *n)
         return status_now(
             c, LZ_FAIL(LZ_ERANGE, "there are %" PRId64 " pieces, and room for %d", sections, *n));
-    int64_t extent = lz_tr_shape(t)->dims[k.dim],
+    int64_t extent = lz_tracer_shape(t)->dims[k.dim],
             *sizes = lz_calloc((size_t)sections, sizeof *sizes);
     if (!sizes)
         return status_now(c, LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " sizes", sections));
@@ -460,7 +463,7 @@ lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n, const
     cuts k = {.size = 1, .squeeze = true};
     if (!t || !real_dim(t, dim, &k.dim))
         return status_now(c, lz_error_get()->status);
-    k.count = lz_tr_shape(t)->dims[k.dim];
+    k.count = lz_tracer_shape(t)->dims[k.dim];
     return status_now(c, cut(c, t, &k, out, n));
 }
 
@@ -477,44 +480,45 @@ lz_status lz_split_with_sizes_at(lz_tensor *x, const int64_t *sizes, int n, int6
     if (!sizes || !out)
         return status_now(c, LZ_FAIL(LZ_ENULL, "%s is NULL", sizes ? "out" : "sizes"));
     for (int i = 0; ok && i < n; i++) {
-        ok = sizes[i] >= 0 && sizes[i] <= lz_tr_shape(t)->dims[k.dim] - total;
+        ok = sizes[i] >= 0 && sizes[i] <= lz_tracer_shape(t)->dims[k.dim] - total;
         total += ok ? sizes[i] : 0;
     }
-    if (!ok || total != lz_tr_shape(t)->dims[k.dim])
+    if (!ok || total != lz_tracer_shape(t)->dims[k.dim])
         return status_now(c, LZ_FAIL(LZ_ESHAPE,
                                      "%d sizes, the sum is not the extent %" PRId64
                                      " of dimension %" PRId64,
-                                     n, lz_tr_shape(t)->dims[k.dim], k.dim));
+                                     n, lz_tracer_shape(t)->dims[k.dim], k.dim));
     return status_now(c, cut(c, t, &k, out, &n));
 }
 
 /* The diagonal of a square, seen as one row, is every (L + 1)-th of its elements. */
-lz_node *lz_tr_diagonal(lz_tr *c, lz_node *x, int64_t offset, int64_t d1, int64_t d2)
+lz_node *lz_tracer_diagonal(lz_tracer *c, lz_node *x, int64_t offset, int64_t d1, int64_t d2)
 {
     if (!x)
         return NULL;
-    int rank = lz_tr_shape(x)->rank;
+    int rank = lz_tracer_shape(x)->rank;
     x = move_dims(c, x, (int64_t[]){d1, d2}, (int64_t[]){rank - 2, rank - 1}, 2);
     if (!x)
         return NULL;
-    lz_shape s = *lz_tr_shape(x), r = s;
+    lz_shape s = *lz_tracer_shape(x), r = s;
     int64_t rows = s.dims[rank - 2], cols = s.dims[rank - 1];
     int64_t i0 = offset < 0 ? (offset < -rows ? rows : -offset) : 0,
             j0 = offset > 0 ? (offset > cols ? cols : offset) : 0;
     int64_t n = rows - i0 < cols - j0 ? rows - i0 : cols - j0;
-    x = lz_tr_slice_dim(c, lz_tr_slice_dim(c, x, rank - 2, i0, i0 + n, 1), rank - 1, j0, j0 + n, 1);
+    x = lz_tracer_slice_dim(c, lz_tracer_slice_dim(c, x, rank - 2, i0, i0 + n, 1), rank - 1, j0,
+                            j0 + n, 1);
     r.rank = rank - 1;
     r.dims[rank - 2] = n * n;
     r.dims[rank - 1] = 0;
-    return n < 2 ? lz_tr_reshape(c, x, &r)
-                 : lz_tr_slice_dim(c, lz_tr_reshape(c, x, &r), rank - 2, 0, n * n, n + 1);
+    return n < 2 ? lz_tracer_reshape(c, x, &r)
+                 : lz_tracer_slice_dim(c, lz_tracer_reshape(c, x, &r), rank - 2, 0, n * n, n + 1);
 }
 
 /* Two different dimensions of x, from the front. */
 static bool two_dims(const lz_node *x, int rank, int64_t *d1, int64_t *d2)
 {
     char text[128];
-    if (!lz_tr_dim(*d1, rank, d1) || !lz_tr_dim(*d2, rank, d2))
+    if (!lz_tracer_dim(*d1, rank, d1) || !lz_tracer_dim(*d2, rank, d2))
         return false;
     if (rank >= 2 && *d1 != *d2)
         return true;
@@ -528,28 +532,28 @@ lz_tensor *lz_diagonal_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t di
 {
     BEGIN("lz_diagonal");
     lz_node *n = IN(x);
-    bool ok = n && two_dims(n, lz_tr_shape(n)->rank, &dim1, &dim2);
-    return lz_tr_end(c, ok ? lz_tr_diagonal(c, n, offset, dim1, dim2) : NULL);
+    bool ok = n && two_dims(n, lz_tracer_shape(n)->rank, &dim1, &dim2);
+    return lz_tracer_end(c, ok ? lz_tracer_diagonal(c, n, offset, dim1, dim2) : NULL);
 }
 
 /* ---- windows: positions computed in the program ---- */
 
-static lz_node *unfold_dim(lz_tr *c, lz_node *x, int64_t dim, int64_t size, int64_t step)
+static lz_node *unfold_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t size, int64_t step)
 {
     char text[128];
     if (!x || !real_dim(x, dim, &dim))
         return NULL;
-    int rank = lz_tr_shape(x)->rank;
-    int64_t n = lz_tr_shape(x)->dims[dim];
+    int rank = lz_tracer_shape(x)->rank;
+    int64_t n = lz_tracer_shape(x)->dims[dim];
     if (size < 0 || size > n || step < 1 || rank == LZ_MAX_RANK) {
         LZ_FAIL(LZ_EINVAL, "%s: windows of %" PRId64 " every %" PRId64 " of dimension %" PRId64,
                 text_of(x, text), size, step, dim);
         return NULL;
     }
     lz_shape at = {.rank = 2, .dims = {(n - size) / step + 1, size}};
-    lz_node *first = lz_tr_iota(c, LZ_I64, &at, 0, x);
+    lz_node *first = lz_tracer_iota(c, LZ_I64, &at, 0, x);
     first = MUL(first, K(first, (double)step));
-    lz_node *w = lz_tr_take(c, x, dim, ADD(first, lz_tr_iota(c, LZ_I64, &at, 1, x)));
+    lz_node *w = lz_tracer_take(c, x, dim, ADD(first, lz_tracer_iota(c, LZ_I64, &at, 1, x)));
     return move_dims(c, w, (int64_t[]){dim + 1}, (int64_t[]){rank}, 1);
 }
 
@@ -557,11 +561,11 @@ lz_tensor *lz_unfold_dim_at(lz_tensor *x, int64_t dim, int64_t size, int64_t ste
                             const lz_site *site)
 {
     BEGIN("lz_unfold_dim");
-    return lz_tr_end(c, unfold_dim(c, IN(x), dim, size, step));
+    return lz_tracer_end(c, unfold_dim(c, IN(x), dim, size, step));
 }
 
-lz_node *lz_tr_strided_positions(lz_tr *c, const lz_node *x, const lz_shape *s,
-                                 const int64_t *strides, int64_t offset)
+lz_node *lz_tracer_strided_positions(lz_tracer *c, const lz_node *x, const lz_shape *s,
+                                     const int64_t *strides, int64_t offset)
 {
     char text[128];
     int64_t last = offset;
@@ -584,9 +588,9 @@ lz_node *lz_tr_strided_positions(lz_tr *c, const lz_node *x, const lz_shape *s,
                 lz_type_short(lz_node_type(x), text, sizeof text));
         return NULL;
     }
-    lz_node *at = lz_tr_fill(c, lz_tr_const(c, LZ_I64, (double)offset, x), s);
+    lz_node *at = lz_tracer_fill(c, lz_tracer_const(c, LZ_I64, (double)offset, x), s);
     for (int i = 0; i < s->rank; i++) {
-        lz_node *k = lz_tr_iota(c, LZ_I64, s, i, x);
+        lz_node *k = lz_tracer_iota(c, LZ_I64, s, i, x);
         at = ADD(at, MUL(k, K(k, (double)strides[i])));
     }
     return at;
@@ -596,9 +600,9 @@ lz_tensor *lz_as_strided_at(lz_tensor *x, lz_shape shape, const int64_t *strides
                             const lz_site *site)
 {
     BEGIN("lz_as_strided");
-    lz_node *n = IN(x), *at = n ? lz_tr_strided_positions(c, n, &shape, strides, offset) : NULL;
+    lz_node *n = IN(x), *at = n ? lz_tracer_strided_positions(c, n, &shape, strides, offset) : NULL;
     if (!at)
-        return lz_tr_end(c, NULL);
+        return lz_tracer_end(c, NULL);
     lz_shape flat = {.rank = 1, .dims = {lz_node_type(n)->nelem}};
-    return lz_tr_end(c, lz_tr_take(c, lz_tr_reshape(c, n, &flat), 0, at));
+    return lz_tracer_end(c, lz_tracer_take(c, lz_tracer_reshape(c, n, &flat), 0, at));
 }

@@ -53,7 +53,7 @@ typedef struct race {
     bool out[1 + LZ_TUNE_CHOICES];
     char *candidates;
     size_t scratch_bytes;
-    lz_dbuf *memory;
+    lz_device_buffer *memory;
     void *scratch, *bufs[LZ_KBUF_MAX];
     uint32_t winner;
     lz_status status;
@@ -289,7 +289,7 @@ static lz_status measure(const lz_tuner *t, const lz_kernel *k, const lz_step *s
     for (uint32_t i = 0; i < r.n && t->ops->drop; i++)
         t->ops->drop(candidate(&r, i));
     lz_free(r.candidates);
-    lz_dbuf_release(r.memory);
+    lz_device_buffer_release(r.memory);
     spent_ns += lz_now_ns() - t0;
     return st;
 }

@@ -58,7 +58,7 @@ typedef struct lz_tune_ops {
     lz_status (*make)(void *user, const lz_kernel *k, const lz_step *s, lz_choice c,
                       void *candidate, size_t *scratch);
     void (*drop)(void *candidate); /* NULL: nothing to do */
-    lz_status (*alloc)(void *user, size_t nbytes, lz_dbuf **out);
+    lz_status (*alloc)(void *user, size_t nbytes, lz_device_buffer **out);
     lz_status (*write)(void *user, void *at, const void *src, size_t nbytes);
     /* These run on the device's queue, in turn with its programs; begin and end may be NULL.
      * Nothing of the measurement runs any more after `end`. */

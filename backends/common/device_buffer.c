@@ -6,23 +6,23 @@
 /* Descriptors are made and freed with every execution: a free list keeps some for reuse. */
 enum { SPARES = 256 };
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
-static lz_dbuf *spare[SPARES];
+static lz_device_buffer *spare[SPARES];
 static int nspare;
 
-lz_dbuf *lz_dbuf_new(void)
+lz_device_buffer *lz_device_buffer_new(void)
 {
     pthread_mutex_lock(&spare_lock);
-    lz_dbuf *b = nspare ? spare[--nspare] : NULL;
+    lz_device_buffer *b = nspare ? spare[--nspare] : NULL;
     pthread_mutex_unlock(&spare_lock);
     if (!b && !(b = lz_alloc(sizeof *b))) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer");
         return NULL;
     }
-    *b = (lz_dbuf){.refs = 1};
+    *b = (lz_device_buffer){.refs = 1};
     return b;
 }
 
-void lz_dbuf_recycle(lz_dbuf *b)
+void lz_device_buffer_recycle(lz_device_buffer *b)
 {
     pthread_mutex_lock(&spare_lock);
     bool keep = nspare < SPARES;
@@ -33,12 +33,12 @@ void lz_dbuf_recycle(lz_dbuf *b)
         lz_free(b);
 }
 
-void lz_dbuf_retain(lz_dbuf *b)
+void lz_device_buffer_retain(lz_device_buffer *b)
 {
     __atomic_fetch_add(&b->refs, 1, __ATOMIC_RELAXED);
 }
 
-void lz_dbuf_release(lz_dbuf *b)
+void lz_device_buffer_release(lz_device_buffer *b)
 {
     if (!b || __atomic_fetch_sub(&b->refs, 1, __ATOMIC_ACQ_REL) != 1)
         return;
@@ -57,7 +57,7 @@ void lz_dbuf_release(lz_dbuf *b)
 /* States of `content` other than a number: not asked for yet; lent for good. */
 static const uint64_t unasked = 0, lent = UINT64_MAX;
 
-uint64_t lz_dbuf_content(lz_dbuf *b)
+uint64_t lz_device_buffer_content(lz_device_buffer *b)
 {
     static uint64_t last;
     uint64_t c = __atomic_load_n(&b->content, __ATOMIC_ACQUIRE);
@@ -72,7 +72,7 @@ uint64_t lz_dbuf_content(lz_dbuf *b)
     return c == lent ? 0 : c;
 }
 
-void lz_dbuf_changed(lz_dbuf *b)
+void lz_device_buffer_changed(lz_device_buffer *b)
 {
     uint64_t c = __atomic_load_n(&b->content, __ATOMIC_RELAXED);
     while (c != unasked && c != lent &&
@@ -81,30 +81,30 @@ void lz_dbuf_changed(lz_dbuf *b)
         ;
 }
 
-void lz_dbuf_lent(lz_dbuf *b)
+void lz_device_buffer_lent(lz_device_buffer *b)
 {
     __atomic_store_n(&b->content, lent, __ATOMIC_RELEASE);
 }
 
 /* ---- host memory ---- */
 
-static lz_status ready(const lz_dbuf *b, size_t nbytes)
+static lz_status ready(const lz_device_buffer *b, size_t nbytes)
 {
     if (nbytes > b->nbytes)
         return LZ_FAIL(LZ_ERANGE, "copying %zu bytes of a buffer of %zu", nbytes, b->nbytes);
     return lz_event_wait(b->ready);
 }
 
-lz_status lz_dbuf_host_in(lz_dbuf *dst, const void *src, size_t nbytes)
+lz_status lz_device_buffer_host_in(lz_device_buffer *dst, const void *src, size_t nbytes)
 {
     LZ_TRY(ready(dst, nbytes));
-    lz_dbuf_changed(dst);
+    lz_device_buffer_changed(dst);
     if (nbytes)
         memcpy(dst->data, src, nbytes);
     return LZ_OK;
 }
 
-lz_status lz_dbuf_host_out(lz_dbuf *src, void *dst, size_t nbytes)
+lz_status lz_device_buffer_host_out(lz_device_buffer *src, void *dst, size_t nbytes)
 {
     LZ_TRY(ready(src, nbytes));
     if (nbytes)

@@ -147,7 +147,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
         memset(j, 0, own);
         j->x = x;
         j->state = (void **)(void *)((char *)j + own);
-        j->in = (lz_dbuf **)(j->state + x->plan_exec.nptr);
+        j->in = (lz_device_buffer **)(j->state + x->plan_exec.nptr);
         j->out = j->in + nin;
         j->wait = (lz_event **)(j->out + nout);
         j->copy = (bool *)(j->wait + nin);
@@ -169,12 +169,12 @@ static void let_go(lz_job *j)
 {
     const lz_plan *p = j->x->plan;
     for (uint32_t i = 0; i < p->nin; i++)
-        lz_dbuf_release(j->in[i]);
+        lz_device_buffer_release(j->in[i]);
     for (uint32_t k = 0; k < p->nout; k++) {
         if (j->out[k] &&
             p->out_alias[k] >= 0) /* the job wrote to it: the content gets a new number */
-            lz_dbuf_changed(j->out[k]);
-        lz_dbuf_release(j->out[k]);
+            lz_device_buffer_changed(j->out[k]);
+        lz_device_buffer_release(j->out[k]);
     }
     for (uint32_t i = 0; i < j->nwait; i++)
         lz_event_release(j->wait[i]);
@@ -264,7 +264,7 @@ static void note_enqueued(const lz_exec *x, int64_t t0, uint64_t flow)
 
 /* ---- enqueuing ---- */
 
-static lz_status check_argument(const lz_job *j, uint32_t i, const lz_dbuf *b)
+static lz_status check_argument(const lz_job *j, uint32_t i, const lz_device_buffer *b)
 {
     const lz_type *t = j->x->plan->in_type[i];
     const lz_exec_device *d = j->d;
@@ -295,7 +295,7 @@ static lz_status make_results(lz_job *j, const bool *donated, void **at)
         j->copy[k] = false;
         if (a >= 0 && donated && donated[a] && j->in[a]->capacity) {
             j->out[k] = j->in[a];
-            lz_dbuf_retain(j->out[k]);
+            lz_device_buffer_retain(j->out[k]);
         } else {
             LZ_TRY(j->x->ops->alloc(j->d, p->out_type[k]->nbytes, &j->out[k]));
             j->copy[k] = a >= 0;
@@ -323,7 +323,7 @@ static bool collect_waits(lz_job *j)
     return ready;
 }
 
-static lz_status prepare(lz_job *j, lz_dbuf *const *in, const bool *donated)
+static lz_status prepare(lz_job *j, lz_device_buffer *const *in, const bool *donated)
 {
     const lz_plan *p = j->x->plan;
     void **io = lz_plan_exec_io(&j->x->plan_exec, j->state);
@@ -331,7 +331,7 @@ static lz_status prepare(lz_job *j, lz_dbuf *const *in, const bool *donated)
         LZ_TRY(check_argument(j, i, in[i]));
     for (uint32_t i = 0; i < p->nin; i++) {
         j->in[i] = in[i];
-        lz_dbuf_retain(in[i]);
+        lz_device_buffer_retain(in[i]);
         io[i] = in[i]->data;
     }
     LZ_TRY(make_results(j, donated, io + p->nin));
@@ -341,14 +341,14 @@ static lz_status prepare(lz_job *j, lz_dbuf *const *in, const bool *donated)
     return j->done ? LZ_OK : LZ_EMEM;
 }
 
-static void hand_over(lz_job *j, lz_dbuf **out, lz_event **done)
+static void hand_over(lz_job *j, lz_device_buffer **out, lz_event **done)
 {
     for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_dbuf *b = j->out[k];
+        lz_device_buffer *b = j->out[k];
         lz_event_release(b->ready);
         lz_event_retain(j->done);
         b->ready = j->done;
-        lz_dbuf_retain(b);
+        lz_device_buffer_retain(b);
         out[k] = b;
     }
     lz_event_retain(j->done);
@@ -356,12 +356,12 @@ static void hand_over(lz_job *j, lz_dbuf **out, lz_event **done)
 }
 
 /* Undoes hand_over when the queue refused the job. */
-static void take_back(lz_job *j, lz_dbuf **out, lz_event **done)
+static void take_back(lz_job *j, lz_device_buffer **out, lz_event **done)
 {
     LZ_QUIETLY {
         lz_event_complete(j->done, lz_error_get());
         for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-            lz_dbuf_release(out[k]);
+            lz_device_buffer_release(out[k]);
             out[k] = NULL;
         }
         lz_event_release(*done);
@@ -369,8 +369,8 @@ static void take_back(lz_job *j, lz_dbuf **out, lz_event **done)
     }
 }
 
-lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const bool *donated,
-                      bool awaited, lz_dbuf **out, lz_event **done)
+lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
+                      const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
 {
     LZ_TRY(lz_fork_check());
     lz_job *j = job_new(x, d);

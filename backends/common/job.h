@@ -41,7 +41,7 @@ struct lz_job {
     lz_exec_device *d;
     lz_event *done;
     void **state; /* of x->plan_exec */
-    lz_dbuf **in, **out;
+    lz_device_buffer **in, **out;
     uint32_t nwait;
     lz_event **wait; /* events of the arguments' contents */
     bool *copy;      /* per result: starts as a copy of the argument it could not take over */
@@ -61,7 +61,7 @@ struct lz_exec_ops {
     lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
     void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
     size_t (*code_bytes)(const lz_kcode *c);
-    lz_status (*alloc)(lz_exec_device *d, size_t nbytes, lz_dbuf **out);
+    lz_status (*alloc)(lz_exec_device *d, size_t nbytes, lz_device_buffer **out);
     /* On the queue: runs the job, and makes sure that lz_job_end is called, here or when the device
      *   is done. */
     void (*run)(lz_job *j);
@@ -89,8 +89,8 @@ lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache
 void lz_exec_free(lz_exec *x);
 void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
 /* lz_backend.execute */
-lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_dbuf *const *in, const bool *donated,
-                      bool awaited, lz_dbuf **out, lz_event **done);
+lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
+                      const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
 
 /* ---- for lz_exec_ops.run, on the queue ---- */
 /* Waits until the arguments are there, or, on a device in order, will be when it gets to the

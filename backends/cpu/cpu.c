@@ -137,9 +137,9 @@ static void key(int device, lz_buf *out)
 
 /* ---- buffers ---- */
 
-static lz_dbuf *new_buffer(int device, size_t nbytes)
+static lz_device_buffer *new_buffer(int device, size_t nbytes)
 {
-    lz_dbuf *b = lz_dbuf_new();
+    lz_device_buffer *b = lz_device_buffer_new();
     if (b) {
         b->backend = cpu.index;
         b->device = (uint32_t)device;
@@ -149,26 +149,26 @@ static lz_dbuf *new_buffer(int device, size_t nbytes)
 }
 
 static lz_status buffer_of(lz_status (*get)(int, size_t, void **, size_t *), int device,
-                           size_t nbytes, lz_dbuf **out)
+                           size_t nbytes, lz_device_buffer **out)
 {
     *out = NULL;
-    lz_dbuf *b = new_buffer(device, nbytes);
+    lz_device_buffer *b = new_buffer(device, nbytes);
     if (!b)
         return LZ_EMEM;
     lz_status s = get(device, nbytes, &b->data, &b->capacity);
     if (s != LZ_OK)
-        lz_dbuf_recycle(b);
+        lz_device_buffer_recycle(b);
     else
         *out = b;
     return s;
 }
 
-lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out)
+lz_status lz_cpu_alloc(int device, size_t nbytes, lz_device_buffer **out)
 {
     return buffer_of(lz_mem_alloc, device, nbytes, out);
 }
 
-static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
+static lz_status alloc(int device, size_t nbytes, lz_device_buffer **out)
 {
     lz_cpu_device *d;
     *out = NULL;
@@ -176,7 +176,7 @@ static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
     return lz_cpu_alloc(device, nbytes, out);
 }
 
-static lz_status zeros(int device, size_t nbytes, lz_dbuf **out)
+static lz_status zeros(int device, size_t nbytes, lz_device_buffer **out)
 {
     lz_cpu_device *d;
     *out = NULL;
@@ -184,22 +184,22 @@ static lz_status zeros(int device, size_t nbytes, lz_dbuf **out)
     return buffer_of(lz_mem_zeros, device, nbytes, out);
 }
 
-static void free_buffer(lz_dbuf *b)
+static void free_buffer(lz_device_buffer *b)
 {
     if (b->capacity)
         lz_mem_free((int)b->device, b->data, b->capacity);
-    lz_dbuf_recycle(b);
+    lz_device_buffer_recycle(b);
 }
 
 static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
-                      lz_dbuf **out)
+                      lz_device_buffer **out)
 {
     lz_cpu_device *d;
     *out = NULL;
     LZ_TRY(get_device(device, &d));
     if (!data && nbytes)
         return LZ_FAIL(LZ_ENULL, "memory to borrow is NULL (%zu bytes)", nbytes);
-    lz_dbuf *b = new_buffer(device, nbytes);
+    lz_device_buffer *b = new_buffer(device, nbytes);
     if (!b)
         return LZ_EMEM;
     b->data = data;
@@ -276,8 +276,8 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     return finish(device, plan, o, t0, out);
 }
 
-static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                         bool awaited, lz_dbuf **out, lz_event **done)
+static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
+                         bool awaited, lz_device_buffer **out, lz_event **done)
 {
     lz_cpu_device *d;
     *done = NULL;
@@ -307,8 +307,8 @@ const lz_backend lz_backend_cpu = {
     .zeros = zeros,
     .free = free_buffer,
     .wrap = wrap,
-    .copy_in = lz_dbuf_host_in,
-    .copy_out = lz_dbuf_host_out,
+    .copy_in = lz_device_buffer_host_in,
+    .copy_out = lz_device_buffer_host_out,
     .compile = compile,
     .serialize = serialize,
     .deserialize = deserialize,

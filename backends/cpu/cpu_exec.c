@@ -374,7 +374,7 @@ static void run(lz_job *j)
 
 /* ---- executables ---- */
 
-static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
+static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_device_buffer **out)
 {
     return lz_cpu_alloc(d->index, nbytes, out);
 }

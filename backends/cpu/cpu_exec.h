@@ -44,5 +44,5 @@ void lz_cpu_device_end(lz_cpu_device *d);
 void lz_cpu_branch_kernels(lz_branch_kernels *out); /* of this process */
 
 /* cpu.c: a buffer of the device. */
-lz_status lz_cpu_alloc(int device, size_t nbytes, lz_dbuf **out);
+lz_status lz_cpu_alloc(int device, size_t nbytes, lz_device_buffer **out);
 #endif

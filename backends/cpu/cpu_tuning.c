@@ -127,7 +127,7 @@ static void drop(void *way)
 
 /* ---- runs ---- */
 
-static lz_status alloc(void *user, size_t nbytes, lz_dbuf **out)
+static lz_status alloc(void *user, size_t nbytes, lz_device_buffer **out)
 {
     return lz_cpu_alloc(((const lz_cpu_tuning *)user)->device, nbytes, out);
 }

@@ -203,7 +203,7 @@ static bool find_stable(lz_invariant_cache *k)
 static void note_contents(lz_invariant_cache *k, const lz_job *j)
 {
     for (uint32_t i = 0; i < k->g->parts->plan->nin; i++) {
-        uint64_t c = lz_dbuf_content(j->in[i]);
+        uint64_t c = lz_device_buffer_content(j->in[i]);
         bool same = c && c == k->seen[i];
         k->since[i] = same ? k->since[i] + (k->since[i] < STABLE_AFTER) : 0;
         k->seen[i] = c;

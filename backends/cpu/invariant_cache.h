@@ -1,13 +1,13 @@
 /* invariant_cache.h - the constant cache: run-time constant folding for inference. Results of
  * launches that depend only on arguments that stay the same (packed or transposed weights, folded
  * norms; lower/plan/plan_invariant.h) are cached between executions, and those launches skipped. An
- * argument is stable when the last executions had the same content for it (lz_dbuf_content).
- * Results that depend on stable arguments alone are cached after a few executions; an execution
- * with another argument recomputes them, and a program whose arguments keep changing gives up. The
- * cache's memory is the device's, counts as used, and is freed when the device runs out.
- * LAZULI_CONSTANT_CACHE: never, where it saves time, or always.
- * Threads: lz_invariant_cache_begin to lz_invariant_cache_end is one execution; a concurrent one,
- *   on another device, runs uncached. */
+ * argument is stable when the last executions had the same content for it
+ * (lz_device_buffer_content). Results that depend on stable arguments alone are cached after a few
+ * executions; an execution with another argument recomputes them, and a program whose arguments
+ * keep changing gives up. The cache's memory is the device's, counts as used, and is freed when the
+ * device runs out. LAZULI_CONSTANT_CACHE: never, where it saves time, or always. Threads:
+ * lz_invariant_cache_begin to lz_invariant_cache_end is one execution; a concurrent one, on another
+ * device, runs uncached. */
 #ifndef LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #define LZ_BACKENDS_CPU_INVARIANT_CACHE_H
 #include "backends/common/job.h"

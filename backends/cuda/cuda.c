@@ -106,7 +106,7 @@ static void key(int device, lz_buf *out)
 
 /* ---- buffers ---- */
 
-static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
+static lz_status alloc(int device, size_t nbytes, lz_device_buffer **out)
 {
     cuda_device *d;
     *out = NULL;
@@ -116,14 +116,14 @@ static lz_status alloc(int device, size_t nbytes, lz_dbuf **out)
 
 /* Device memory allocated by somebody else, in the primary context or by cudaMalloc. */
 static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(void *), void *user,
-                      lz_dbuf **out)
+                      lz_device_buffer **out)
 {
     cuda_device *d;
     *out = NULL;
     LZ_TRY(get_device(device, &d));
     if (!data && nbytes)
         return LZ_FAIL(LZ_ENULL, "memory to borrow is NULL (%zu bytes)", nbytes);
-    lz_dbuf *b = lz_dbuf_new();
+    lz_device_buffer *b = lz_device_buffer_new();
     if (!b)
         return LZ_EMEM;
     b->backend = d->at.backend;
@@ -136,34 +136,34 @@ static lz_status wrap(int device, void *data, size_t nbytes, void (*release)(voi
     return LZ_OK;
 }
 
-static void free_buffer(lz_dbuf *b)
+static void free_buffer(lz_device_buffer *b)
 {
     if (b->capacity)
         cuda_free(&cuda.dev[b->device], b);
     else
-        lz_dbuf_recycle(b);
+        lz_device_buffer_recycle(b);
 }
 
-static lz_status check_range(const lz_dbuf *b, size_t nbytes)
+static lz_status check_range(const lz_device_buffer *b, size_t nbytes)
 {
     if (nbytes > b->nbytes)
         return LZ_FAIL(LZ_ERANGE, "copy of %zu bytes, the buffer has %zu", nbytes, b->nbytes);
     return lz_event_wait(b->ready);
 }
 
-static lz_status copy_in(lz_dbuf *dst, const void *src, size_t nbytes)
+static lz_status copy_in(lz_device_buffer *dst, const void *src, size_t nbytes)
 {
     LZ_TRY(check_range(dst, nbytes));
     return cuda_copy_in(&cuda.dev[dst->device], (cu_ptr)(uintptr_t)dst->data, src, nbytes);
 }
 
-static lz_status copy_out(lz_dbuf *src, void *dst, size_t nbytes)
+static lz_status copy_out(lz_device_buffer *src, void *dst, size_t nbytes)
 {
     LZ_TRY(check_range(src, nbytes));
     return cuda_copy_out(&cuda.dev[src->device], dst, (cu_ptr)(uintptr_t)src->data, nbytes);
 }
 
-static lz_status copy_across(lz_dbuf *dst, lz_dbuf *src, size_t nbytes)
+static lz_status copy_across(lz_device_buffer *dst, lz_device_buffer *src, size_t nbytes)
 {
     if (nbytes > dst->nbytes || nbytes > src->nbytes)
         return LZ_FAIL(LZ_ERANGE, "copy of %zu bytes, the buffers have %zu and %zu", nbytes,
@@ -217,8 +217,8 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     return finish(d, plan, o, t0, out);
 }
 
-static lz_status execute(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                         bool awaited, lz_dbuf **out, lz_event **done)
+static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
+                         bool awaited, lz_device_buffer **out, lz_event **done)
 {
     cuda_device *d;
     *done = NULL;

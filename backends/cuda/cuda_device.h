@@ -92,7 +92,7 @@ typedef struct cuda_device {
     lz_queue *finish; /* waits for the launched jobs, in the same order */
     /* Used by the launching queue: */
     uint64_t uploads_seen;
-    lz_dbuf *temp;
+    lz_device_buffer *temp;
     uint32_t oversized;
     uint64_t value[SIMT_PARAMS + 3];
     void *param[SIMT_PARAMS + 5];
@@ -120,8 +120,8 @@ lz_status cuda_check(cuda_device *d, int result, const char *what);
 #define CUDA_TRY(d, call, what) LZ_TRY(cuda_check(d, lz_cuda.call, what))
 
 /* cuda_mem.c: between cuda_enter and cuda_leave, or not. */
-lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out);
-void cuda_free(cuda_device *d, lz_dbuf *b); /* frees memory and struct */
+lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_device_buffer **out);
+void cuda_free(cuda_device *d, lz_device_buffer *b); /* frees memory and struct */
 void cuda_trim(cuda_device *d);
 uint64_t cuda_limit(const cuda_device *d);
 
@@ -135,8 +135,8 @@ lz_status cuda_after_uploads(cuda_device *d);
 
 /* cuda_peers.c */
 /* lz_backend.copy_across */
-lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_dbuf *src,
-                           size_t nbytes);
+lz_status cuda_copy_across(cuda_device *to, lz_device_buffer *dst, cuda_device *from,
+                           lz_device_buffer *src, size_t nbytes);
 /* Orders the next launches after the copies that produce the job's arguments, and after those that
  * read what it overwrites. On the launching queue, between cuda_enter and cuda_leave. */
 lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
@@ -213,6 +213,6 @@ void cuda_dump(const cuda_device *d, const lz_plan *p);
 /* cuda_exec.c: executables (backends/common/job.h) */
 /* takes over the plan, also on failure */
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
-lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
-                        bool awaited, lz_dbuf **out, lz_event **done);
+lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_device_buffer *const *in,
+                        const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
 #endif

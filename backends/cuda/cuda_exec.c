@@ -20,7 +20,7 @@ enum {
 typedef struct cuda_exec {
     lz_exec x;
     cuda_device *d;
-    lz_dbuf *consts;  /* NULL: none */
+    lz_device_buffer *consts; /* NULL: none */
     uint64_t scratch; /* bytes of device memory that the kernels share, one after the other */
     cuda_graphs graphs;
     cuda_product *products; /* launches by a library */
@@ -30,8 +30,8 @@ typedef struct cuda_exec {
 
 typedef struct cuda_job {
     lz_job j;
-    cu_event over; /* event behind the last kernel */
-    lz_dbuf *temp; /* temporaries, then scratch */
+    cu_event over;          /* event behind the last kernel */
+    lz_device_buffer *temp; /* temporaries, then scratch */
     LZ_VEC(cuda_stretch)
     times;              /* stretches put on the stream for a timeline, and not noted yet */
     int64_t begin, end; /* of the noted ones; 0: none */
@@ -165,7 +165,7 @@ static void unmake(lz_exec *exec)
     cuda_graphs_free(x->d, &x->graphs);
     cuda_products_free(x->products);
     lz_profile_free(x->profile);
-    lz_dbuf_release(x->consts);
+    lz_device_buffer_release(x->consts);
 }
 
 static size_t code_bytes(const lz_kcode *c)
@@ -375,7 +375,7 @@ static lz_status room(cuda_device *d, size_t need)
     d->oversized = oversized ? d->oversized + 1 : 0;
     if (have >= need && d->oversized <= SHRINK_AFTER)
         return LZ_OK;
-    lz_dbuf_release(d->temp); /* running jobs hold references to it */
+    lz_device_buffer_release(d->temp); /* running jobs hold references to it */
     d->temp = NULL;
     return cuda_alloc(d, need, &d->temp);
 }
@@ -425,7 +425,7 @@ static lz_status launch_job(cuda_job *j)
     LZ_TRY(room(d, need));
     j->temp = d->temp;
     if (j->temp)
-        lz_dbuf_retain(j->temp);
+        lz_device_buffer_retain(j->temp);
     LZ_TRY(cuda_enter(d));
     lz_status s = launch_all(j, temp_bytes);
     if (s == LZ_OK)
@@ -474,7 +474,7 @@ static void forget_times(cuda_device *d, cuda_job *j)
 static void job_over(lz_job *job)
 {
     cuda_job *j = (cuda_job *)job;
-    lz_dbuf_release(j->temp);
+    lz_device_buffer_release(j->temp);
     j->temp = NULL;
     if (j->times.len)
         forget_times((cuda_device *)job->d, j);
@@ -494,7 +494,7 @@ static void job_free(lz_job *job)
 
 /* ---- executables ---- */
 
-static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_dbuf **out)
+static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_device_buffer **out)
 {
     return cuda_alloc((cuda_device *)d, nbytes, out);
 }
@@ -519,8 +519,8 @@ lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **o
     return lz_exec_new(&exec_ops, p, d, cache, out);
 }
 
-lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_dbuf *const *in, const bool *donated,
-                        bool awaited, lz_dbuf **out, lz_event **done)
+lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_device_buffer *const *in,
+                        const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
 {
     const cuda_device *home = ((const cuda_exec *)x)->d;
     if (home != d)

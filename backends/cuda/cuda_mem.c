@@ -110,13 +110,13 @@ static lz_status take_counted(cuda_device *d, size_t nbytes, cu_ptr *out, size_t
 
 /* ---- buffers ---- */
 
-lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out)
+lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_device_buffer **out)
 {
     cu_ptr at = 0;
     size_t size = 0;
     *out = NULL;
     LZ_TRY(cuda_enter(d));
-    lz_dbuf *b = lz_dbuf_new();
+    lz_device_buffer *b = lz_device_buffer_new();
     lz_status s = b ? take_counted(d, nbytes, &at, &size) : LZ_EMEM;
     if (s == LZ_EDEVMEM) { /* running jobs hold memory until they are done */
         lz_queue_drain(d->finish);
@@ -128,7 +128,7 @@ lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out)
     cuda_leave(d);
     if (s != LZ_OK) {
         if (b)
-            lz_dbuf_recycle(b);
+            lz_device_buffer_recycle(b);
         return s;
     }
     b->backend = d->at.backend;
@@ -140,13 +140,13 @@ lz_status cuda_alloc(cuda_device *d, size_t nbytes, lz_dbuf **out)
     return LZ_OK;
 }
 
-void cuda_free(cuda_device *d, lz_dbuf *b)
+void cuda_free(cuda_device *d, lz_device_buffer *b)
 {
     cuda_pool *p = &d->pool;
     size_t size;
     int c = class_of(b->capacity, &size);
     cu_ptr at = (cu_ptr)(uintptr_t)b->data;
-    lz_dbuf_recycle(b);
+    lz_device_buffer_recycle(b);
     if (lz_fork_happened())
         return;
     pthread_mutex_lock(&p->lock);

@@ -18,7 +18,7 @@ enum { REACH_UNKNOWN, REACH_DIRECT, REACH_DRIVER /* staged through memory of the
 struct cuda_copy {
     cuda_copy *next;
     cuda_device *from, *to;
-    lz_dbuf *src, *dst; /* held; src: NULL once it has been read */
+    lz_device_buffer *src, *dst; /* held; src: NULL once it has been read */
     size_t nbytes;
     lz_event *wait; /* event of src's content; NULL: none */
     lz_event *done; /* dst's */
@@ -40,7 +40,7 @@ static bool none_fly(void)
     return atomic_load_explicit(&flying.n, memory_order_acquire) == 0;
 }
 
-static cu_ptr address(const lz_dbuf *b)
+static cu_ptr address(const lz_device_buffer *b)
 {
     return (cu_ptr)(uintptr_t)b->data;
 }
@@ -177,12 +177,12 @@ static void end(cuda_copy *c, lz_status s)
     if (s != LZ_OK)
         err = *lz_error_get();
     pthread_mutex_lock(&flying.lock);
-    lz_dbuf *src = c->src;
+    lz_device_buffer *src = c->src;
     c->src = NULL;
     pthread_mutex_unlock(&flying.lock);
     lz_event *done = c->done, *wait = c->wait;
-    lz_dbuf_release(src);
-    lz_dbuf_release(c->dst);
+    lz_device_buffer_release(src);
+    lz_device_buffer_release(c->dst);
     lz_event_complete(done, s != LZ_OK ? &err : NULL);
     land(c);
     put_back(c);
@@ -307,7 +307,7 @@ static void depart(void *copy)
 
 /* ---- the interface ---- */
 
-static lz_status start(cuda_copy *c, lz_dbuf *dst, lz_dbuf *src)
+static lz_status start(cuda_copy *c, lz_device_buffer *dst, lz_device_buffer *src)
 {
     c->done = lz_event_new();
     if (!c->done) {
@@ -316,8 +316,8 @@ static lz_status start(cuda_copy *c, lz_dbuf *dst, lz_dbuf *src)
     }
     c->src = src;
     c->dst = dst;
-    lz_dbuf_retain(src);
-    lz_dbuf_retain(dst);
+    lz_device_buffer_retain(src);
+    lz_device_buffer_retain(dst);
     if ((c->wait = src->ready))
         lz_event_retain(c->wait);
     dst->ready = c->done;
@@ -329,8 +329,8 @@ static lz_status start(cuda_copy *c, lz_dbuf *dst, lz_dbuf *src)
     return s;
 }
 
-lz_status cuda_copy_across(cuda_device *to, lz_dbuf *dst, cuda_device *from, lz_dbuf *src,
-                           size_t nbytes)
+lz_status cuda_copy_across(cuda_device *to, lz_device_buffer *dst, cuda_device *from,
+                           lz_device_buffer *src, size_t nbytes)
 {
     cuda_copy *c = NULL;
     if (!lz_cfg_bool(LZ_OPT_CUDA_PEERS) || !lz_cuda.DeviceCanAccessPeer ||
@@ -367,7 +367,7 @@ bool cuda_copy_waits(const lz_event *e)
 
 /* The job overwrites b, which copies of this device may read: those have departed, since they were
  * enqueued before the job. */
-static lz_status after_reads(cuda_device *d, const lz_dbuf *b)
+static lz_status after_reads(cuda_device *d, const lz_device_buffer *b)
 {
     lz_status s = LZ_OK;
     pthread_mutex_lock(&flying.lock);

@@ -64,7 +64,7 @@ static lz_status make(void *user, const lz_kernel *k, const lz_step *s, lz_choic
 
 /* ---- runs ---- */
 
-static lz_status alloc(void *user, size_t nbytes, lz_dbuf **out)
+static lz_status alloc(void *user, size_t nbytes, lz_device_buffer **out)
 {
     return cuda_alloc(((const cuda_tuning *)user)->d, nbytes, out);
 }

@@ -64,7 +64,7 @@ static void ref_key(int device, lz_buf *out)
 /* ---- buffers ---- */
 
 typedef struct ref_buf {
-    lz_dbuf b;
+    lz_device_buffer b;
     void *block; /* what was allocated; NULL for borrowed memory */
 } ref_buf;
 
@@ -92,7 +92,7 @@ static void count_in(size_t nbytes)
         ;
 }
 
-static lz_status ref_alloc(int device, size_t nbytes, lz_dbuf **out)
+static lz_status ref_alloc(int device, size_t nbytes, lz_device_buffer **out)
 {
     *out = NULL;
     LZ_TRY(check_device(device));
@@ -110,7 +110,7 @@ static lz_status ref_alloc(int device, size_t nbytes, lz_dbuf **out)
     return LZ_OK;
 }
 
-static void ref_free(lz_dbuf *b)
+static void ref_free(lz_device_buffer *b)
 {
     ref_buf *r = (ref_buf *)b;
     if (r->block)
@@ -120,7 +120,7 @@ static void ref_free(lz_dbuf *b)
 }
 
 static lz_status ref_wrap(int device, void *data, size_t nbytes, void (*release)(void *),
-                          void *user, lz_dbuf **out)
+                          void *user, lz_device_buffer **out)
 {
     *out = NULL;
     LZ_TRY(check_device(device));
@@ -227,7 +227,7 @@ static void ref_exec_info(const lz_exec *x, lz_exec_info *out)
 typedef struct job {
     ref_exec *x;
     lz_event *done;
-    lz_dbuf **in, **out;
+    lz_device_buffer **in, **out;
     lz_literal **args, **results;
 } job;
 
@@ -236,13 +236,13 @@ static void job_free(job *j)
     const lz_func *f = j->x->f;
     for (uint32_t i = 0; i < f->nparam; i++) {
         if (j->in)
-            lz_dbuf_release(j->in[i]);
+            lz_device_buffer_release(j->in[i]);
         if (j->args)
             lz_literal_release(j->args[i]);
     }
     for (uint32_t k = 0; k < f->nresult; k++) {
         if (j->out)
-            lz_dbuf_release(j->out[k]);
+            lz_device_buffer_release(j->out[k]);
         if (j->results)
             lz_literal_release(j->results[k]);
     }
@@ -282,7 +282,7 @@ static void job_main(void *arg)
 }
 
 /* Allocates everything: from the queue on only the evaluation itself can fail. */
-static lz_status job_fill(job *j, lz_dbuf *const *in)
+static lz_status job_fill(job *j, lz_device_buffer *const *in)
 {
     const lz_func *f = j->x->f;
     j->done = lz_event_new();
@@ -297,7 +297,7 @@ static lz_status job_fill(job *j, lz_dbuf *const *in)
         if (!in[i] || in[i]->nbytes < want)
             return LZ_FAIL(LZ_EINVAL, "REF: argument %u of '%s' has %zu bytes, %zu are needed", i,
                            f->name, in[i] ? in[i]->nbytes : 0, want);
-        lz_dbuf_retain(in[i]);
+        lz_device_buffer_retain(in[i]);
         j->in[i] = in[i];
     }
     for (uint32_t k = 0; k < f->nresult; k++) {
@@ -308,8 +308,9 @@ static lz_status job_fill(job *j, lz_dbuf *const *in)
     return LZ_OK;
 }
 
-static lz_status ref_execute(lz_exec *exec, int device, lz_dbuf *const *in, const bool *donated,
-                             bool awaited, lz_dbuf **out, lz_event **done)
+static lz_status ref_execute(lz_exec *exec, int device, lz_device_buffer *const *in,
+                             const bool *donated, bool awaited, lz_device_buffer **out,
+                             lz_event **done)
 {
     (void)donated, (void)awaited;
     ref_exec *x = (ref_exec *)exec;
@@ -330,7 +331,7 @@ static lz_status ref_execute(lz_exec *exec, int device, lz_dbuf *const *in, cons
     }
     /* the caller's references, taken before the job can end */
     for (uint32_t k = 0; k < nresult; k++) {
-        lz_dbuf_retain(j->out[k]);
+        lz_device_buffer_retain(j->out[k]);
         out[k] = j->out[k];
     }
     lz_event_retain(j->done);
@@ -339,7 +340,7 @@ static lz_status ref_execute(lz_exec *exec, int device, lz_dbuf *const *in, cons
     if (s == LZ_OK)
         return LZ_OK;
     for (uint32_t k = 0; k < nresult; k++) {
-        lz_dbuf_release(out[k]);
+        lz_device_buffer_release(out[k]);
         out[k] = NULL;
     }
     lz_event_release(*done);
@@ -368,8 +369,8 @@ const lz_backend lz_backend_ref = {
     .alloc = ref_alloc,
     .free = ref_free,
     .wrap = ref_wrap,
-    .copy_in = lz_dbuf_host_in,
-    .copy_out = lz_dbuf_host_out,
+    .copy_in = lz_device_buffer_host_in,
+    .copy_out = lz_device_buffer_host_out,
     .compile = ref_compile,
     .serialize = ref_serialize,
     .deserialize = ref_deserialize,

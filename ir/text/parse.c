@@ -750,7 +750,7 @@ static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
             LZ_TRY(one_checked(p, i, fn, user));
         }
     }
-    if (s != LZ_OK || (!any && (s = find_main(p, &index)) != LZ_OK))
+    if (s != LZ_OK || (!any && find_main(p, &index) != LZ_OK))
         return fn(NULL, user);
     return any ? LZ_OK : one_checked(p, index, fn, user);
 }

@@ -269,7 +269,7 @@ void lz_analysis_compilation(const lz_capture *c, lz_hash hash, uint32_t nparam,
                              lz_sync_cause cause)
 {
     lz_buf b = {0};
-    const lz_thr *t = lz_thr_self;
+    const lz_thread_state *t = lz_thread_state_self;
     if (level() < 1)
         return;
     begin(&b, "Compilation", cause, t ? t->graph_name : NULL, hash, nparam, nresult);

@@ -40,7 +40,7 @@ void lz_dump_frames(lz_buf *out, const char *indent, int max)
 {
     enum { DEPTH = 128 };
     void *pc[DEPTH];
-    const lz_thr *t = lz_thr_self;
+    const lz_thread_state *t = lz_thread_state_self;
     int n = backtrace(pc, DEPTH), i = 0, shown = 0;
     while (i < n && !(t && pc[i] == t->api_caller))
         i++;

@@ -101,7 +101,7 @@ static uint64_t jit_kernels(void)
 static void update_counters(void)
 {
     uint64_t made, destroyed;
-    lz_thr_sum_handles(&made, &destroyed);
+    lz_thread_state_sum_handles(&made, &destroyed);
     atomic_store(&lz_counters[LZ_COUNTER_CreateXlaTensor],
                  (int64_t)(made - atomic_load(&handles_base[0])));
     atomic_store(&lz_counters[LZ_COUNTER_DestroyXlaTensor],
@@ -132,7 +132,7 @@ static size_t collect_counters(named_count **out)
     if (!c)
         return 0;
     update_counters();
-    lz_thr_sum_ops(ops);
+    lz_thread_state_sum_ops(ops);
     for (int i = 0; i < LZ_COUNTER_COUNT; i++)
         if (lz_counter_get((lz_counter_id)i)) {
             snprintf(c[n].name, sizeof c[n].name, "%s", counter_name[i]);
@@ -336,12 +336,12 @@ void lz_clear_counters(void)
     uint64_t made, destroyed;
     for (int i = 0; i < LZ_COUNTER_COUNT; i++)
         atomic_store(&lz_counters[i], 0);
-    lz_thr_sum_handles(&made, &destroyed);
+    lz_thread_state_sum_handles(&made, &destroyed);
     atomic_store(&handles_base[0], made);
     atomic_store(&handles_base[1], destroyed);
     atomic_store(&products_base, library_products());
     atomic_store(&jit_base, jit_kernels());
-    lz_thr_clear_ops();
+    lz_thread_state_clear_ops();
 }
 
 void lz_clear_metrics(void)

@@ -32,7 +32,7 @@ typedef struct lz_capture {
     LZ_VEC(uint32_t) key; /* equal exactly for equal programs of this process */
     lz_hash hash;         /* of key */
     LZ_VEC(lz_capture_frame) stack;
-    LZ_VEC(lz_dbuf *) in, out; /* scratch of a run */
+    LZ_VEC(lz_device_buffer *) in, out; /* scratch of a run */
 } lz_capture;
 
 /* Walks from the roots (distinct, without a value). */

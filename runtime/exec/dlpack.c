@@ -46,14 +46,14 @@ static lz_dtype from_dl(DLDataType t)
 typedef struct lent {
     DLManagedTensorVersioned versioned;
     DLManagedTensor legacy;
-    lz_dbuf *buf; /* held; NULL: the copy */
+    lz_device_buffer *buf; /* held; NULL: the copy */
     void *copy;
     int64_t shape[LZ_MAX_RANK], strides[LZ_MAX_RANK];
 } lent;
 
 static void lent_free(lent *l)
 {
-    lz_dbuf_release(l->buf);
+    lz_device_buffer_release(l->buf);
     lz_free(l->copy);
     lz_free(l);
 }
@@ -101,8 +101,8 @@ static lz_status lend_memory(lz_node *n, lent *l, void **data)
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_READ, false));
     atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
     l->buf = lz_node_buf(n);
-    lz_dbuf_retain(l->buf);
-    lz_dbuf_lent(l->buf);
+    lz_device_buffer_retain(l->buf);
+    lz_device_buffer_lent(l->buf);
     LZ_TRY(lz_event_wait(l->buf->ready));
     *data = l->buf->data;
     return LZ_OK;
@@ -257,7 +257,7 @@ static lz_node *import_device(const DLTensor *t, const lz_type *type, void (*rel
 {
     lz_dev *d = device_of(t->device);
     char *data = (char *)t->data + t->byte_offset;
-    lz_dbuf *b = NULL;
+    lz_device_buffer *b = NULL;
     if (!d)
         return NULL;
     if (!row_major(t) || (uintptr_t)data % lz_dtype_size(lz_dtype_part(type->dtype))) {
@@ -269,7 +269,7 @@ static lz_node *import_device(const DLTensor *t, const lz_type *type, void (*rel
     *taken = true;
     lz_node *n = lz_node_new_buffer(type, d, b, site);
     if (!n) {
-        lz_dbuf_release(b);
+        lz_device_buffer_release(b);
         return NULL;
     }
     atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
@@ -286,9 +286,10 @@ static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(voi
     if (!type)
         return lz_trace_error_tensor("lz_from_dlpack", site);
     if (!of_host(t->device)) {
-        lz_tr c;
-        lz_tr_begin(&c, "lz_from_dlpack", site);
-        return lz_tr_end(&c, lz_tr_own(&c, import_device(t, type, release, m, taken, site)));
+        lz_tracer c;
+        lz_tracer_begin(&c, "lz_from_dlpack", site);
+        return lz_tracer_end(&c,
+                             lz_tracer_own(&c, import_device(t, type, release, m, taken, site)));
     }
     char *data = (char *)t->data + t->byte_offset;
     bool rows = row_major(t);

@@ -14,13 +14,13 @@
 /* ---- in ---- */
 
 /* A buffer with nbytes of data. */
-static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_dbuf **out)
+static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_device_buffer **out)
 {
     int64_t t0 = lz_now_ns();
     LZ_TRY(d->be->alloc(d->ordinal, nbytes, out));
     lz_status s = nbytes ? d->be->copy_in(*out, data, nbytes) : LZ_OK;
     if (s != LZ_OK) {
-        lz_dbuf_release(*out);
+        lz_device_buffer_release(*out);
         return s;
     }
     int64_t ns = lz_now_ns() - t0;
@@ -32,7 +32,7 @@ static lz_status copied(lz_dev *d, size_t nbytes, const void *data, lz_dbuf **ou
 }
 
 /* For backends without a zero fill of their own. */
-static lz_status copied_zeros(lz_dev *d, size_t nbytes, lz_dbuf **out)
+static lz_status copied_zeros(lz_dev *d, size_t nbytes, lz_device_buffer **out)
 {
     void *zero = lz_calloc(1, nbytes + 1);
     if (!zero)
@@ -42,38 +42,38 @@ static lz_status copied_zeros(lz_dev *d, size_t nbytes, lz_dbuf **out)
     return s;
 }
 
-static lz_node *data_node(lz_dev *d, const lz_type *type, lz_dbuf *b, const lz_site *site)
+static lz_node *data_node(lz_dev *d, const lz_type *type, lz_device_buffer *b, const lz_site *site)
 {
     lz_sync_note_data(type->nbytes);
     lz_node *n = lz_node_new_buffer(type, d, b, site);
     if (!n)
-        lz_dbuf_release(b);
+        lz_device_buffer_release(b);
     return n;
 }
 
 static lz_node *upload(lz_dev *d, const lz_type *type, const void *data, const lz_site *site)
 {
-    lz_dbuf *b = NULL;
+    lz_device_buffer *b = NULL;
     return copied(d, type->nbytes, data, &b) == LZ_OK ? data_node(d, type, b, site) : NULL;
 }
 
-static lz_node *from_zeros(lz_tr *c, lz_dtype dtype, const lz_shape *shape)
+static lz_node *from_zeros(lz_tracer *c, lz_dtype dtype, const lz_shape *shape)
 {
-    lz_dev *d = lz_tr_dev(c, NULL);
+    lz_dev *d = lz_tracer_dev(c, NULL);
     const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
-    lz_dbuf *b = NULL;
+    lz_device_buffer *b = NULL;
     if (!type)
         return NULL;
     lz_status s = d->be->zeros ? d->be->zeros(d->ordinal, type->nbytes, &b)
                                : copied_zeros(d, type->nbytes, &b);
-    return s == LZ_OK ? lz_tr_own(c, data_node(d, type, b, c->site)) : NULL;
+    return s == LZ_OK ? lz_tracer_own(c, data_node(d, type, b, c->site)) : NULL;
 }
 
 lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
-    lz_tr c;
-    lz_tr_begin(&c, "lz_from_zeros", site);
-    return lz_tr_end(&c, from_zeros(&c, dtype, &shape));
+    lz_tracer c;
+    lz_tracer_begin(&c, "lz_from_zeros", site);
+    return lz_tracer_end(&c, from_zeros(&c, dtype, &shape));
 }
 
 /* Booleans are one byte of 0 or 1; other bytes of the program's are normalized, since kernels rely
@@ -91,9 +91,9 @@ static bool bad_bools(const lz_type *type, const void *data)
     return false;
 }
 
-static lz_node *from_host(lz_tr *c, lz_dtype dtype, const lz_shape *shape, const void *data)
+static lz_node *from_host(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, const void *data)
 {
-    lz_dev *d = lz_tr_dev(c, NULL);
+    lz_dev *d = lz_tracer_dev(c, NULL);
     const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
     if (!type)
         return NULL;
@@ -101,23 +101,23 @@ static lz_node *from_host(lz_tr *c, lz_dtype dtype, const lz_shape *shape, const
         LZ_FAIL(LZ_ENULL, "data is NULL");
         return NULL;
     }
-    return bad_bools(type, data) ? NULL : lz_tr_own(c, upload(d, type, data, c->site));
+    return bad_bools(type, data) ? NULL : lz_tracer_own(c, upload(d, type, data, c->site));
 }
 
 lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, const lz_site *site)
 {
-    lz_tr c;
-    lz_tr_begin(&c, "lz_from_host", site);
-    return lz_tr_end(&c, from_host(&c, dtype, &shape, data));
+    lz_tracer c;
+    lz_tracer_begin(&c, "lz_from_host", site);
+    return lz_tracer_end(&c, from_host(&c, dtype, &shape, data));
 }
 
 /* *taken: the buffer will call release. */
-static lz_node *from_borrowed(lz_tr *c, lz_dtype dtype, const lz_shape *shape, void *data,
+static lz_node *from_borrowed(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, void *data,
                               void (*release)(void *), void *user, bool *taken)
 {
-    lz_dev *d = lz_tr_dev(c, NULL);
+    lz_dev *d = lz_tracer_dev(c, NULL);
     const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
-    lz_dbuf *b = NULL;
+    lz_device_buffer *b = NULL;
     if (!type)
         return NULL;
     if (!data && type->nbytes) {
@@ -127,26 +127,26 @@ static lz_node *from_borrowed(lz_tr *c, lz_dtype dtype, const lz_shape *shape, v
     if (bad_bools(type, data))
         return NULL;
     if (!type->nbytes || !d->be->host_memory || !d->be->wrap || (uintptr_t)data % 64)
-        return lz_tr_own(c, upload(d, type, data, c->site));
+        return lz_tracer_own(c, upload(d, type, data, c->site));
     if (d->be->wrap(d->ordinal, data, type->nbytes, release, user, &b) != LZ_OK)
         return NULL;
     *taken = true;
     lz_node *n = lz_node_new_buffer(type, d, b, c->site);
     if (!n) {
-        lz_dbuf_release(b);
+        lz_device_buffer_release(b);
         return NULL;
     }
     atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
-    return lz_tr_own(c, n);
+    return lz_tracer_own(c, n);
 }
 
 lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
                                void (*release)(void *user), void *user, const lz_site *site)
 {
-    lz_tr c;
+    lz_tracer c;
     bool taken = false;
-    lz_tr_begin(&c, "lz_from_borrowed", site);
-    lz_tensor *t = lz_tr_end(&c, from_borrowed(&c, dtype, &shape, data, release, user, &taken));
+    lz_tracer_begin(&c, "lz_from_borrowed", site);
+    lz_tensor *t = lz_tracer_end(&c, from_borrowed(&c, dtype, &shape, data, release, user, &taken));
     if (!taken && release)
         release(user);
     return t;
@@ -283,7 +283,7 @@ size_t lz_nbytes(const lz_tensor *t)
 
 /* ---- in-place update ---- */
 
-static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_site *site)
+static lz_status assign(lz_thread_state *t, lz_tensor *dst, lz_tensor *value, const lz_site *site)
 {
     char want[128], got[128];
     lz_slot *s = lz_slot_get(dst);
@@ -325,7 +325,7 @@ static lz_status assign(lz_thr *t, lz_tensor *dst, lz_tensor *value, const lz_si
 lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site)
 {
     lz_api_frame f = lz_api_enter("lz_assign", site);
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     lz_status s = lz_fork_check();
     if (s == LZ_OK)
         s = t ? assign(t, dst, value, t->api_site) : lz_error_get()->status;

@@ -137,7 +137,7 @@ lz_dev *lz_dev_find(const char *name)
 
 lz_dev *lz_dev_current(void)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return NULL;
     if (t->dev)
@@ -153,7 +153,7 @@ lz_dev *lz_dev_current(void)
     return d;
 }
 
-lz_dev *lz_dev_of_buffer(const lz_dbuf *b)
+lz_dev *lz_dev_of_buffer(const lz_device_buffer *b)
 {
     const lz_backend *be = lz_backend_at(b->backend);
     return be ? get(be, (int)b->device) : NULL;
@@ -185,7 +185,7 @@ void lz_dev_unlock(lz_dev *d)
 
 void lz_trace_lock(lz_dev *d)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     lz_dev_lock(d);
     if (t)
         t->locked++;
@@ -193,7 +193,7 @@ void lz_trace_lock(lz_dev *d)
 
 void lz_trace_unlock(lz_dev *d)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     if (t && t->locked)
         t->locked--;
     lz_dev_unlock(d);
@@ -259,7 +259,7 @@ lz_status lz_dev_take_error(lz_dev *d)
     return lz_error_get()->status;
 }
 
-lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_dbuf **out)
+lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_device_buffer **out)
 {
     uint64_t v[2] = {0, 0};
     memcpy(v, bytes, type->nbytes);
@@ -267,19 +267,19 @@ lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_db
                  UINT64_C(0xd6e8feb86659fd93);
     lz_scalar_copy *c = &d->scalar[h >> 60];
     if (c->buf && c->type == type && memcmp(c->bytes, v, sizeof v) == 0) {
-        lz_dbuf_retain(c->buf);
+        lz_device_buffer_retain(c->buf);
         *out = c->buf;
         return LZ_OK;
     }
     LZ_TRY(d->be->alloc(d->ordinal, type->nbytes, out));
     lz_status s = d->be->copy_in(*out, v, type->nbytes);
     if (s != LZ_OK) {
-        lz_dbuf_release(*out);
+        lz_device_buffer_release(*out);
         *out = NULL;
         return s;
     }
-    lz_dbuf_release(c->buf);
-    lz_dbuf_retain(*out);
+    lz_device_buffer_release(c->buf);
+    lz_device_buffer_retain(*out);
     c->buf = *out;
     c->type = type;
     memcpy(c->bytes, v, sizeof v);
@@ -309,7 +309,7 @@ int lz_device_count(const char *platform)
 
 lz_status lz_set_device(const char *name)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     lz_dev *d = NULL;
     if (!t || (name && !(d = lz_dev_find(name)))) {
         lz_error_annotate("lz_set_device", NULL);

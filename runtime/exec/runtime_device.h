@@ -16,7 +16,7 @@ typedef struct lz_flight {
 typedef struct lz_scalar_copy {
     const lz_type *type;
     unsigned char bytes[16];
-    lz_dbuf *buf;
+    lz_device_buffer *buf;
 } lz_scalar_copy;
 
 typedef struct lz_dev {
@@ -44,7 +44,7 @@ lz_dev *lz_dev_current(void);
 /* "CPU:0" or "CPU". NULL with LZ_ENOENT, LZ_EUNAVAILABLE recorded */
 lz_dev *lz_dev_find(const char *name);
 lz_dev *lz_dev_at(uint32_t i); /* those made so far; NULL past the end */
-lz_dev *lz_dev_of_buffer(const lz_dbuf *b);
+lz_dev *lz_dev_of_buffer(const lz_device_buffer *b);
 
 void lz_dev_lock(lz_dev *d); /* locks step; time spent waiting counts as DeviceLockWait */
 void lz_dev_unlock(lz_dev *d);
@@ -58,5 +58,5 @@ void lz_dev_settle(lz_dev *d);
 /* Reports and forgets the kept error. The caller holds step. */
 lz_status lz_dev_take_error(lz_dev *d);
 /* The scalar's bytes in device memory: a new reference. The caller holds step. */
-lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_dbuf **out);
+lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_device_buffer **out);
 #endif

@@ -63,11 +63,11 @@ static lz_status gather_inputs(lz_capture *c)
     LZ_TRY(lz_vec_reserve(&c->in, c->leaves.len));
     for (uint32_t i = 0; i < c->leaves.len; i++) {
         lz_node *n = c->leaves.data[i];
-        lz_dbuf *b = lz_node_buf(n);
+        lz_device_buffer *b = lz_node_buf(n);
         if (n->kind == LZ_NODE_SCALAR)
             LZ_TRY(lz_dev_scalar(c->dev, lz_node_type(n), n->imm, &b));
         else
-            lz_dbuf_retain(b);
+            lz_device_buffer_retain(b);
         c->in.data[c->in.len++] = b;
     }
     return LZ_OK;
@@ -76,7 +76,7 @@ static lz_status gather_inputs(lz_capture *c)
 static void drop_inputs(lz_capture *c)
 {
     while (c->in.len)
-        lz_dbuf_release(c->in.data[--c->in.len]);
+        lz_device_buffer_release(c->in.data[--c->in.len]);
 }
 
 /* Donated inputs: our own reference is dropped first, so that the node's is the only one. */
@@ -84,28 +84,28 @@ static void drop_donated(lz_capture *c)
 {
     for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
         if (c->donate.data[i])
-            lz_dbuf_release(c->in.data[i]);
+            lz_device_buffer_release(c->in.data[i]);
 }
 
 static void retake_donated(lz_capture *c)
 {
     for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
         if (c->donate.data[i])
-            lz_dbuf_retain(c->in.data[i]);
+            lz_device_buffer_retain(c->in.data[i]);
 }
 
 static void attach(lz_capture *c, const lz_program *p)
 {
     for (uint32_t r = 0; r < c->roots.len; r++) {
         lz_node *n = c->roots.data[r];
-        lz_dbuf *b = c->out.data[p->root_result[r]];
+        lz_device_buffer *b = c->out.data[p->root_result[r]];
         if (p->shared[r])
             atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
-        lz_dbuf_retain(b);
+        lz_device_buffer_retain(b);
         atomic_store_explicit(&n->buf, b, memory_order_release);
     }
     for (uint32_t i = 0; i < p->nresult; i++)
-        lz_dbuf_release(c->out.data[i]);
+        lz_device_buffer_release(c->out.data[i]);
     /* A result that is a parameter shares its buffer. */
     for (uint32_t r = 0; r < c->roots.len; r++)
         for (uint32_t i = 0; p->shared[r] && i < c->leaves.len; i++)
@@ -190,7 +190,7 @@ static void tell_step(void)
 static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
     miss_arg m = {r->cause};
-    const lz_thr *t = lz_thr_self;
+    const lz_thread_state *t = lz_thread_state_self;
     bool analyse = lz_analysis_on(), explain = analyse || lz_timeline_on();
     LZ_TRY(lz_capture_finish(c));
     LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, explain ? on_miss : NULL, &m, &r->prog,
@@ -301,14 +301,14 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
         return LZ_OK;
     }
     int64_t t0 = lz_now_ns();
-    lz_dbuf *b = lz_node_buf(n);
+    lz_device_buffer *b = lz_node_buf(n);
     if (!b) {
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, cause, true));
         b = lz_node_buf(n);
     }
-    lz_dbuf_retain(b);
+    lz_device_buffer_retain(b);
     lz_status s = n->dev->be->copy_out(b, dst, type->nbytes);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     int64_t ns = lz_now_ns() - t0;
     lz_metric_add(LZ_METRIC_TransferFromDeviceTime, (double)ns);
     lz_timeline_note(t0, ns, .name = "copy from the device", .category = "copy", .key = {"bytes"},
@@ -330,20 +330,20 @@ static lz_status take_old(step_plan *st, lz_slot *s)
 }
 
 /* Made before the innermost scope was opened: it outlives the step, so it will be needed again. */
-static bool is_outer(const lz_thr *t, const lz_node *n)
+static bool is_outer(const lz_thread_state *t, const lz_node *n)
 {
     return t->scopes.len && n->id < t->scopes.data[t->scopes.len - 1].first_id;
 }
 
-static bool is_root(const lz_thr *t, const lz_slot *s, const lz_node *n, uint32_t flags)
+static bool is_root(const lz_thread_state *t, const lz_slot *s, const lz_node *n, uint32_t flags)
 {
     return (flags & LZ_SLOT_ASSIGNED) || lz_slot_retained(s) || lz_node_type(n)->nelem == 1 ||
            lz_node_uses(n) == 0 || is_outer(t, n);
 }
 
 /* Classifies one handle of the pending list. *keep: it stays in the list. */
-static lz_status sort_handle(const lz_thr *t, lz_dev *d, step_plan *st, uint64_t h, bool flush,
-                             bool *keep)
+static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st, uint64_t h,
+                             bool flush, bool *keep)
 {
     lz_slot *s = lz_slot_peek(h);
     *keep = false;
@@ -393,7 +393,7 @@ static lz_status sort_handle(const lz_thr *t, lz_dev *d, step_plan *st, uint64_t
     return r;
 }
 
-static lz_status sort_pending(lz_thr *t, lz_dev *d, step_plan *st, bool flush)
+static lz_status sort_pending(lz_thread_state *t, lz_dev *d, step_plan *st, bool flush)
 {
     st->epoch = lz_node_new_epoch();
     uint32_t kept = 0, i = 0;
@@ -419,7 +419,7 @@ static lz_status sort_pending(lz_thr *t, lz_dev *d, step_plan *st, bool flush)
 }
 
 /* The step failed: its handles are pending again. The list has room, since they came from it. */
-static void put_back(lz_thr *t, step_plan *st)
+static void put_back(lz_thread_state *t, step_plan *st)
 {
     for (uint32_t i = 0; i < st->rooted.len; i++) {
         lz_slot *s = lz_slot_peek(st->rooted.data[i]);
@@ -459,8 +459,8 @@ static void step_end(step_plan *st)
 }
 
 /* The caller holds the lock. */
-static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awaited, started *out,
-                             lz_error *tensor_error)
+static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause, bool awaited,
+                             started *out, lz_error *tensor_error)
 {
     bool flush = cause == LZ_CAUSE_FLUSH;
     lz_sync_scratch *sc = take_scratch(d);
@@ -469,7 +469,7 @@ static lz_status step_locked(lz_thr *t, lz_dev *d, lz_sync_cause cause, bool awa
     step_plan *st = &sc->step;
     st->error.status = LZ_OK;
     t->copied_in = 0;
-    lz_status s = lz_thr_adopt_orphans(t);
+    lz_status s = lz_thread_state_adopt_orphans(t);
     if (s == LZ_OK)
         s = sort_pending(t, d, st, flush);
     if (s == LZ_OK && !flush)
@@ -508,7 +508,7 @@ static void note_step(int64_t t0, const started *out)
 
 lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     lz_dev *d = t && lz_fork_check() == LZ_OK ? lz_dev_current() : NULL;
     if (!d) {
         lz_error_annotate("lz_mark_step", site);
@@ -564,7 +564,7 @@ static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
     if (s == LZ_OK && d)
         s = lz_sync_nodes(d, nodes.data, nodes.len, LZ_CAUSE_SYNC, wait);
     for (uint32_t i = 0; i < nodes.len; i++) {
-        lz_dbuf *b = lz_node_buf(nodes.data[i]);
+        lz_device_buffer *b = lz_node_buf(nodes.data[i]);
         if (s == LZ_OK && wait && b)
             s = lz_event_wait(b->ready);
         lz_node_release(nodes.data[i]);
@@ -644,7 +644,7 @@ static void warn_of_flush(int64_t nodes, uint64_t copied_in)
                      nodes);
 }
 
-static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
+static void flush(lz_thread_state *t, lz_dev *d, int64_t nodes)
 {
     bool data = t->copied_in > data_limit();
     warn_of_flush(nodes, data ? t->copied_in : 0);
@@ -664,13 +664,13 @@ static void flush(lz_thr *t, lz_dev *d, int64_t nodes)
     }
 }
 
-void lz_sync_check_limit(lz_thr *t)
+void lz_sync_check_limit(lz_thread_state *t)
 {
     static _Thread_local int64_t
         after_flush; /* nodes that stayed pending because the program holds them */
     int64_t limit = lz_cfg_int(LZ_OPT_GRAPH_LIMIT);
     t->flush_check = (uint32_t)(limit / 16 < 1024 ? limit / 16 : 1024);
-    int64_t nodes = lz_thr_sum_nodes();
+    int64_t nodes = lz_thread_state_sum_nodes();
     if (nodes < after_flush)
         after_flush = nodes;
     bool data = t->copied_in > data_limit();
@@ -680,12 +680,12 @@ void lz_sync_check_limit(lz_thr *t)
     if (d && nodes > after_flush) /* else the program itself holds the data */
         flush(t, d, nodes);
     t->copied_in = 0;
-    after_flush = lz_thr_sum_nodes();
+    after_flush = lz_thread_state_sum_nodes();
 }
 
 void lz_sync_note_data(size_t nbytes)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return;
     t->copied_in += nbytes;

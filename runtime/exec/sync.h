@@ -18,7 +18,7 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
                         bool awaited);
 /* Flushes: runs the pending graph when it has too many operations or too much host data. Errors are
  *   logged as warnings. */
-void lz_sync_check_limit(lz_thr *t);
+void lz_sync_check_limit(lz_thread_state *t);
 /* The calling thread copied host data in, which a pending graph may hold: the limit is checked soon
  * when that is much. */
 void lz_sync_note_data(size_t nbytes);

@@ -16,7 +16,7 @@ static void count(lz_metric_id bytes, lz_metric_id time, size_t nbytes, int64_t 
     lz_metric_add(bytes, (double)nbytes);
 }
 
-static lz_status read_to(const lz_dev *from, lz_dbuf *src, void *p, size_t nbytes)
+static lz_status read_to(const lz_dev *from, lz_device_buffer *src, void *p, size_t nbytes)
 {
     int64_t t0 = lz_now_ns();
     LZ_TRY(from->be->copy_out(src, p, nbytes));
@@ -24,7 +24,7 @@ static lz_status read_to(const lz_dev *from, lz_dbuf *src, void *p, size_t nbyte
     return LZ_OK;
 }
 
-static lz_status write_from(const lz_dev *to, lz_dbuf *dst, const void *p, size_t nbytes)
+static lz_status write_from(const lz_dev *to, lz_device_buffer *dst, const void *p, size_t nbytes)
 {
     int64_t t0 = lz_now_ns();
     LZ_TRY(to->be->copy_in(dst, p, nbytes));
@@ -33,8 +33,8 @@ static lz_status write_from(const lz_dev *to, lz_dbuf *dst, const void *p, size_
 }
 
 /* In one copy where either device's memory is host memory. */
-static lz_status through_host(const lz_dev *from, lz_dbuf *src, const lz_dev *to, lz_dbuf *dst,
-                              size_t nbytes)
+static lz_status through_host(const lz_dev *from, lz_device_buffer *src, const lz_dev *to,
+                              lz_device_buffer *dst, size_t nbytes)
 {
     if (from->be->host_memory) {
         LZ_TRY(lz_event_wait(src->ready));
@@ -53,8 +53,8 @@ static lz_status through_host(const lz_dev *from, lz_dbuf *src, const lz_dev *to
     return s;
 }
 
-static lz_status copy(const lz_dev *from, lz_dbuf *src, const lz_dev *to, lz_dbuf *dst,
-                      size_t nbytes)
+static lz_status copy(const lz_dev *from, lz_device_buffer *src, const lz_dev *to,
+                      lz_device_buffer *dst, size_t nbytes)
 {
     if (!nbytes)
         return LZ_OK;
@@ -73,29 +73,29 @@ static lz_status copy(const lz_dev *from, lz_dbuf *src, const lz_dev *to, lz_dbu
 /* ---- moving ---- */
 
 /* The buffer of a node that the caller holds, computed or being computed. */
-static lz_status buffer_of(lz_node *n, lz_dbuf **out)
+static lz_status buffer_of(lz_node *n, lz_device_buffer **out)
 {
     LZ_TRY(lz_node_not_placeholder(n));
     if (!lz_node_buf(n))
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_SYNC, false));
     *out = lz_node_buf(n);
-    lz_dbuf_retain(*out);
+    lz_device_buffer_retain(*out);
     return LZ_OK;
 }
 
 static lz_node *move(lz_node *n, lz_dev *to, const lz_site *site)
 {
     const lz_type *type = lz_node_type(n);
-    lz_dbuf *src, *dst = NULL;
+    lz_device_buffer *src, *dst = NULL;
     if (buffer_of(n, &src) != LZ_OK)
         return NULL;
     lz_status s = to->be->alloc(to->ordinal, type->nbytes, &dst);
     if (s == LZ_OK)
         s = copy(n->dev, src, to, dst, type->nbytes);
-    lz_dbuf_release(src);
+    lz_device_buffer_release(src);
     lz_node *r = s == LZ_OK ? lz_node_new_buffer(type, to, dst, site) : NULL;
     if (!r)
-        lz_dbuf_release(dst);
+        lz_device_buffer_release(dst);
     else
         lz_sync_note_data(type->nbytes);
     return r;
@@ -127,13 +127,13 @@ static bool requires_grad(lz_node *x)
     return found;
 }
 
-static lz_node *to_device(lz_tr *c, lz_node *n, const char *device)
+static lz_node *to_device(lz_tracer *c, lz_node *n, const char *device)
 {
-    lz_dev *to = n ? (device ? lz_dev_find(device) : lz_tr_dev(c, NULL)) : NULL;
+    lz_dev *to = n ? (device ? lz_dev_find(device) : lz_tracer_dev(c, NULL)) : NULL;
     if (!to || n->dev == to)
         return to ? n : NULL;
     if (lz_node_is_host(n))
-        return lz_tr_own(
+        return lz_tracer_own(
             c, lz_node_new_host((lz_node_kind)n->kind, lz_node_type(n), n->imm, to, c->site));
     if (requires_grad(n))
         LZ_WARN_ONCE(
@@ -141,14 +141,14 @@ static lz_node *to_device(lz_tr *c, lz_node *n, const char *device)
             "lz_to_device: gradients end at the copy, and what it copies is made of a tensor "
             "that requires one: take lz_grad of the copy, and give it, moved back, as "
             "the grad_output of what was copied");
-    return lz_tr_own(c, move(n, to, c->site));
+    return lz_tracer_own(c, move(n, to, c->site));
 }
 
 lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_site *site)
 {
-    lz_tr c;
-    lz_tr_begin(&c, "lz_to_device", site);
-    return lz_tr_end(&c, to_device(&c, lz_tr_in(&c, x), device));
+    lz_tracer c;
+    lz_tracer_begin(&c, "lz_to_device", site);
+    return lz_tracer_end(&c, to_device(&c, lz_tracer_in(&c, x), device));
 }
 
 size_t lz_device_of(const lz_tensor *t, char *buf, size_t n)

@@ -1,6 +1,6 @@
 /* autocast.c - automatic mixed precision: autocast scopes, and the table of functions. Operands are
- * converted where they enter the outermost public function (lz_tr_in); the functions it is composed
- * of, and gradients, which are recorded with primitives, are not affected. */
+ * converted where they enter the outermost public function (lz_tracer_in); the functions it is
+ * composed of, and gradients, which are recorded with primitives, are not affected. */
 #include "runtime/graph/autocast.h"
 #include "runtime/graph/trace_builder.h"
 #include <lazuli/amp.h>
@@ -31,7 +31,7 @@ lz_autocast_policy lz_autocast_policy_of(const char *function)
     return LZ_AUTOCAST_NONE;
 }
 
-void lz_tr_autocast(lz_tr *c)
+void lz_tracer_autocast(lz_tracer *c)
 {
     c->policy = lz_autocast_policy_of(c->op);
 }
@@ -42,25 +42,25 @@ static bool applies(const lz_node *x)
     return lz_dtype_is_float(d) && d != LZ_F64;
 }
 
-lz_node *lz_tr_autocast_in(lz_tr *c, lz_node *x)
+lz_node *lz_tracer_autocast_in(lz_tracer *c, lz_node *x)
 {
     if (!x || c->policy == LZ_AUTOCAST_WIDEST || !applies(x))
         return x;
-    return lz_tr_convert(c, x, c->policy == LZ_AUTOCAST_F32 ? LZ_F32 : c->thr->autocast);
+    return lz_tracer_convert(c, x, c->policy == LZ_AUTOCAST_F32 ? LZ_F32 : c->thr->autocast);
 }
 
-void lz_tr_widest(lz_tr *c, lz_node **a, lz_node **b)
+void lz_tracer_widest(lz_tracer *c, lz_node **a, lz_node **b)
 {
     if (c->policy != LZ_AUTOCAST_WIDEST || !*a || !*b || !applies(*a) || !applies(*b))
         return;
     lz_dtype d = lz_promote(lz_node_type(*a)->dtype, lz_node_type(*b)->dtype);
-    *a = lz_tr_convert(c, *a, d);
-    *b = lz_tr_convert(c, *b, d);
+    *a = lz_tracer_convert(c, *a, d);
+    *b = lz_tracer_convert(c, *b, d);
 }
 
 lz_status lz_autocast_begin(lz_dtype dtype)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
     lz_status s = LZ_OK;
@@ -79,7 +79,7 @@ lz_status lz_autocast_begin(lz_dtype dtype)
 
 lz_status lz_autocast_end(void)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
     if (t->autocasts.len == 0) {
@@ -93,27 +93,27 @@ lz_status lz_autocast_end(void)
 
 lz_dtype lz_autocast_dtype(void)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     return t ? t->autocast : LZ_DTYPE_NONE;
 }
 
 lz_tensor *lz_autocast_operand_at(const char *function, lz_tensor *t, const lz_site *site)
 {
-    lz_thr *thr = lz_thr_get();
+    lz_thread_state *thr = lz_thread_state_get();
     lz_autocast_policy p = thr && thr->autocast != LZ_DTYPE_NONE && function
                                ? lz_autocast_policy_of(function)
                                : LZ_AUTOCAST_NONE;
     if (!t || p == LZ_AUTOCAST_NONE || p == LZ_AUTOCAST_WIDEST)
         return t;
-    lz_tr c;
-    lz_tr_begin(&c, "lz_autocast_operand", site);
+    lz_tracer c;
+    lz_tracer_begin(&c, "lz_autocast_operand", site);
     c.policy = LZ_AUTOCAST_NONE;
-    lz_node *x = lz_tr_in(&c, t);
+    lz_node *x = lz_tracer_in(&c, t);
     c.policy = p;
-    lz_node *y = lz_tr_autocast_in(&c, x);
+    lz_node *y = lz_tracer_autocast_in(&c, x);
     if (x && y == x) {
-        lz_tr_drop(&c);
+        lz_tracer_drop(&c);
         return t;
     }
-    return lz_tr_end(&c, y);
+    return lz_tracer_end(&c, y);
 }

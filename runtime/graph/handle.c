@@ -106,7 +106,7 @@ lz_node *lz_trace_node_of(const lz_tensor *t)
 
 /* ---- making ---- */
 
-static lz_slot *new_slot(lz_thr *t, lz_node *n, const lz_site *site)
+static lz_slot *new_slot(lz_thread_state *t, lz_node *n, const lz_site *site)
 {
     lz_slot *s = lz_pool_take(t, LZ_POOL_SLOT);
     if (!s)
@@ -116,7 +116,7 @@ static lz_slot *new_slot(lz_thr *t, lz_node *n, const lz_site *site)
     s->err = NULL;
     atomic_store_explicit(&s->flags, 0, memory_order_relaxed);
     atomic_store_explicit(&s->node, n, memory_order_release);
-    LZ_THR_ADD(t->made, 1);
+    LZ_THREAD_STATE_ADD(t->made, 1);
     return s;
 }
 
@@ -138,13 +138,13 @@ static uint64_t publish(lz_slot *s, uint64_t scoped)
     return gen | s->index;
 }
 
-bool lz_slot_pending(const lz_thr *t, uint64_t h)
+bool lz_slot_pending(const lz_thread_state *t, uint64_t h)
 {
     lz_slot *s = lz_slot_peek(h);
     return s && atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial;
 }
 
-static lz_status push_pending(lz_thr *t, uint64_t h)
+static lz_status push_pending(lz_thread_state *t, uint64_t h)
 {
     if (t->pending.len == t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
         uint32_t n = 0; /* makes room by dropping ended handles */
@@ -157,7 +157,7 @@ static lz_status push_pending(lz_thr *t, uint64_t h)
     return lz_vec_push(&t->pending, h);
 }
 
-lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t h)
+lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t h)
 {
     if ((atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED) &&
         atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial)
@@ -173,7 +173,7 @@ static bool needs_step(const lz_node *n)
     return n->kind == LZ_NODE_OP && (!lz_node_buf(n) || lz_node_has_history(n));
 }
 
-uint64_t lz_slot_new_unscoped(lz_thr *t, lz_node *n, const lz_site *site)
+uint64_t lz_slot_new_unscoped(lz_thread_state *t, lz_node *n, const lz_site *site)
 {
     lz_slot *s = new_slot(t, n, site);
     if (!s)
@@ -193,7 +193,7 @@ static lz_tensor *out_of_memory(void)
 }
 
 /* For a slot that no other thread knows yet: its flags need no atomic change. */
-static lz_status queue_new(lz_thr *t, lz_slot *s, uint64_t h)
+static lz_status queue_new(lz_thread_state *t, lz_slot *s, uint64_t h)
 {
     LZ_TRY(push_pending(t, h));
     atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
@@ -202,7 +202,7 @@ static lz_status queue_new(lz_thr *t, lz_slot *s, uint64_t h)
     return LZ_OK;
 }
 
-static lz_tensor *into_scope(lz_thr *t, lz_slot *s)
+static lz_tensor *into_scope(lz_thread_state *t, lz_slot *s)
 {
     lz_node *n = atomic_load_explicit(&s->node, memory_order_relaxed);
     lz_status queued = n && needs_step(n) ? queue_new(t, s, handle_to_be(s)) : LZ_OK;
@@ -214,7 +214,7 @@ static lz_tensor *into_scope(lz_thr *t, lz_slot *s)
     return lz_handle_of_bits(h);
 }
 
-lz_tensor *lz_slot_new(lz_thr *t, lz_node *n, const lz_site *site)
+lz_tensor *lz_slot_new(lz_thread_state *t, lz_node *n, const lz_site *site)
 {
     lz_slot *s = new_slot(t, n, site);
     if (s)
@@ -223,7 +223,7 @@ lz_tensor *lz_slot_new(lz_thr *t, lz_node *n, const lz_site *site)
     return out_of_memory();
 }
 
-static lz_tensor *new_error(lz_thr *t, lz_shared_error *e)
+static lz_tensor *new_error(lz_thread_state *t, lz_shared_error *e)
 {
     lz_slot *s = new_slot(t, NULL, NULL);
     if (!s)
@@ -246,7 +246,7 @@ static void error_release(lz_shared_error *e)
         lz_free(e);
 }
 
-lz_tensor *lz_slot_new_error(lz_thr *t, const lz_error *e)
+lz_tensor *lz_slot_new_error(lz_thread_state *t, const lz_error *e)
 {
     lz_shared_error *se = t ? lz_alloc(sizeof *se) : NULL;
     if (!se)
@@ -258,7 +258,7 @@ lz_tensor *lz_slot_new_error(lz_thr *t, const lz_error *e)
     return r;
 }
 
-lz_tensor *lz_slot_new_same_error(lz_thr *t, lz_slot *from)
+lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from)
 {
     return t ? new_error(t, from->err) : out_of_memory();
 }
@@ -286,7 +286,7 @@ lz_status lz_slot_retain(uint64_t h)
  * released next. */
 static uint64_t destroy(lz_slot *s)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     if (atomic_load(&s->node))
         lz_node_release(atomic_exchange(&s->node, NULL));
     lz_slot_drop_old(s);
@@ -294,7 +294,7 @@ static uint64_t destroy(lz_slot *s)
     s->err = NULL;
     uint64_t grad = atomic_load(&s->grad) ? atomic_exchange(&s->grad, 0) : 0;
     if (t)
-        LZ_THR_ADD(t->destroyed, 1);
+        LZ_THREAD_STATE_ADD(t->destroyed, 1);
     lz_pool_give(t, LZ_POOL_SLOT, s);
     return grad;
 }

@@ -96,21 +96,21 @@ static inline bool lz_slot_retained(const lz_slot *s)
 
 /* A new handle in the innermost scope. Takes over the reference to n. Never NULL: an error tensor
  * when memory is short. */
-lz_tensor *lz_slot_new(lz_thr *t, lz_node *n, const lz_site *site);
+lz_tensor *lz_slot_new(lz_thread_state *t, lz_node *n, const lz_site *site);
 /* A handle that belongs to no scope, with one reference. 0 with LZ_EMEM recorded. Takes over n only
  * on success. */
-uint64_t lz_slot_new_unscoped(lz_thr *t, lz_node *n, const lz_site *site);
-lz_tensor *lz_slot_new_error(lz_thr *t, const lz_error *e); /* copies e */
+uint64_t lz_slot_new_unscoped(lz_thread_state *t, lz_node *n, const lz_site *site);
+lz_tensor *lz_slot_new_error(lz_thread_state *t, const lz_error *e); /* copies e */
 /* the error of `from`, shared */
-lz_tensor *lz_slot_new_same_error(lz_thr *t, lz_slot *from);
+lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from);
 /* LZ_OK, LZ_EHANDLE recorded. */
 lz_status lz_slot_retain(uint64_t handle);
 lz_status lz_slot_release(uint64_t handle);
 void lz_slot_release_scoped(uint64_t handle); /* releases a handle at the end of its scope */
 /* Alive, and in the pending list of t, not of a thread that wrote it later. */
-bool lz_slot_pending(const lz_thr *t, uint64_t handle);
+bool lz_slot_pending(const lz_thread_state *t, uint64_t handle);
 /* Notes that the calling thread wrote the handle since its last step. */
-lz_status lz_slot_queue(lz_thr *t, lz_slot *s, uint64_t handle);
+lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t handle);
 /* Drops the value: of a temporary at a step, or of a donated argument (`donated`). */
 void lz_slot_make_stale(lz_slot *s, bool donated);
 /* lz_slot_make_stale, and releases the caller's reference to x, usually its node. */
@@ -119,6 +119,6 @@ void lz_slot_drop_value(lz_slot *s, lz_node *x);
 void lz_slot_drop_old(lz_slot *s);
 
 /* scope.c */
-lz_status lz_scope_push(lz_thr *t, uint64_t handle);
-void lz_scope_end_all(lz_thr *t);
+lz_status lz_scope_push(lz_thread_state *t, uint64_t handle);
+void lz_scope_end_all(lz_thread_state *t);
 #endif

@@ -37,7 +37,7 @@ static void drop_operands(lz_node **opnd, uint32_t n, lz_node **dead)
 
 static void free_dead(lz_node *dead)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     while (dead) {
         lz_node *n = dead;
         dead = (lz_node *)(void *)n->scope;
@@ -46,9 +46,9 @@ static void free_dead(lz_node *dead)
             if (n->opnd != n->inl)
                 lz_free(n->opnd);
             if (t)
-                LZ_THR_ADD(t->nodes, -1);
+                LZ_THREAD_STATE_ADD(t->nodes, -1);
         }
-        lz_dbuf_release(atomic_load_explicit(&n->buf, memory_order_relaxed));
+        lz_device_buffer_release(atomic_load_explicit(&n->buf, memory_order_relaxed));
         lz_pool_give(t, LZ_POOL_NODE, n);
     }
 }
@@ -81,9 +81,9 @@ void lz_node_cut(lz_node *n)
     drop_operands(opnd, n->sig->nopnd, &dead);
     if (opnd != n->inl)
         lz_free(opnd);
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     if (t)
-        LZ_THR_ADD(t->nodes, -1);
+        LZ_THREAD_STATE_ADD(t->nodes, -1);
     free_dead(dead);
 }
 
@@ -99,7 +99,7 @@ lz_status lz_node_refuse_placeholder(const lz_node *n)
 
 /* ---- making ---- */
 
-static lz_node *new_node(lz_thr *t, lz_node_kind kind, const lz_sig *sig, lz_dev *dev,
+static lz_node *new_node(lz_thread_state *t, lz_node_kind kind, const lz_sig *sig, lz_dev *dev,
                          const lz_site *site)
 {
     lz_node *n = lz_pool_take(t, LZ_POOL_NODE);
@@ -192,7 +192,7 @@ static void set_few(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t t
 lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev,
                                const lz_site *site, uint32_t *taken)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     uint32_t asked = *taken;
     bool one = on_one_device(sig, opnd), few = one && sig->nopnd <= LZ_NODE_INLINE;
     *taken = 0;
@@ -201,7 +201,7 @@ lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, lz_dev *
     lz_node *n = new_node(t, LZ_NODE_OP, sig, dev, site);
     if (!n)
         return NULL;
-    LZ_THR_ADD(t->ops[sig->op], 1);
+    LZ_THREAD_STATE_ADD(t->ops[sig->op], 1);
     if (few) {
         set_few(n, opnd, sig->nopnd, asked);
         *taken = asked;
@@ -210,7 +210,7 @@ lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, lz_dev *
         return NULL;
     }
     if (sig->nopnd)
-        LZ_THR_ADD(t->nodes, 1);
+        LZ_THREAD_STATE_ADD(t->nodes, 1);
     return n;
 }
 
@@ -231,9 +231,10 @@ static const lz_sig *leaf_sig(lz_op op, const lz_type *type)
     return ia ? lz_sig_get(op, ia, NULL, 0) : NULL;
 }
 
-lz_node *lz_node_new_buffer(const lz_type *type, lz_dev *dev, lz_dbuf *buf, const lz_site *site)
+lz_node *lz_node_new_buffer(const lz_type *type, lz_dev *dev, lz_device_buffer *buf,
+                            const lz_site *site)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     const lz_sig *sig = t ? leaf_sig(LZ_OP_PARAMETER, type) : NULL;
     lz_node *n = sig ? new_node(t, LZ_NODE_BUFFER, sig, dev, site) : NULL;
     if (n)
@@ -245,7 +246,7 @@ lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *type, const void *by
                           const lz_site *site)
 {
     LZ_ASSERT(type->nbytes <= LZ_NODE_IMM && (kind == LZ_NODE_SCALAR || kind == LZ_NODE_CONST));
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     const lz_sig *sig =
         t ? leaf_sig(kind == LZ_NODE_CONST ? LZ_OP_CONSTANT : LZ_OP_PARAMETER, type) : NULL;
     lz_node *n = sig ? new_node(t, kind, sig, dev, site) : NULL;
@@ -275,7 +276,7 @@ lz_node *lz_node_new_detached(lz_node *x, const lz_site *site)
 
 lz_tensor *lz_trace_tensor_of(lz_node *n, const lz_site *site)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_trace_error_tensor(NULL, site);
     lz_node_retain(n);
@@ -284,7 +285,7 @@ lz_tensor *lz_trace_tensor_of(lz_node *n, const lz_site *site)
 
 lz_tensor *lz_trace_error_tensor(const char *op, const lz_site *site)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     if (lz_error_get()->status == LZ_OK)
         LZ_FAIL(LZ_EINTERNAL, "a failure without a reason");
     if (!lz_error_get()->op[0])
@@ -294,7 +295,7 @@ lz_tensor *lz_trace_error_tensor(const char *op, const lz_site *site)
 
 lz_dev *lz_trace_use_device(lz_dev *dev)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     lz_dev *before = t ? t->dev : NULL;
     if (t)
         t->dev = dev;
@@ -303,7 +304,7 @@ lz_dev *lz_trace_use_device(lz_dev *dev)
 
 lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     lz_api_frame f = {op, site, t && !t->api_op};
     if (f.outer) {
         t->api_op = op;
@@ -315,7 +316,7 @@ lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller
 
 void lz_api_leave(const lz_api_frame *f)
 {
-    lz_thr *t = lz_thr_self;
+    lz_thread_state *t = lz_thread_state_self;
     if (f->outer && t) {
         t->api_op = NULL;
         t->api_site = NULL;
@@ -324,7 +325,7 @@ void lz_api_leave(const lz_api_frame *f)
 
 lz_status lz_api_status(lz_status s)
 {
-    const lz_thr *t = lz_thr_self;
+    const lz_thread_state *t = lz_thread_state_self;
     if (s != LZ_OK && lz_error_get()->status != s) /* no function inside recorded a message */
         (void)LZ_FAIL(s, "%s", lz_status_message(s));
     if (s != LZ_OK && t && t->api_op && !lz_error_get()->op[0])

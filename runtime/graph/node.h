@@ -36,12 +36,12 @@ typedef struct lz_node {
     const lz_sig *sig; /* PARAMETER for BUFFER and SCALAR, CONSTANT for CONST */
     /* sig->nopnd operands; NULL when there are none or they were cut */
     struct lz_node **opnd;
-    struct lz_dev *dev;     /* never NULL */
-    _Atomic(lz_dbuf *) buf; /* BUFFER; OP once it has been computed. Owned */
-    const lz_site *site;    /* of the public call; may be NULL */
-    const char *scope;      /* name scope, interned; NULL: none */
-    uint64_t id;            /* rises within a thread; unique in the process */
-    uint64_t epoch;         /* the walker's, with index */
+    struct lz_dev *dev;              /* never NULL */
+    _Atomic(lz_device_buffer *) buf; /* BUFFER; OP once it has been computed. Owned */
+    const lz_site *site;             /* of the public call; may be NULL */
+    const char *scope;               /* name scope, interned; NULL: none */
+    uint64_t id;                     /* rises within a thread; unique in the process */
+    uint64_t epoch;                  /* the walker's, with index */
     uint32_t index;
     uint8_t kind;
     _Atomic uint8_t flags;
@@ -63,7 +63,7 @@ static inline lz_op lz_node_op(const lz_node *n)
 {
     return n->sig->op;
 }
-static inline lz_dbuf *lz_node_buf(const lz_node *n)
+static inline lz_device_buffer *lz_node_buf(const lz_node *n)
 {
     return atomic_load_explicit(&((lz_node *)n)->buf, memory_order_acquire);
 }
@@ -124,7 +124,7 @@ lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *
 lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, struct lz_dev *dev,
                                const lz_site *site, uint32_t *taken);
 /* takes over buf */
-lz_node *lz_node_new_buffer(const lz_type *t, struct lz_dev *dev, lz_dbuf *buf,
+lz_node *lz_node_new_buffer(const lz_type *t, struct lz_dev *dev, lz_device_buffer *buf,
                             const lz_site *site);
 /* t->nbytes <= LZ_NODE_IMM */
 lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *t, const void *bytes,

@@ -8,13 +8,13 @@
 #include <lazuli/debug.h>
 #include <stdio.h>
 
-static uint32_t scope_base(const lz_thr *t)
+static uint32_t scope_base(const lz_thread_state *t)
 {
     return t->scopes.len ? t->scopes.data[t->scopes.len - 1].base : 0;
 }
 
 /* Removes handles that the program has released itself from the innermost scope. */
-static void sweep(lz_thr *t)
+static void sweep(lz_thread_state *t)
 {
     uint32_t n = scope_base(t);
     for (uint32_t i = n; i < t->handles.len; i++)
@@ -23,7 +23,7 @@ static void sweep(lz_thr *t)
     t->handles.len = n;
 }
 
-static void warn_of_growth(lz_thr *t)
+static void warn_of_growth(lz_thread_state *t)
 {
     sweep(t);
     if (t->handles.len < t->scope_marks)
@@ -35,7 +35,7 @@ static void warn_of_growth(lz_thr *t)
     t->scope_marks = t->scope_marks < UINT32_MAX / 10 ? t->scope_marks * 10 : UINT32_MAX;
 }
 
-lz_status lz_scope_push(lz_thr *t, uint64_t h)
+lz_status lz_scope_push(lz_thread_state *t, uint64_t h)
 {
     if (__builtin_expect(t->handles.len == t->handles.cap, 0)) {
         sweep(t);
@@ -47,13 +47,13 @@ lz_status lz_scope_push(lz_thr *t, uint64_t h)
     return lz_vec_push(&t->handles, h);
 }
 
-static void release_down_to(lz_thr *t, uint32_t base)
+static void release_down_to(lz_thread_state *t, uint32_t base)
 {
     while (t->handles.len > base)
         lz_slot_release_scoped(t->handles.data[--t->handles.len]);
 }
 
-void lz_scope_end_all(lz_thr *t)
+void lz_scope_end_all(lz_thread_state *t)
 {
     t->scopes.len = 0;
     release_down_to(t, 0);
@@ -61,13 +61,13 @@ void lz_scope_end_all(lz_thr *t)
 
 lz_status lz_scope_begin(void)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
     return lz_vec_push(&t->scopes, ((struct lz_scope_mark){t->handles.len, t->id_next}));
 }
 
-static lz_status scope_end(lz_thr *t, const char *op)
+static lz_status scope_end(lz_thread_state *t, const char *op)
 {
     if (t->scopes.len == 0) {
         lz_status s = LZ_FAIL(LZ_ESTATE, "no scope is open on this thread");
@@ -80,12 +80,12 @@ static lz_status scope_end(lz_thr *t, const char *op)
 
 lz_status lz_scope_end(void)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     return t ? scope_end(t, "lz_scope_end") : lz_error_get()->status;
 }
 
 /* Moves h from the innermost scope to the enclosing one; no effect when it is not there. */
-static void escape(lz_thr *t, uint64_t h)
+static void escape(lz_thread_state *t, uint64_t h)
 {
     if (t->scopes.len == 0)
         return;
@@ -102,7 +102,7 @@ static void escape(lz_thr *t, uint64_t h)
 
 lz_tensor *lz_scope_end_keep(lz_tensor *h)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return h;
     escape(t, lz_handle_bits(h));
@@ -112,7 +112,7 @@ lz_tensor *lz_scope_end_keep(lz_tensor *h)
 
 lz_tensor *lz_escape(lz_tensor *h)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (t)
         escape(t, lz_handle_bits(h));
     return h;
@@ -142,14 +142,14 @@ lz_status lz_release(lz_tensor *t)
 lz_status lz_name_scope_begin(const char *name)
 {
     char path[512];
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     lz_status s = t ? LZ_OK : lz_error_get()->status;
     if (s == LZ_OK && !name)
         s = LZ_FAIL(LZ_ENULL, "name is NULL");
     if (s == LZ_OK) {
         const char *outer = t->names.len ? t->names.data[t->names.len - 1] : NULL;
         snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "/" : "", name);
-        const char *kept = lz_thr_intern(path);
+        const char *kept = lz_thread_state_intern(path);
         s = kept ? lz_vec_push(&t->names, kept) : LZ_EMEM;
     }
     if (s != LZ_OK)
@@ -159,7 +159,7 @@ lz_status lz_name_scope_begin(const char *name)
 
 lz_status lz_name_scope_end(void)
 {
-    lz_thr *t = lz_thr_get();
+    lz_thread_state *t = lz_thread_state_get();
     if (t && t->names.len) {
         t->names.len--;
         return LZ_OK;
@@ -172,8 +172,8 @@ lz_status lz_name_scope_end(void)
 
 lz_status lz_set_graph_name(const char *name)
 {
-    lz_thr *t = lz_thr_get();
-    const char *kept = t && name ? lz_thr_intern(name) : NULL;
+    lz_thread_state *t = lz_thread_state_get();
+    const char *kept = t && name ? lz_thread_state_intern(name) : NULL;
     if (!t || (name && !kept)) {
         lz_error_annotate("lz_set_graph_name", NULL);
         return lz_error_get()->status;

@@ -5,11 +5,11 @@
 #include "runtime/graph/node.h"
 #include <string.h>
 
-__thread lz_thr *lz_thr_self;
+__thread lz_thread_state *lz_thread_state_self;
 
 static pthread_mutex_t lock =
     PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */
-static lz_thr *threads;
+static lz_thread_state *threads;
 static struct { /* counts of ended threads */
     int64_t nodes;
     uint64_t made, destroyed, ops[LZ_OP_COUNT];
@@ -82,7 +82,7 @@ static lz_status carve_slots(lz_pool *p)
     return LZ_OK;
 }
 
-static void *take_slow(lz_thr *t, lz_pool_kind k)
+static void *take_slow(lz_thread_state *t, lz_pool_kind k)
 {
     pthread_mutex_lock(&lock);
     lz_status s = LZ_OK;
@@ -94,12 +94,12 @@ static void *take_slow(lz_thr *t, lz_pool_kind k)
     return s == LZ_OK ? pop(&t->pool[k], k) : NULL;
 }
 
-void *lz_pool_take(lz_thr *t, lz_pool_kind k)
+void *lz_pool_take(lz_thread_state *t, lz_pool_kind k)
 {
     return __builtin_expect(t->pool[k].head != NULL, 1) ? pop(&t->pool[k], k) : take_slow(t, k);
 }
 
-void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object)
+void lz_pool_give(lz_thread_state *t, lz_pool_kind k, void *object)
 {
     if (!t) { /* the thread is ending, or had no memory for a record */
         pthread_mutex_lock(&lock);
@@ -121,10 +121,10 @@ void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object)
 
 static void thread_end(void *arg)
 {
-    lz_thr *t = arg;
+    lz_thread_state *t = arg;
     if (lz_fork_happened())
         return;
-    lz_thr_self = t; /* destructors of other keys may have run operations */
+    lz_thread_state_self = t; /* destructors of other keys may have run operations */
     lz_scope_end_all(t);
     t->dying = true;
     pthread_mutex_lock(&lock);
@@ -147,7 +147,7 @@ static void thread_end(void *arg)
     if (t->next)
         t->next->prev = t->prev;
     pthread_mutex_unlock(&lock);
-    lz_thr_self = NULL;
+    lz_thread_state_self = NULL;
     lz_vec_free(&t->handles);
     lz_vec_free(&t->scopes);
     lz_vec_free(&t->pending);
@@ -161,12 +161,12 @@ static void make_key(void)
     key_ok = pthread_key_create(&key, thread_end) == 0;
 }
 
-lz_thr *lz_thr_make(void)
+lz_thread_state *lz_thread_state_make(void)
 {
     if (lz_fork_check() != LZ_OK)
         return NULL;
     lz_once_run(&key_once, make_key);
-    lz_thr *t = lz_calloc(1, sizeof *t);
+    lz_thread_state *t = lz_calloc(1, sizeof *t);
     if (!t || !key_ok || pthread_setspecific(key, t) != 0) {
         lz_free(t);
         LZ_FAIL(LZ_EMEM, "no memory for this thread's record");
@@ -181,11 +181,11 @@ lz_thr *lz_thr_make(void)
         threads->prev = t;
     threads = t;
     pthread_mutex_unlock(&lock);
-    lz_thr_self = t;
+    lz_thread_state_self = t;
     return t;
 }
 
-lz_status lz_thr_adopt_orphans(lz_thr *t)
+lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
 {
     if (atomic_load_explicit(&norphans, memory_order_relaxed) == 0)
         return LZ_OK;
@@ -209,22 +209,22 @@ lz_status lz_thr_adopt_orphans(lz_thr *t)
 
 /* ---- sums ---- */
 
-int64_t lz_thr_sum_nodes(void)
+int64_t lz_thread_state_sum_nodes(void)
 {
     pthread_mutex_lock(&lock);
     int64_t n = ended.nodes;
-    for (lz_thr *t = threads; t; t = t->next)
+    for (lz_thread_state *t = threads; t; t = t->next)
         n += atomic_load_explicit(&t->nodes, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     return n;
 }
 
-void lz_thr_sum_handles(uint64_t *made, uint64_t *destroyed)
+void lz_thread_state_sum_handles(uint64_t *made, uint64_t *destroyed)
 {
     pthread_mutex_lock(&lock);
     *made = ended.made;
     *destroyed = ended.destroyed;
-    for (lz_thr *t = threads; t; t = t->next) {
+    for (lz_thread_state *t = threads; t; t = t->next) {
         *made += atomic_load_explicit(&t->made, memory_order_relaxed);
         *destroyed += atomic_load_explicit(&t->destroyed, memory_order_relaxed);
     }
@@ -236,12 +236,12 @@ static uint64_t ops_base[LZ_OP_COUNT]; /* subtracted: the counts at the last cle
 static void sum_ops_locked(uint64_t out[LZ_OP_COUNT])
 {
     memcpy(out, ended.ops, sizeof ended.ops);
-    for (lz_thr *t = threads; t; t = t->next)
+    for (lz_thread_state *t = threads; t; t = t->next)
         for (int i = 0; i < LZ_OP_COUNT; i++)
             out[i] += atomic_load_explicit(&t->ops[i], memory_order_relaxed);
 }
 
-void lz_thr_sum_ops(uint64_t out[LZ_OP_COUNT])
+void lz_thread_state_sum_ops(uint64_t out[LZ_OP_COUNT])
 {
     pthread_mutex_lock(&lock);
     sum_ops_locked(out);
@@ -250,14 +250,14 @@ void lz_thr_sum_ops(uint64_t out[LZ_OP_COUNT])
     pthread_mutex_unlock(&lock);
 }
 
-void lz_thr_clear_ops(void)
+void lz_thread_state_clear_ops(void)
 {
     pthread_mutex_lock(&lock);
     sum_ops_locked(ops_base);
     pthread_mutex_unlock(&lock);
 }
 
-const char *lz_thr_intern(const char *s)
+const char *lz_thread_state_intern(const char *s)
 {
     lz_hash h = lz_hash_bytes(s, strlen(s));
     pthread_mutex_lock(&lock);

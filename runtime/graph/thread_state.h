@@ -27,8 +27,8 @@ struct lz_scope_mark {
     uint64_t first_id;
 };
 
-typedef struct lz_thr {
-    struct lz_thr *next, *prev; /* registry */
+typedef struct lz_thread_state {
+    struct lz_thread_state *next, *prev; /* registry */
     lz_pool pool[LZ_POOL_KINDS];
     LZ_VEC(uint64_t) handles;            /* of the open scopes, innermost last */
     LZ_VEC(struct lz_scope_mark) scopes; /* the open scopes; the root scope is not in it */
@@ -60,35 +60,35 @@ typedef struct lz_thr {
     _Atomic int64_t nodes;
     _Atomic uint64_t made, destroyed;  /* handles */
     _Atomic uint64_t ops[LZ_OP_COUNT]; /* operations traced */
-} lz_thr;
+} lz_thread_state;
 
-extern __thread lz_thr *lz_thr_self;
-lz_thr *lz_thr_make(void); /* NULL with LZ_EMEM or LZ_EFORK recorded */
+extern __thread lz_thread_state *lz_thread_state_self;
+lz_thread_state *lz_thread_state_make(void); /* NULL with LZ_EMEM or LZ_EFORK recorded */
 /* The calling thread's record. */
-static inline lz_thr *lz_thr_get(void)
+static inline lz_thread_state *lz_thread_state_get(void)
 {
-    lz_thr *t = lz_thr_self;
-    return __builtin_expect(t != NULL, 1) ? t : lz_thr_make();
+    lz_thread_state *t = lz_thread_state_self;
+    return __builtin_expect(t != NULL, 1) ? t : lz_thread_state_make();
 }
 /* Only the owner writes its counters: a load and a store, no locked instruction. */
-#define LZ_THR_ADD(counter, n)                                                                     \
+#define LZ_THREAD_STATE_ADD(counter, n)                                                            \
     atomic_store_explicit(&(counter),                                                              \
                           atomic_load_explicit(&(counter), memory_order_relaxed) + (n),            \
                           memory_order_relaxed)
 
 /* An object of the pool, with its previous contents. NULL with LZ_EMEM. */
-void *lz_pool_take(lz_thr *t, lz_pool_kind k);
-void lz_pool_give(lz_thr *t, lz_pool_kind k, void *object);
+void *lz_pool_take(lz_thread_state *t, lz_pool_kind k);
+void lz_pool_give(lz_thread_state *t, lz_pool_kind k, void *object);
 
-int64_t lz_thr_sum_nodes(void);
-void lz_thr_sum_handles(uint64_t *made, uint64_t *destroyed);
-void lz_thr_sum_ops(uint64_t out[LZ_OP_COUNT]);
-void lz_thr_clear_ops(void);
+int64_t lz_thread_state_sum_nodes(void);
+void lz_thread_state_sum_handles(uint64_t *made, uint64_t *destroyed);
+void lz_thread_state_sum_ops(uint64_t out[LZ_OP_COUNT]);
+void lz_thread_state_clear_ops(void);
 
 /* Handles that threads which have ended left pending; appended to t->pending. LZ_EMEM: they stay
  * where they are. */
-lz_status lz_thr_adopt_orphans(lz_thr *t);
+lz_status lz_thread_state_adopt_orphans(lz_thread_state *t);
 
 /* A copy of s that lives for the process; equal strings give one copy. NULL with LZ_EMEM. */
-const char *lz_thr_intern(const char *s);
+const char *lz_thread_state_intern(const char *s);
 #endif

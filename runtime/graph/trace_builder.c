@@ -12,9 +12,9 @@ enum {
     FEW_OPERANDS = 4
 }; /* how many recent temporaries and operands are searched for references to hand on */
 
-void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *caller)
+void lz_tracer_begin_from(lz_tracer *c, const char *op, const lz_site *site, void *caller)
 {
-    lz_thr *t = c->thr = lz_thr_get();
+    lz_thread_state *t = c->thr = lz_thread_state_get();
     c->site = site;
     c->op = op;
     c->n = 0;
@@ -27,7 +27,7 @@ void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *calle
         t->api_site = site;
         t->api_caller = caller;
         if (__builtin_expect(t->autocast != LZ_DTYPE_NONE, 0))
-            lz_tr_autocast(c);
+            lz_tracer_autocast(c);
     }
     if (__builtin_expect(lz_fork_happened(), 0)) {
         (void)lz_fork_check();
@@ -36,7 +36,7 @@ void lz_tr_begin_from(lz_tr *c, const char *op, const lz_site *site, void *calle
 }
 
 /* Index of x among the last temporaries; -1: not there. */
-static int find_recent(const lz_tr *c, const lz_node *x)
+static int find_recent(const lz_tracer *c, const lz_node *x)
 {
     int n = (int)c->n;
     for (int i = n - 1; i >= 0 && i >= n - RECENT; i--)
@@ -45,7 +45,7 @@ static int find_recent(const lz_tr *c, const lz_node *x)
     return -1;
 }
 
-static void end(lz_tr *c)
+static void end(lz_tracer *c)
 {
     while (c->n)
         lz_node_release(c->tmp[--c->n]);
@@ -60,7 +60,7 @@ static void end(lz_tr *c)
     }
 }
 
-lz_tensor *lz_tr_end(lz_tr *c, lz_node *x)
+lz_tensor *lz_tracer_end(lz_tracer *c, lz_node *x)
 {
     lz_tensor *r;
     if (__builtin_expect(!x || !c->thr, 0)) {
@@ -78,7 +78,7 @@ lz_tensor *lz_tr_end(lz_tr *c, lz_node *x)
     else
         lz_node_retain(x);
     r = lz_slot_new(c->thr, x, c->site ? c->site : c->thr->api_site);
-    lz_thr *t = c->thr;
+    lz_thread_state *t = c->thr;
     bool outer = c->outer;
     end(c);
     if (__builtin_expect(outer && t->flush_check-- == 0, 0))
@@ -86,17 +86,17 @@ lz_tensor *lz_tr_end(lz_tr *c, lz_node *x)
     return r;
 }
 
-void lz_tr_drop(lz_tr *c)
+void lz_tracer_drop(lz_tracer *c)
 {
     if (c->thr)
         end(c);
 }
 
-lz_node *lz_tr_own(lz_tr *c, lz_node *n)
+lz_node *lz_tracer_own(lz_tracer *c, lz_node *n)
 {
     if (__builtin_expect(!n, 0))
         return NULL;
-    if (__builtin_expect(c->n < LZ_TR_INLINE, 1)) {
+    if (__builtin_expect(c->n < LZ_TRACER_INLINE, 1)) {
         c->tmp[c->n++] = n;
         return n;
     }
@@ -106,7 +106,7 @@ lz_node *lz_tr_own(lz_tr *c, lz_node *n)
     return NULL;
 }
 
-lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t)
+lz_node *lz_tracer_in(lz_tracer *c, const lz_tensor *t)
 {
     if (__builtin_expect(!c->thr, 0))
         return NULL;
@@ -119,11 +119,11 @@ lz_node *lz_tr_in(lz_tr *c, const lz_tensor *t)
         }
         return NULL;
     }
-    n = lz_tr_own(c, n);
-    return __builtin_expect(c->policy == LZ_AUTOCAST_NONE, 1) ? n : lz_tr_autocast_in(c, n);
+    n = lz_tracer_own(c, n);
+    return __builtin_expect(c->policy == LZ_AUTOCAST_NONE, 1) ? n : lz_tracer_autocast_in(c, n);
 }
 
-lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
+lz_dev *lz_tracer_dev(lz_tracer *c, const lz_node *like)
 {
     return like ? like->dev : c->thr ? lz_dev_current() : NULL;
 }
@@ -133,7 +133,7 @@ lz_dev *lz_tr_dev(lz_tr *c, const lz_node *like)
 /* Operands that are recent temporaries: the op, itself a temporary, keeps them alive from now on,
  * so it takes over their references, which saves counting up here and down later. Gives a bit mask,
  * and their indices. */
-static uint32_t take_operands(const lz_tr *c, const lz_sig *sig, lz_node *const *opnd, int *at)
+static uint32_t take_operands(const lz_tracer *c, const lz_sig *sig, lz_node *const *opnd, int *at)
 {
     uint32_t taken = 0;
     uint32_t n = c->n;
@@ -155,11 +155,11 @@ static uint32_t take_operands(const lz_tr *c, const lz_sig *sig, lz_node *const 
     return taken;
 }
 
-static lz_node *op_sig(lz_tr *c, const lz_sig *sig, lz_node *const *opnd)
+static lz_node *op_sig(lz_tracer *c, const lz_sig *sig, lz_node *const *opnd)
 {
     if (!sig)
         return NULL;
-    lz_dev *dev = sig->nopnd ? NULL : lz_tr_dev(c, NULL);
+    lz_dev *dev = sig->nopnd ? NULL : lz_tracer_dev(c, NULL);
     if (!sig->nopnd && !dev)
         return NULL;
     int at[FEW_OPERANDS];
@@ -167,10 +167,11 @@ static lz_node *op_sig(lz_tr *c, const lz_sig *sig, lz_node *const *opnd)
     lz_node *n = lz_node_new_op_taking(sig, opnd, dev, c->site, &taken);
     for (; taken; taken &= taken - 1)
         c->tmp[at[__builtin_ctz(taken)]] = NULL;
-    return lz_tr_own(c, n);
+    return lz_tracer_own(c, n);
 }
 
-lz_node *lz_tr_op(lz_tr *c, lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n)
+lz_node *lz_tracer_op(lz_tracer *c, lz_op op, const lz_attr *record, lz_node *const *opnd,
+                      uint32_t n)
 {
     const lz_type *few[8], **types = few;
     const lz_attr *attr = NULL;
@@ -191,7 +192,7 @@ lz_node *lz_tr_op(lz_tr *c, lz_op op, const lz_attr *record, lz_node *const *opn
     return op_sig(c, sig, opnd);
 }
 
-lz_node *lz_tr_result(lz_tr *c, lz_node *multi, int64_t index)
+lz_node *lz_tracer_result(lz_tracer *c, lz_node *multi, int64_t index)
 {
     if (!multi || multi->sig->nresult == 1)
         return multi;
@@ -201,10 +202,10 @@ lz_node *lz_tr_result(lz_tr *c, lz_node *multi, int64_t index)
     a.as_index.index = index;
     a.as_index.dtype = t->dtype;
     a.as_index.shape = t->shape;
-    return lz_tr_op(c, LZ_OP_RESULT, &a.head, &multi, 1);
+    return lz_tracer_op(c, LZ_OP_RESULT, &a.head, &multi, 1);
 }
 
-lz_node *lz_tr_ew1(lz_tr *c, lz_op op, lz_node *a)
+lz_node *lz_tracer_ew1(lz_tracer *c, lz_op op, lz_node *a)
 {
     if (!a)
         return NULL;
@@ -212,7 +213,7 @@ lz_node *lz_tr_ew1(lz_tr *c, lz_op op, lz_node *a)
     return op_sig(c, lz_sig_get(op, NULL, &t, 1), &a);
 }
 
-lz_node *lz_tr_ew2(lz_tr *c, lz_op op, lz_node *a, lz_node *b)
+lz_node *lz_tracer_ew2(lz_tracer *c, lz_op op, lz_node *a, lz_node *b)
 {
     if (!a || !b)
         return NULL;
@@ -221,7 +222,7 @@ lz_node *lz_tr_ew2(lz_tr *c, lz_op op, lz_node *a, lz_node *b)
     return op_sig(c, lz_sig_get(op, NULL, t, 2), o);
 }
 
-lz_node *lz_tr_ew3(lz_tr *c, lz_op op, lz_node *a, lz_node *b, lz_node *d)
+lz_node *lz_tracer_ew3(lz_tracer *c, lz_op op, lz_node *a, lz_node *b, lz_node *d)
 {
     if (!a || !b || !d)
         return NULL;
@@ -232,29 +233,30 @@ lz_node *lz_tr_ew3(lz_tr *c, lz_op op, lz_node *a, lz_node *b, lz_node *d)
 
 /* ---- numbers ---- */
 
-static lz_node *host_scalar(lz_tr *c, lz_node_kind kind, lz_dtype d, double v, const lz_node *like)
+static lz_node *host_scalar(lz_tracer *c, lz_node_kind kind, lz_dtype d, double v,
+                            const lz_node *like)
 {
     static const lz_shape scalar;
     unsigned char bytes[LZ_NODE_IMM] = {0};
-    lz_dev *dev = lz_tr_dev(c, like);
+    lz_dev *dev = lz_tracer_dev(c, like);
     const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
     if (!t)
         return NULL;
     lz_elem_set_f64(d, bytes, 0, v);
-    return lz_tr_own(c, lz_node_new_host(kind, t, bytes, dev, c->site));
+    return lz_tracer_own(c, lz_node_new_host(kind, t, bytes, dev, c->site));
 }
 
-lz_node *lz_tr_const(lz_tr *c, lz_dtype d, double v, const lz_node *like)
+lz_node *lz_tracer_const(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
 {
     return host_scalar(c, LZ_NODE_CONST, d, v, like);
 }
 
-lz_node *lz_tr_argument(lz_tr *c, lz_dtype d, double v, const lz_node *like)
+lz_node *lz_tracer_argument(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
 {
     return host_scalar(c, LZ_NODE_SCALAR, d, v, like);
 }
 
-lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like)
+lz_node *lz_tracer_scalar(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
 {
     bool special = (v == 0 && !signbit(v)) || v == 1 || v == -1;
     return host_scalar(
@@ -262,22 +264,24 @@ lz_node *lz_tr_scalar(lz_tr *c, lz_dtype d, double v, const lz_node *like)
         v, like);
 }
 
-lz_node *lz_tr_fill(lz_tr *c, lz_node *scalar, const lz_shape *s)
+lz_node *lz_tracer_fill(lz_tracer *c, lz_node *scalar, const lz_shape *s)
 {
     static const lz_ints none;
     if (!scalar || s->rank == 0)
         return scalar;
-    return lz_tr_broadcast_in_dim(c, scalar, &none, s);
+    return lz_tracer_broadcast_in_dim(c, scalar, &none, s);
 }
 
-lz_node *lz_tr_const_like(lz_tr *c, lz_node *x, double v)
+lz_node *lz_tracer_const_like(lz_tracer *c, lz_node *x, double v)
 {
     if (!x)
         return NULL;
-    return lz_tr_fill(c, lz_tr_const(c, lz_node_type(x)->dtype, v, x), &lz_node_type(x)->shape);
+    return lz_tracer_fill(c, lz_tracer_const(c, lz_node_type(x)->dtype, v, x),
+                          &lz_node_type(x)->shape);
 }
 
-lz_node *lz_tr_iota(lz_tr *c, lz_dtype d, const lz_shape *s, int64_t dim, const lz_node *like)
+lz_node *lz_tracer_iota(lz_tracer *c, lz_dtype d, const lz_shape *s, int64_t dim,
+                        const lz_node *like)
 {
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_iota);
@@ -286,13 +290,13 @@ lz_node *lz_tr_iota(lz_tr *c, lz_dtype d, const lz_shape *s, int64_t dim, const 
     a.as_iota.shape = *s;
     const lz_attr *attr = lz_attr_get(&a.head);
     const lz_sig *sig = attr ? lz_sig_get(LZ_OP_IOTA, attr, NULL, 0) : NULL;
-    lz_dev *dev = sig ? lz_tr_dev(c, like) : NULL;
-    return dev ? lz_tr_own(c, lz_node_new_op(sig, NULL, dev, c->site)) : NULL;
+    lz_dev *dev = sig ? lz_tracer_dev(c, like) : NULL;
+    return dev ? lz_tracer_own(c, lz_node_new_op(sig, NULL, dev, c->site)) : NULL;
 }
 
 /* ---- shapes and types ---- */
 
-lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d)
+lz_node *lz_tracer_convert(lz_tracer *c, lz_node *x, lz_dtype d)
 {
     if (!x || lz_node_type(x)->dtype == d)
         return x;
@@ -302,23 +306,23 @@ lz_node *lz_tr_convert(lz_tr *c, lz_node *x, lz_dtype d)
                 lz_dtype_name(from));
         return NULL;
     }
-    return lz_tr_cast(c, x, d);
+    return lz_tracer_cast(c, x, d);
 }
 
-lz_node *lz_tr_cast(lz_tr *c, lz_node *x, lz_dtype d)
+lz_node *lz_tracer_cast(lz_tracer *c, lz_node *x, lz_dtype d)
 {
     if (!x || lz_node_type(x)->dtype == d)
         return x;
     lz_attr_any a;
     /* ATen's truth value of a complex number; StableHLO's convert uses the real part only */
     if (d == LZ_BOOL && lz_dtype_is_complex(lz_node_type(x)->dtype))
-        return lz_tr_compare(c, LZ_CMP_NE, x, lz_tr_const_like(c, x, 0));
+        return lz_tracer_compare(c, LZ_CMP_NE, x, lz_tracer_const_like(c, x, 0));
     lz_attr_init(&a, LZ_ATTR_dtype);
     a.as_dtype.dtype = d;
-    return lz_tr_op(c, LZ_OP_CONVERT, &a.head, &x, 1);
+    return lz_tracer_op(c, LZ_OP_CONVERT, &a.head, &x, 1);
 }
 
-lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *x, lz_node *y)
+lz_node *lz_tracer_compare(lz_tracer *c, lz_comparison_direction dir, lz_node *x, lz_node *y)
 {
     if (!x || !y)
         return NULL;
@@ -330,29 +334,30 @@ lz_node *lz_tr_compare(lz_tr *c, lz_comparison_direction dir, lz_node *x, lz_nod
                                 : lz_dtype_is_signed(d)                        ? LZ_CT_SIGNED
                                                                                : LZ_CT_UNSIGNED;
     lz_node *o[2] = {x, y};
-    return lz_tr_op(c, LZ_OP_COMPARE, &a.head, o, 2);
+    return lz_tracer_op(c, LZ_OP_COMPARE, &a.head, o, 2);
 }
 
-lz_node *lz_tr_reshape(lz_tr *c, lz_node *x, const lz_shape *s)
+lz_node *lz_tracer_reshape(lz_tracer *c, lz_node *x, const lz_shape *s)
 {
     if (!x || lz_shape_eq(&lz_node_type(x)->shape, s))
         return x;
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_shape);
     a.as_shape.shape = *s;
-    return lz_tr_op(c, LZ_OP_RESHAPE, &a.head, &x, 1);
+    return lz_tracer_op(c, LZ_OP_RESHAPE, &a.head, &x, 1);
 }
 
-lz_node *lz_tr_broadcast_in_dim(lz_tr *c, lz_node *x, const lz_ints *dims, const lz_shape *s)
+lz_node *lz_tracer_broadcast_in_dim(lz_tracer *c, lz_node *x, const lz_ints *dims,
+                                    const lz_shape *s)
 {
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_broadcast);
     a.as_broadcast.broadcast_dimensions = *dims;
     a.as_broadcast.shape = *s;
-    return lz_tr_op(c, LZ_OP_BROADCAST_IN_DIM, &a.head, &x, 1);
+    return lz_tracer_op(c, LZ_OP_BROADCAST_IN_DIM, &a.head, &x, 1);
 }
 
-lz_node *lz_tr_transpose(lz_tr *c, lz_node *x, const lz_ints *perm)
+lz_node *lz_tracer_transpose(lz_tracer *c, lz_node *x, const lz_ints *perm)
 {
     bool same = x && perm->n == lz_node_type(x)->shape.rank;
     for (int i = 0; same && i < perm->n; i++)
@@ -362,26 +367,26 @@ lz_node *lz_tr_transpose(lz_tr *c, lz_node *x, const lz_ints *perm)
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_perm);
     a.as_perm.permutation = *perm;
-    return lz_tr_op(c, LZ_OP_TRANSPOSE, &a.head, &x, 1);
+    return lz_tracer_op(c, LZ_OP_TRANSPOSE, &a.head, &x, 1);
 }
 
-lz_node *lz_tr_slice(lz_tr *c, lz_node *x, const lz_ints *start, const lz_ints *limit,
-                     const lz_ints *strides)
+lz_node *lz_tracer_slice(lz_tracer *c, lz_node *x, const lz_ints *start, const lz_ints *limit,
+                         const lz_ints *strides)
 {
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_slice);
     a.as_slice.start_indices = *start;
     a.as_slice.limit_indices = *limit;
     a.as_slice.strides = *strides;
-    return lz_tr_op(c, LZ_OP_SLICE, &a.head, &x, 1);
+    return lz_tracer_op(c, LZ_OP_SLICE, &a.head, &x, 1);
 }
 
-lz_node *lz_tr_concat(lz_tr *c, lz_node *const *xs, uint32_t n, int64_t dim)
+lz_node *lz_tracer_concat(lz_tracer *c, lz_node *const *xs, uint32_t n, int64_t dim)
 {
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_dim);
     a.as_dim.dimension = dim;
-    return n == 1 ? xs[0] : lz_tr_op(c, LZ_OP_CONCATENATE, &a.head, xs, n);
+    return n == 1 ? xs[0] : lz_tracer_op(c, LZ_OP_CONCATENATE, &a.head, xs, n);
 }
 
 /* The identity element of the op. False when the op has none for the dtype. */
@@ -416,7 +421,7 @@ static bool identity(lz_op op, lz_dtype d, unsigned char *bytes)
     return true;
 }
 
-lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *like)
+lz_node *lz_tracer_identity(lz_tracer *c, lz_op combiner, lz_dtype d, const lz_node *like)
 {
     static const lz_shape scalar;
     unsigned char bytes[LZ_NODE_IMM];
@@ -426,15 +431,16 @@ lz_node *lz_tr_identity(lz_tr *c, lz_op combiner, lz_dtype d, const lz_node *lik
         return NULL;
     }
     const lz_type *st = lz_type_get(d, &scalar);
-    return st ? lz_tr_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, like->dev, c->site)) : NULL;
+    return st ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, like->dev, c->site))
+              : NULL;
 }
 
-lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
+lz_node *lz_tracer_reduce(lz_tracer *c, lz_op combiner, lz_node *x, const lz_ints *dims)
 {
     if (!x)
         return NULL;
     lz_dtype d = lz_node_type(x)->dtype;
-    lz_node *o[2] = {x, lz_tr_identity(c, combiner, d, x)};
+    lz_node *o[2] = {x, lz_tracer_identity(c, combiner, d, x)};
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_reduce);
     for (int i = 0; i < dims->n; i++) /* ascending, so that equal reductions are one signature */
@@ -447,10 +453,10 @@ lz_node *lz_tr_reduce(lz_tr *c, lz_op combiner, lz_node *x, const lz_ints *dims)
             }
     if (!o[1] || !(a.as_reduce.body = lz_region_binary(combiner, d)))
         return NULL;
-    return lz_tr_result(c, lz_tr_op(c, LZ_OP_REDUCE, &a.head, o, 2), 0);
+    return lz_tracer_result(c, lz_tracer_op(c, LZ_OP_REDUCE, &a.head, o, 2), 0);
 }
 
-lz_op lz_tr_combiner(const char *name)
+lz_op lz_tracer_combiner(const char *name)
 {
     lz_op op = name ? lz_op_from_text(name, strlen(name)) : LZ_OP_NONE;
     if (!name)

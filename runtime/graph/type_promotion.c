@@ -51,7 +51,7 @@ static int category(lz_dtype d)
     return d == LZ_BOOL ? 0 : lz_dtype_is_int(d) ? 1 : lz_dtype_is_float(d) ? 2 : 3;
 }
 
-lz_dtype lz_tr_result_dtype(const lz_node *a, const lz_node *b)
+lz_dtype lz_tracer_result_dtype(const lz_node *a, const lz_node *b)
 {
     const lz_type *ta = lz_node_type(a), *tb = lz_node_type(b);
     lz_dtype d;
@@ -80,7 +80,7 @@ static void shape_text(const lz_shape *s, char *buf, size_t n)
         snprintf(buf + at, n - at, "]");
 }
 
-bool lz_tr_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out)
+bool lz_tracer_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out)
 {
     int rank = a->rank > b->rank ? a->rank : b->rank;
     lz_shape r = {.rank = rank};
@@ -101,7 +101,7 @@ bool lz_tr_broadcast_shapes(const lz_shape *a, const lz_shape *b, lz_shape *out)
     return true;
 }
 
-lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s)
+lz_node *lz_tracer_expand(lz_tracer *c, lz_node *x, const lz_shape *s)
 {
     if (!x)
         return NULL;
@@ -121,48 +121,48 @@ lz_node *lz_tr_expand(lz_tr *c, lz_node *x, const lz_shape *s)
         LZ_FAIL(LZ_ESHAPE, "shape %s does not broadcast to %s", ta, tb);
         return NULL;
     }
-    return lz_tr_broadcast_in_dim(c, x, &dims, s);
+    return lz_tracer_broadcast_in_dim(c, x, &dims, s);
 }
 
 /* A host scalar of another device is copied to the other operand's device. */
-static inline lz_node *bring(lz_tr *c, lz_node *x, const lz_node *to)
+static inline lz_node *bring(lz_tracer *c, lz_node *x, const lz_node *to)
 {
     if (x->dev == to->dev || !lz_node_is_host(x))
         return x;
-    return lz_tr_own(
+    return lz_tracer_own(
         c, lz_node_new_host((lz_node_kind)x->kind, lz_node_type(x), x->imm, to->dev, x->site));
 }
 
-bool lz_tr_match(lz_tr *c, lz_node **a, lz_node **b)
+bool lz_tracer_match(lz_tracer *c, lz_node **a, lz_node **b)
 {
     if (!*a || !*b || !(*a = bring(c, *a, *b)) || !(*b = bring(c, *b, *a)))
         return false;
     const lz_type *ta = lz_node_type(*a), *tb = lz_node_type(*b);
     if (ta == tb)
         return true;
-    lz_dtype d = lz_tr_result_dtype(*a, *b);
+    lz_dtype d = lz_tracer_result_dtype(*a, *b);
     lz_shape s;
-    if (d == LZ_DTYPE_NONE || !lz_tr_broadcast_shapes(&ta->shape, &tb->shape, &s))
+    if (d == LZ_DTYPE_NONE || !lz_tracer_broadcast_shapes(&ta->shape, &tb->shape, &s))
         return false;
-    *a = lz_tr_expand(c, lz_tr_convert(c, *a, d), &s);
-    *b = lz_tr_expand(c, lz_tr_convert(c, *b, d), &s);
+    *a = lz_tracer_expand(c, lz_tracer_convert(c, *a, d), &s);
+    *b = lz_tracer_expand(c, lz_tracer_convert(c, *b, d), &s);
     return *a && *b;
 }
 
-lz_node *lz_tr_binary(lz_tr *c, lz_op op, lz_node *a, lz_node *b)
+lz_node *lz_tracer_binary(lz_tracer *c, lz_op op, lz_node *a, lz_node *b)
 {
-    return lz_tr_match(c, &a, &b) ? lz_tr_ew2(c, op, a, b) : NULL;
+    return lz_tracer_match(c, &a, &b) ? lz_tracer_ew2(c, op, a, b) : NULL;
 }
 
-lz_node *lz_tr_float(lz_tr *c, lz_node *x)
+lz_node *lz_tracer_float(lz_tracer *c, lz_node *x)
 {
     if (!x)
         return NULL;
     lz_dtype d = lz_node_type(x)->dtype;
-    return d == LZ_BOOL || lz_dtype_is_int(d) ? lz_tr_convert(c, x, LZ_F32) : x;
+    return d == LZ_BOOL || lz_dtype_is_int(d) ? lz_tracer_convert(c, x, LZ_F32) : x;
 }
 
-bool lz_tr_dim(int64_t dim, int32_t rank, int64_t *out)
+bool lz_tracer_dim(int64_t dim, int32_t rank, int64_t *out)
 {
     int64_t n = rank ? rank : 1;
     if (dim < -n || dim >= n) {
@@ -174,7 +174,7 @@ bool lz_tr_dim(int64_t dim, int32_t rank, int64_t *out)
     return true;
 }
 
-lz_node *lz_tr_scalar_for(lz_tr *c, lz_node **x, double v, bool want_float)
+lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float)
 {
     if (!*x)
         return NULL;
@@ -185,7 +185,7 @@ lz_node *lz_tr_scalar_for(lz_tr *c, lz_node **x, double v, bool want_float)
             d = LZ_F32;
         else if (d == LZ_BOOL)
             d = LZ_I64;
-        *x = lz_tr_convert(c, *x, d);
+        *x = lz_tracer_convert(c, *x, d);
     }
-    return *x ? lz_tr_fill(c, lz_tr_scalar(c, d, v, *x), &lz_node_type(*x)->shape) : NULL;
+    return *x ? lz_tracer_fill(c, lz_tracer_scalar(c, d, v, *x), &lz_node_type(*x)->shape) : NULL;
 }

@@ -66,16 +66,16 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
     lz_node_release(pred);
     LZ_TRY(s);
     LZ_TRY(lz_body_results(r->out, n, r->type, "result", r->node));
-    lz_tr t;
-    lz_tr_begin(&t, "lz_while", c->site);
+    lz_tracer t;
+    lz_tracer_begin(&t, "lz_while", c->site);
     const int64_t one = 1;
-    lz_node *k = t.thr ? lz_tr_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(iteration),
-                                                        &one, c->dev, c->site))
+    lz_node *k = t.thr ? lz_tracer_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(iteration),
+                                                            &one, c->dev, c->site))
                        : NULL;
-    next = lz_tr_ew2(&t, LZ_OP_ADD, iteration, k);
+    next = lz_tracer_ew2(&t, LZ_OP_ADD, iteration, k);
     if (next)
         lz_node_retain(next);
-    lz_tr_drop(&t);
+    lz_tracer_drop(&t);
     if (!next)
         return lz_error_get()->status;
     r->node[n] = next;
@@ -136,13 +136,13 @@ lz_status lz_while_at(lz_tensor *const *init, int n, lz_cond_fn *cond, lz_body_f
 /* i as the callback sees it: the iteration plus the lower bound. */
 static lz_tensor *round_handle(lz_node *iteration, int64_t lower, const lz_site *site)
 {
-    lz_tr t;
-    lz_tr_begin(&t, "lz_fori", site);
+    lz_tracer t;
+    lz_tracer_begin(&t, "lz_fori", site);
     lz_node *at = NULL;
     if (t.thr)
-        at = lz_tr_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(iteration), &lower,
-                                            iteration->dev, site));
-    return lz_tr_end(&t, lower ? lz_tr_ew2(&t, LZ_OP_ADD, iteration, at) : iteration);
+        at = lz_tracer_own(&t, lz_node_new_host(LZ_NODE_CONST, lz_node_type(iteration), &lower,
+                                                iteration->dev, site));
+    return lz_tracer_end(&t, lower ? lz_tracer_ew2(&t, LZ_OP_ADD, iteration, at) : iteration);
 }
 
 static lz_status run_fori(lz_call *c, int64_t lower, int64_t trip_count, lz_round_fn *body,
@@ -535,15 +535,15 @@ static lz_status check_chooser(lz_call *c, bool two)
     if (t->nelem != 1)
         return LZ_FAIL(LZ_ESHAPE, "%s is %s, but one element is needed", two ? "pred" : "index",
                        lz_type_short(t, text, sizeof text));
-    lz_tr r;
-    lz_tr_begin(&r, c->frame.op, c->site);
-    lz_node *y = r.thr ? lz_tr_reshape(&r, x, &scalar) : NULL;
+    lz_tracer r;
+    lz_tracer_begin(&r, c->frame.op, c->site);
+    lz_node *y = r.thr ? lz_tracer_reshape(&r, x, &scalar) : NULL;
     if (y) {
         lz_node_retain(y);
         c->in.data[0] = y;
         lz_node_release(x);
     }
-    lz_tr_drop(&r);
+    lz_tracer_drop(&r);
     return y ? LZ_OK : lz_error_get()->status;
 }
 
@@ -598,18 +598,19 @@ lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int no
     lz_body_fn *const both[2] = {fn, fn};
     choice x = {both, 2, nin, nout, user, NULL};
     const unsigned char yes = 1;
-    lz_tr c;
-    lz_tr_begin(&c, "lz_checkpoint", site);
+    lz_tracer c;
+    lz_tracer_begin(&c, "lz_checkpoint", site);
     const lz_type *t = c.thr ? lz_type_get(LZ_BOOL, &scalar) : NULL;
-    lz_dev *dev = t ? lz_tr_dev(&c, NULL) : NULL;
+    lz_dev *dev = t ? lz_tracer_dev(&c, NULL) : NULL;
     for (int i = 0; dev && in && i < nin; i++) { /* the device of the operands */
         lz_node *n = in[i] ? lz_trace_node_of(in[i]) : NULL;
         if (n && !lz_node_is_host(n))
             dev = n->dev;
         lz_node_release(n);
     }
-    lz_node *p = dev ? lz_tr_own(&c, lz_node_new_host(LZ_NODE_CONST, t, &yes, dev, site)) : NULL;
-    p = p ? lz_tr_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &p, 1) : NULL;
-    lz_tensor *pred = lz_tr_end(&c, p);
+    lz_node *p =
+        dev ? lz_tracer_own(&c, lz_node_new_host(LZ_NODE_CONST, t, &yes, dev, site)) : NULL;
+    p = p ? lz_tracer_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &p, 1) : NULL;
+    lz_tensor *pred = lz_tracer_end(&c, p);
     return choose("lz_checkpoint", pred, &x, in, true, out, site);
 }

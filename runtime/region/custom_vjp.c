@@ -21,7 +21,7 @@ typedef struct custom {
 static lz_status run_forward(custom *x, lz_tensor *const *in)
 {
     lz_tensor **out = x->t, **residual = out + x->nout;
-    lz_thr *thr = lz_thr_get();
+    lz_thread_state *thr = lz_thread_state_get();
     if (!thr)
         return lz_error_get()->status;
     LZ_TRY(lz_scope_begin());

@@ -52,16 +52,16 @@ static bool record(const char *target, const char *config, const lz_ffi_type *re
     return ok;
 }
 
-static lz_node *call_node(lz_tr *c, lz_tensor *const *args, int nargs, const lz_attr_any *a)
+static lz_node *call_node(lz_tracer *c, lz_tensor *const *args, int nargs, const lz_attr_any *a)
 {
     lz_node *r = NULL, **o = lz_calloc((size_t)nargs, sizeof *o);
     bool ok = o != NULL;
     if (!ok)
         (void)LZ_FAIL(LZ_EMEM, "no memory for %d operands", nargs);
     for (int i = 0; i < nargs && ok; i++)
-        ok = (o[i] = lz_tr_in(c, args[i])) != NULL;
+        ok = (o[i] = lz_tracer_in(c, args[i])) != NULL;
     if (ok)
-        r = lz_tr_op(c, LZ_OP_CUSTOM_CALL, &a->head, o, (uint32_t)nargs);
+        r = lz_tracer_op(c, LZ_OP_CUSTOM_CALL, &a->head, o, (uint32_t)nargs);
     lz_free(o);
     return r;
 }
@@ -70,18 +70,18 @@ lz_tensor *lz_custom_call_at(const char *target, const char *backend_config, lz_
                              int nargs, const lz_ffi_type *rets, int nrets, lz_tensor **out,
                              const lz_site *site)
 {
-    lz_tr c;
+    lz_tracer c;
     lz_attr_any a;
     lz_node *m = NULL;
-    lz_tr_begin(&c, "lz_custom_call", site);
+    lz_tracer_begin(&c, "lz_custom_call", site);
     if (check(target, args, nargs, rets, nrets, out) == LZ_OK &&
         record(target, backend_config, rets, nrets, &a))
         m = call_node(&c, args, nargs, &a);
     for (int k = 1; out && k < nrets && k < MOST; k++) {
-        lz_node *r = lz_tr_result(&c, m, k);
+        lz_node *r = lz_tracer_result(&c, m, k);
         out[k] = r && c.thr ? lz_trace_tensor_of(r, site) : lz_trace_error_tensor(c.op, site);
     }
-    lz_tensor *first = lz_tr_end(&c, lz_tr_result(&c, m, 0));
+    lz_tensor *first = lz_tracer_end(&c, lz_tracer_result(&c, m, 0));
     if (out && nrets > 0)
         out[0] = first;
     return first;

@@ -177,7 +177,7 @@ static lz_status trace_all(trace *t, lz_body_fn *fn, void *user, lz_tensor *cons
     LZ_TRY(lz_body_begin(&t->b, f->dev));
     lz_status s = record(t, fn, user);
     if (s == LZ_OK)
-        s = compile(t, o && o->name ? lz_thr_intern(o->name) : NULL);
+        s = compile(t, o && o->name ? lz_thread_state_intern(o->name) : NULL);
     lz_body_end(&t->b);
     return s;
 }
@@ -221,10 +221,10 @@ lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in,
 
 typedef struct run {
     lz_function *f;
-    lz_slot **slot; /* per argument */
-    lz_node **in;   /* per argument, owned */
-    lz_dbuf **buf;  /* per parameter of the program: owned but for donated ones */
-    lz_dbuf **out;  /* per result of the program */
+    lz_slot **slot;         /* per argument */
+    lz_node **in;           /* per argument, owned */
+    lz_device_buffer **buf; /* per parameter of the program: owned but for donated ones */
+    lz_device_buffer **out; /* per result of the program */
     bool *donated;
     lz_node **result; /* per result: owned */
     void *block;
@@ -242,7 +242,7 @@ static lz_status run_room(run *r, void *few, size_t size)
     memset(p, 0, need);
     r->slot = (lz_slot **)p;
     r->in = (lz_node **)(p + nin);
-    r->buf = (lz_dbuf **)(p + 2 * nin);
+    r->buf = (lz_device_buffer **)(p + 2 * nin);
     r->out = r->buf + nleaf;
     r->result = (lz_node **)(r->out + nres);
     r->donated = (bool *)(r->result + nout);
@@ -294,7 +294,7 @@ static lz_status compute_pending(run *r)
 /* Whether the donated handle is the only owner of the argument's memory. */
 static bool is_alone(const lz_node *n)
 {
-    const lz_dbuf *b = lz_node_buf(n);
+    const lz_device_buffer *b = lz_node_buf(n);
     return lz_node_refs(n) == 2 && b && !b->release &&
            __atomic_load_n(&b->refs, __ATOMIC_ACQUIRE) == 1 &&
            !(atomic_load(&((lz_node *)(uintptr_t)n)->flags) & LZ_NODE_SHARED);
@@ -322,7 +322,7 @@ static lz_status gather(run *r)
         r->buf[i] = lz_node_buf(n);
         r->donated[i] = l->donate && is_alone(n);
         if (!r->donated[i])
-            lz_dbuf_retain(r->buf[i]);
+            lz_device_buffer_retain(r->buf[i]);
     }
     return LZ_OK;
 }
@@ -332,18 +332,18 @@ static lz_status take_results(run *r)
     const lz_function *f = r->f;
     lz_status s = LZ_OK;
     for (int k = 0; k < f->nout && s == LZ_OK; k++) {
-        lz_dbuf *b = r->out[f->prog->root_result[k]];
-        lz_dbuf_retain(b);
+        lz_device_buffer *b = r->out[f->prog->root_result[k]];
+        lz_device_buffer_retain(b);
         r->result[k] = lz_node_new_buffer(f->out_type[k], f->dev, b, NULL);
         if (!r->result[k]) {
-            lz_dbuf_release(b);
+            lz_device_buffer_release(b);
             s = lz_error_get()->status;
         } else if (f->prog->shared[k]) {
             atomic_fetch_or(&r->result[k]->flags, LZ_NODE_SHARED);
         }
     }
     for (uint32_t i = 0; i < f->prog->nresult; i++)
-        lz_dbuf_release(r->out[i]);
+        lz_device_buffer_release(r->out[i]);
     return s;
 }
 
@@ -373,7 +373,7 @@ static lz_status execute(run *r)
     }
     for (uint32_t i = 0; i < f->nleaf; i++)
         if (r->buf[i] && !r->donated[i])
-            lz_dbuf_release(r->buf[i]);
+            lz_device_buffer_release(r->buf[i]);
     if (s == LZ_OK)
         s = take_results(r);
     if (s == LZ_OK)

@@ -9,7 +9,7 @@
 lz_status lz_body_begin(lz_body *b, lz_dev *dev)
 {
     memset(b, 0, sizeof *b);
-    b->thr = lz_thr_get();
+    b->thr = lz_thread_state_get();
     b->dev = dev;
     if (!b->thr)
         return lz_error_get()->status;
@@ -65,7 +65,7 @@ void lz_body_free(lz_body *b)
     lz_vec_free(&b->captured);
 }
 
-lz_callback lz_callback_begin(lz_thr *t)
+lz_callback lz_callback_begin(lz_thread_state *t)
 {
     lz_callback c = {t->api_op, t->api_site, t->api_caller};
     t->api_op = NULL;
@@ -73,7 +73,7 @@ lz_callback lz_callback_begin(lz_thr *t)
     return c;
 }
 
-void lz_callback_end(lz_thr *t, const lz_callback *c)
+void lz_callback_end(lz_thread_state *t, const lz_callback *c)
 {
     t->api_op = c->op;
     t->api_site = c->site;
@@ -332,7 +332,7 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
                         lz_node *const *captured, uint32_t ncaptured, lz_node **results,
                         const lz_site *site)
 {
-    lz_tr c;
+    lz_tracer c;
     size_t total = (size_t)n + ncaptured;
     lz_node **all = lz_alloc((total + 1) * sizeof *all);
     if (!all)
@@ -341,12 +341,12 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
         memcpy(all, opnd, n * sizeof *all);
     if (ncaptured)
         memcpy(all + n, captured, ncaptured * sizeof *all);
-    lz_tr_begin(&c, lz_op_get(op)->text, site);
-    lz_node *m = c.thr ? lz_tr_op(&c, op, record, all, (uint32_t)total) : NULL;
+    lz_tracer_begin(&c, lz_op_get(op)->text, site);
+    lz_node *m = c.thr ? lz_tracer_op(&c, op, record, all, (uint32_t)total) : NULL;
     lz_status s = m ? LZ_OK : lz_error_get()->status;
     uint32_t got = 0;
     for (; s == LZ_OK && got < m->sig->nresult; got++) {
-        lz_node *r = lz_tr_result(&c, m, got);
+        lz_node *r = lz_tracer_result(&c, m, got);
         if (!r) {
             s = lz_error_get()->status;
             break;
@@ -355,7 +355,7 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
     }
     while (s != LZ_OK && got > 0)
         lz_node_release(results[--got]);
-    lz_tr_drop(&c);
+    lz_tracer_drop(&c);
     lz_free(all);
     return s;
 }
@@ -365,18 +365,18 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
 /* Zeros, to be overwritten. */
 lz_node *lz_node_new_zeros(const lz_type *t, lz_dev *dev, const lz_site *site)
 {
-    lz_tr c;
+    lz_tracer c;
     lz_node *like = NULL, *z = NULL;
     static const lz_shape scalar;
     static const unsigned char zero[LZ_NODE_IMM];
-    lz_tr_begin(&c, "zeros", site);
+    lz_tracer_begin(&c, "zeros", site);
     const lz_type *one = c.thr ? lz_type_get(t->dtype, &scalar) : NULL;
     if (one)
-        like = lz_tr_own(&c, lz_node_new_host(LZ_NODE_CONST, one, zero, dev, site));
-    z = like ? lz_tr_fill(&c, like, &t->shape) : NULL;
+        like = lz_tracer_own(&c, lz_node_new_host(LZ_NODE_CONST, one, zero, dev, site));
+    z = like ? lz_tracer_fill(&c, like, &t->shape) : NULL;
     if (z)
         lz_node_retain(z);
-    lz_tr_drop(&c);
+    lz_tracer_drop(&c);
     return z;
 }
 

@@ -19,7 +19,7 @@ typedef struct lz_loop_frame {
 
 /* A region being recorded, between lz_body_begin and lz_body_end. */
 typedef struct lz_body {
-    lz_thr *thr;
+    lz_thread_state *thr;
     lz_dev *dev;
     uint64_t first_id;              /* nodes traced since then have this id or a larger one */
     LZ_VEC(lz_node *) placeholders; /* owned */
@@ -52,8 +52,8 @@ typedef struct lz_callback {
     const lz_site *site;
     void *caller;
 } lz_callback;
-lz_callback lz_callback_begin(lz_thr *t);
-void lz_callback_end(lz_thr *t, const lz_callback *c);
+lz_callback lz_callback_begin(lz_thread_state *t);
+void lz_callback_end(lz_thread_state *t, const lz_callback *c);
 
 /* Records the instructions of a region again, with args as its parameters: new references in
  * results. */

@@ -68,7 +68,7 @@ static lz_status give(vmap *x, lz_node *n, bool mapped)
 }
 
 /* Argument i with the batch dimension in front. */
-static lz_node *in_front(lz_tr *t, const vmap *x, int i)
+static lz_node *in_front(lz_tracer *t, const vmap *x, int i)
 {
     lz_node *n = x->c.in.data[i];
     lz_ints perm = {.n = lz_node_type(n)->shape.rank, .v = {x->in_axis[i]}};
@@ -76,13 +76,13 @@ static lz_node *in_front(lz_tr *t, const vmap *x, int i)
         return n;
     for (int d = 1; d < perm.n; d++)
         perm.v[d] = d <= x->in_axis[i] ? d - 1 : d;
-    return lz_tr_transpose(t, n, &perm);
+    return lz_tracer_transpose(t, n, &perm);
 }
 
 static lz_status gather_args(vmap *x, lz_node *const *captured, uint32_t n)
 {
-    lz_tr t;
-    lz_tr_begin(&t, "lz_vmap", x->c.site);
+    lz_tracer t;
+    lz_tracer_begin(&t, "lz_vmap", x->c.site);
     lz_status s = t.thr ? LZ_OK : lz_error_get()->status;
     for (int i = 0; i < x->nin && s == LZ_OK; i++)
         s = give(x, in_front(&t, x, i), x->in_axis[i] >= 0);
@@ -90,11 +90,11 @@ static lz_status gather_args(vmap *x, lz_node *const *captured, uint32_t n)
     lz_node *like =
         lz_node_new_zeros(lz_type_get(LZ_I64, &(lz_shape){.rank = 0}), x->c.dev, x->c.site);
     if (s == LZ_OK)
-        s = give(x, lz_tr_iota(&t, LZ_I64, &examples, 0, like), true);
+        s = give(x, lz_tracer_iota(&t, LZ_I64, &examples, 0, like), true);
     lz_node_release(like);
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
         s = give(x, captured[i], false);
-    lz_tr_drop(&t);
+    lz_tracer_drop(&t);
     return s;
 }
 

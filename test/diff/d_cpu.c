@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct buffers {
-    lz_dbuf *in[256], *out[256];
+    lz_device_buffer *in[256], *out[256];
     bool given[256];
 } buffers;
 
@@ -20,10 +20,10 @@ static const lz_backend *cpu;
  * the last results. */
 static lz_status spoil(size_t nbytes)
 {
-    lz_dbuf *b;
+    lz_device_buffer *b;
     LZ_TRY(cpu->alloc(0, nbytes, &b));
     memset(b->data, 0xA5, nbytes);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     return LZ_OK;
 }
 
@@ -76,9 +76,9 @@ static bool run(lz_exec *x, const lz_func *f, lz_literal *const *args, const boo
         s = download(f, &b, got);
     bool ok = s == LZ_OK ? arguments_kept(f, args, &b, r) : lz_diff_failed("execute", r);
     for (uint32_t i = 0; i < f->nparam; i++)
-        lz_dbuf_release(b.in[i]);
+        lz_device_buffer_release(b.in[i]);
     for (uint32_t k = 0; k < f->nresult; k++)
-        lz_dbuf_release(b.out[k]);
+        lz_device_buffer_release(b.out[k]);
     lz_event_release(done);
     return ok;
 }

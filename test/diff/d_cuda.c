@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct buffers {
-    lz_dbuf *in[256], *out[256];
+    lz_device_buffer *in[256], *out[256];
     bool given[256];
 } buffers;
 
@@ -65,9 +65,9 @@ static bool run(lz_exec *x, const lz_func *f, lz_literal *const *args, const boo
         s = download(f, &b, got);
     bool ok = s == LZ_OK ? arguments_kept(f, args, &b, r) : lz_diff_failed("execute", r);
     for (uint32_t i = 0; i < f->nparam; i++)
-        lz_dbuf_release(b.in[i]);
+        lz_device_buffer_release(b.in[i]);
     for (uint32_t k = 0; k < f->nresult; k++)
-        lz_dbuf_release(b.out[k]);
+        lz_device_buffer_release(b.out[k]);
     lz_event_release(done);
     return ok;
 }

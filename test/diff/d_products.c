@@ -254,7 +254,7 @@ static uint64_t boxes(void)
 }
 
 /* What lies `off` bytes behind the start of its memory. */
-static void place(const lz_backend *cuda, const lz_literal *arg, size_t off, lz_dbuf **out)
+static void place(const lz_backend *cuda, const lz_literal *arg, size_t off, lz_device_buffer **out)
 {
     ck_assert_int_eq(cuda->alloc(0, arg->nbytes + off, out), LZ_OK);
     (*out)->data = (char *)(*out)->data + off;
@@ -269,7 +269,7 @@ static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const
     const lz_backend *cuda = device();
     lz_exec *x = NULL;
     lz_compile_options o = {0};
-    lz_dbuf *in[3], *out[1];
+    lz_device_buffer *in[3], *out[1];
     lz_event *done = NULL;
     bool given[3] = {false};
     ck_assert_msg(cuda->compile(0, f, &o, &x) == LZ_OK, "%s", lz_error_get()->message);
@@ -283,9 +283,9 @@ static lz_literal *execute_then(const lz_func *f, lz_literal *const *args, const
     ck_assert_int_eq(cuda->copy_out(out[0], got->data, got->nbytes), LZ_OK);
     for (int i = 0; i < 3; i++) {
         in[i]->data = (char *)in[i]->data - off;
-        lz_dbuf_release(in[i]);
+        lz_device_buffer_release(in[i]);
     }
-    lz_dbuf_release(out[0]);
+    lz_device_buffer_release(out[0]);
     lz_event_release(done);
     cuda->exec_free(x);
     return got;

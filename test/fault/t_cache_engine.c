@@ -1,7 +1,7 @@
 /* t_cache_engine.c - the whole library on a cache that is damaged, of another make, not to be
  * trusted, only read or taken away: processes of their own compute a number, and say what they
- * compiled, found and warned of. The law of every case: the number is the same. What the cache by
- * itself does is in t_cache_faults.c and its neighbours. */
+ * compiled, found and warned of. What holds in every case: the number is the same. What the cache
+ * by itself does is in t_cache_faults.c and its neighbours. */
 #include "cachetest.h"
 #include <lazuli/lazuli.h>
 #include <math.h>

@@ -1,7 +1,7 @@
-/* t_cache_faults.c - everything that can be wrong with the files of a cache. The law of every case:
- * the caller gets the right value or none, the named counter moves, and a later store makes the
- * entry good again. Case numbers (C01 ...) are stable names. Directories and system calls that fail
- * are in t_cache_syscalls.c, what needs several processes in t_cache_processes.c. */
+/* t_cache_faults.c - everything that can be wrong with the files of a cache. What holds in every
+ * case: the caller gets the right value or none, the named counter moves, and a later store makes
+ * the entry good again. Case numbers (C01 ...) are stable names. Directories and system calls that
+ * fail are in t_cache_syscalls.c, what needs several processes in t_cache_processes.c. */
 #include "cachetest.h"
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,6 +1,7 @@
 /* t_cache_syscalls.c - system calls that fail one by one or always, full and read-only disks, and
- * directories that must not be trusted or go away. The law of every case: the caller gets the right
- * value or none, nothing half is left under a name, and all works again when the fault has gone. */
+ * directories that must not be trusted or go away. What holds in every case: the caller gets the
+ * right value or none, nothing half is left under a name, and all works again when the fault has
+ * gone. */
 #include "cachetest.h"
 #include <sched.h>
 #include <sys/mount.h>

@@ -97,7 +97,7 @@ def node_text(n):
 
 
 def node_buf(n):
-    return n['buf'].cast(gdb.lookup_type('lz_dbuf').pointer())
+    return n['buf'].cast(gdb.lookup_type('lz_device_buffer').pointer())
 
 
 def handle_text(handle):

@@ -68,15 +68,15 @@ static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in
 }
 
 /* ---- execution ---- */
-static lz_status run_again(const lz_backend *b, lz_exec *x, lz_dbuf **in, const bool *donated,
-                           lz_dbuf **out, uint32_t nout)
+static lz_status run_again(const lz_backend *b, lz_exec *x, lz_device_buffer **in,
+                           const bool *donated, lz_device_buffer **out, uint32_t nout)
 {
     lz_event *done = NULL;
     lz_status s = b->execute(x, 0, in, donated, true, out, &done);
     if (s == LZ_OK)
         s = lz_event_wait(done);
     for (uint32_t i = 0; i < nout; i++) {
-        lz_dbuf_release(out[i]);
+        lz_device_buffer_release(out[i]);
         out[i] = NULL;
     }
     lz_event_release(done);
@@ -87,8 +87,8 @@ static lz_status run_again(const lz_backend *b, lz_exec *x, lz_dbuf **in, const 
 static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t times,
                              lz_literal *const *in, lz_literal **out)
 {
-    lz_dbuf **bin = lz_calloc(f->nparam + 1, sizeof *bin),
-            **bout = lz_calloc(f->nresult + 1, sizeof *bout);
+    lz_device_buffer **bin = lz_calloc(f->nparam + 1, sizeof *bin),
+                     **bout = lz_calloc(f->nresult + 1, sizeof *bout);
     bool *donated = lz_calloc(f->nparam + 1, sizeof *donated);
     lz_exec *x = NULL;
     lz_event *done = NULL;
@@ -114,9 +114,9 @@ static lz_status run_backend(const lz_backend *b, const lz_func *f, uint64_t tim
         s = out[i] ? b->copy_out(bout[i], out[i]->data, out[i]->nbytes) : LZ_EMEM;
     }
     for (uint32_t i = 0; bin && i < f->nparam; i++)
-        lz_dbuf_release(bin[i]);
+        lz_device_buffer_release(bin[i]);
     for (uint32_t i = 0; bout && i < f->nresult; i++)
-        lz_dbuf_release(bout[i]);
+        lz_device_buffer_release(bout[i]);
     lz_event_release(done);
     if (x)
         b->exec_free(x);

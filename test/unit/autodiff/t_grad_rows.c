@@ -230,14 +230,14 @@ static void choose_point(const kase *c, int range, uint32_t seed)
 
 static lz_tensor *record(const kase *k, lz_tensor *const *x)
 {
-    lz_tr c;
+    lz_tracer c;
     lz_node *in[MAX_PARAM + MAX_WEIGHTS], *out = NULL;
-    lz_tr_begin(&c, "rows", LZ_SITE);
+    lz_tracer_begin(&c, "rows", LZ_SITE);
     for (uint32_t p = 0; p < k->loss->nparam; p++)
-        in[p] = lz_tr_in(&c, x[p]);
+        in[p] = lz_tracer_in(&c, x[p]);
     lz_status s = lz_region_replay(k->loss, in, &out, LZ_SITE);
     ck_assert_msg(s == LZ_OK, "%s: %s", k->name, lz_error_get()->message);
-    return lz_tr_end(&c, lz_tr_own(&c, out));
+    return lz_tracer_end(&c, lz_tracer_own(&c, out));
 }
 
 static lz_tensor *weigh(lz_tensor *t, uint32_t seed)

@@ -197,7 +197,7 @@ END_TEST
 
 static void run_exec(const lz_backend *be, lz_exec *x)
 {
-    lz_dbuf *in[2], *out[1];
+    lz_device_buffer *in[2], *out[1];
     lz_event *done;
     int32_t v[2] = {5, 7};
     OK(be->alloc(0, sizeof v, &in[0]));
@@ -211,9 +211,9 @@ static void run_exec(const lz_backend *be, lz_exec *x)
     OK(be->copy_out(out[0], v, sizeof v));
     ck_assert_str_eq(made, want);
     ck_assert_int_eq(v[0], 6);
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
-    lz_dbuf_release(out[0]);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
+    lz_device_buffer_release(out[0]);
 }
 
 START_TEST(on_devices)

@@ -86,9 +86,9 @@ static lz_exec *load(const lz_compile_options *o)
     return x;
 }
 
-static lz_dbuf *upload(const void *p, size_t n)
+static lz_device_buffer *upload(const void *p, size_t n)
 {
-    lz_dbuf *b;
+    lz_device_buffer *b;
     OK(cpu()->alloc(0, n, &b));
     OK(cpu()->copy_in(b, p, n));
     return b;
@@ -119,7 +119,7 @@ static void run_and_check(lz_exec *x, bool give)
 {
     float xs[N], s[C], y[N], z[N];
     inputs(xs, s);
-    lz_dbuf *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
+    lz_device_buffer *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
     lz_event *done;
     OK(cpu()->execute(x, 0, in, (bool[]){give, false}, false, out, &done));
     ck_assert((out[1] == in[0]) == give);
@@ -132,8 +132,8 @@ static void run_and_check(lz_exec *x, bool give)
         ck_assert(memcmp(y, xs, sizeof y) == 0);
     }
     for (int i = 0; i < 2; i++) {
-        lz_dbuf_release(in[i]);
-        lz_dbuf_release(out[i]);
+        lz_device_buffer_release(in[i]);
+        lz_device_buffer_release(out[i]);
     }
     lz_event_release(done);
 }
@@ -175,14 +175,15 @@ START_TEST(steps_chain)
         for (int k = 0; k < STEPS; k++)
             want[i] = fmaf(want[i], (float)(i % C) / 3 - 2, 0.5f);
     }
-    lz_dbuf *p = upload(xs, sizeof xs), *sb = upload(s, sizeof s);
+    lz_device_buffer *p = upload(xs, sizeof xs), *sb = upload(s, sizeof s);
     for (int k = 0; k < STEPS; k++) {
-        lz_dbuf *out[2];
+        lz_device_buffer *out[2];
         lz_event *done;
-        OK(cpu()->execute(x, 0, (lz_dbuf *[]){p, sb}, (bool[]){true, false}, false, out, &done));
+        OK(cpu()->execute(x, 0, (lz_device_buffer *[]){p, sb}, (bool[]){true, false}, false, out,
+                          &done));
         ck_assert_ptr_eq(out[1], p);
-        lz_dbuf_release(p);
-        lz_dbuf_release(out[0]);
+        lz_device_buffer_release(p);
+        lz_device_buffer_release(out[0]);
         lz_event_release(done);
         p = out[1];
     }
@@ -195,18 +196,19 @@ START_TEST(steps_chain)
     /* a step that is waited for allocates an event and a buffer, no more */
     uint64_t allocs = lz_alloc_count();
     for (int k = 0; k < 50; k++) {
-        lz_dbuf *out[2];
+        lz_device_buffer *out[2];
         lz_event *done;
-        OK(cpu()->execute(x, 0, (lz_dbuf *[]){p, sb}, (bool[]){true, false}, false, out, &done));
+        OK(cpu()->execute(x, 0, (lz_device_buffer *[]){p, sb}, (bool[]){true, false}, false, out,
+                          &done));
         OK(lz_event_wait(done));
-        lz_dbuf_release(p);
-        lz_dbuf_release(out[0]);
+        lz_device_buffer_release(p);
+        lz_device_buffer_release(out[0]);
         lz_event_release(done);
         p = out[1];
     }
     ck_assert_uint_le(lz_alloc_count() - allocs, 50 * 2);
-    lz_dbuf_release(p);
-    lz_dbuf_release(sb);
+    lz_device_buffer_release(p);
+    lz_device_buffer_release(sb);
     cpu()->exec_free(x);
     OK(cpu()->wait_all(0));
     lz_mem_stats m;
@@ -230,15 +232,15 @@ START_TEST(borrowed_memory)
     int released = 0;
     inputs(xs, s);
     lz_exec *x = load(NULL);
-    lz_dbuf *in[2], *out[2];
+    lz_device_buffer *in[2], *out[2];
     lz_event *done;
     OK(cpu()->wrap(0, xs, N * 4, count_release, &released, &in[0]));
     OK(cpu()->wrap(0, s, sizeof s, NULL, NULL, &in[1]));
     OK(cpu()->execute(x, 0, in, (bool[]){true, true}, false, out,
                       &done)); /* is not ours to give away */
     ck_assert_ptr_ne(out[1], in[0]);
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
     OK(cpu()->copy_out(out[0], y, sizeof y));
     OK(cpu()->copy_out(out[1], z, sizeof z));
     OK(lz_event_wait(done));
@@ -247,15 +249,15 @@ START_TEST(borrowed_memory)
     inputs(again, s2);
     ck_assert(memcmp(xs, again, sizeof again) == 0);
     check(again, s2, y, z);
-    lz_dbuf_release(out[0]);
-    lz_dbuf_release(out[1]);
+    lz_device_buffer_release(out[0]);
+    lz_device_buffer_release(out[1]);
     lz_event_release(done);
     /* an address that is not a multiple of the element size */
-    lz_dbuf *odd;
+    lz_device_buffer *odd;
     OK(cpu()->wrap(0, (char *)xs + 2, N * 4, NULL, NULL, &odd));
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){odd, odd}, NULL, false, out, &done),
-                     LZ_EINVAL);
-    lz_dbuf_release(odd);
+    ck_assert_int_eq(
+        cpu()->execute(x, 0, (lz_device_buffer *[]){odd, odd}, NULL, false, out, &done), LZ_EINVAL);
+    lz_device_buffer_release(odd);
     cpu()->exec_free(x);
 }
 END_TEST
@@ -265,15 +267,18 @@ START_TEST(bad_calls)
     lz_exec *x = load(NULL);
     float xs[N], s[C];
     inputs(xs, s);
-    lz_dbuf *a = upload(xs, sizeof xs), *b = upload(s, sizeof s), *out[2];
+    lz_device_buffer *a = upload(xs, sizeof xs), *b = upload(s, sizeof s), *out[2];
     lz_event *done;
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){a, NULL}, NULL, false, out, &done),
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_device_buffer *[]){a, NULL}, NULL, false, out, &done),
                      LZ_ENULL);
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){b, b}, NULL, false, out, &done), LZ_ESHAPE);
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_device_buffer *[]){b, b}, NULL, false, out, &done),
+                     LZ_ESHAPE);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "f32[20,30]"));
-    ck_assert_int_eq(cpu()->execute(x, 5, (lz_dbuf *[]){a, b}, NULL, false, out, &done), LZ_ENOENT);
+    ck_assert_int_eq(cpu()->execute(x, 5, (lz_device_buffer *[]){a, b}, NULL, false, out, &done),
+                     LZ_ENOENT);
     b->device = 3;
-    ck_assert_int_eq(cpu()->execute(x, 0, (lz_dbuf *[]){a, b}, NULL, false, out, &done), LZ_EINVAL);
+    ck_assert_int_eq(cpu()->execute(x, 0, (lz_device_buffer *[]){a, b}, NULL, false, out, &done),
+                     LZ_EINVAL);
     b->device = 0;
     ck_assert_int_eq(cpu()->copy_in(b, xs, sizeof xs), LZ_ERANGE);
     ck_assert_int_eq(cpu()->copy_out(b, xs, sizeof xs), LZ_ERANGE);
@@ -283,8 +288,8 @@ START_TEST(bad_calls)
     ck_assert_int_eq(cpu()->deserialize(0, "nonsense", 8, NULL, &none), LZ_ECORRUPT);
     ck_assert_ptr_null(none);
     cpu()->exec_free(x);
-    lz_dbuf_release(a);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(a);
+    lz_device_buffer_release(b);
 }
 END_TEST
 
@@ -293,14 +298,14 @@ START_TEST(errors_travel)
     lz_exec *x = load(NULL);
     float xs[N], s[C];
     inputs(xs, s);
-    lz_dbuf *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2], *next[2];
+    lz_device_buffer *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2], *next[2];
     lz_event *done, *done2;
     lz_event *content = lz_event_new();
     lz_event_retain(content);
     in[1]->ready = content; /* somebody fills it later */
     OK(cpu()->execute(x, 0, in, (bool[]){true, false}, false, out, &done));
     ck_assert(!lz_event_done(done));
-    OK(cpu()->execute(x, 0, (lz_dbuf *[]){out[0], in[1]}, NULL, false, next, &done2));
+    OK(cpu()->execute(x, 0, (lz_device_buffer *[]){out[0], in[1]}, NULL, false, next, &done2));
     lz_error err = {.status = LZ_EIO};
     strcpy(err.message, "the file ended");
     lz_event_complete(content, &err);
@@ -309,9 +314,9 @@ START_TEST(errors_travel)
     ck_assert_int_eq(cpu()->copy_out(next[0], xs, sizeof xs), LZ_EIO);
     ck_assert_str_eq(lz_error_get()->message, "the file ended");
     for (int i = 0; i < 2; i++) {
-        lz_dbuf_release(in[i]);
-        lz_dbuf_release(out[i]);
-        lz_dbuf_release(next[i]);
+        lz_device_buffer_release(in[i]);
+        lz_device_buffer_release(out[i]);
+        lz_device_buffer_release(next[i]);
     }
     lz_event_release(content);
     lz_event_release(done);
@@ -327,7 +332,7 @@ START_TEST(memory_failures)
     run_and_check(x, false);
     float xs[N], s[C];
     inputs(xs, s);
-    lz_dbuf *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
+    lz_device_buffer *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
     lz_event *done;
     OK(cpu()->wait_all(0));
     lz_mem_stats before, after;
@@ -340,8 +345,8 @@ START_TEST(memory_failures)
         lz_status st2 = st == LZ_OK ? lz_event_wait(done) : LZ_OK;
         lz_alloc_fail_at(0, false);
         if (st == LZ_OK) {
-            lz_dbuf_release(out[0]);
-            lz_dbuf_release(out[1]);
+            lz_device_buffer_release(out[0]);
+            lz_device_buffer_release(out[1]);
             lz_event_release(done);
             if (st2 == LZ_OK)
                 break;
@@ -355,12 +360,12 @@ START_TEST(memory_failures)
         ck_assert_int_le(lz_alloc_live_bytes_hint(), live + 3); /* a queue's item, a spare job */
         ck_assert_int_lt(n, 50);
     }
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
     cpu()->exec_free(x);
     /* a device with no room for the results says so with numbers */
     OK(lz_config_set("LAZULI_DEVICE_MEMORY_MB", "1"));
-    lz_dbuf *big;
+    lz_device_buffer *big;
     ck_assert_int_eq(cpu()->alloc(0, 2 << 20, &big), LZ_EDEVMEM);
     lz_device_info info;
     OK(cpu()->device_info(0, &info));
@@ -499,7 +504,7 @@ START_TEST(function_runs)
         return; /* large, and slow in the loop executor */
     lz_func *f = layer(q[0], q[1], q[2]);
     lz_literal *args[3], *want[2];
-    lz_dbuf *in[3], *out[2];
+    lz_device_buffer *in[3], *out[2];
     for (int i = 0; i < 3; i++) {
         args[i] = lz_literal_new(f->insts[i].sig->result[0]);
         fill(args[i]);
@@ -519,12 +524,12 @@ START_TEST(function_runs)
                 ck_assert_double_eq_tol(got[j], ((float *)want[i]->data)[j],
                                         1e-4 * (1 + (double)(q[1] + i * q[0])));
             free(got);
-            lz_dbuf_release(out[i]);
+            lz_device_buffer_release(out[i]);
         }
         lz_event_release(done);
     }
     for (int i = 0; i < 3; i++) {
-        lz_dbuf_release(in[i]);
+        lz_device_buffer_release(in[i]);
         lz_literal_release(args[i]);
     }
     lz_literal_release(want[0]);
@@ -542,7 +547,7 @@ START_TEST(several_devices)
     float xs[N], s[C], y[N], z[N];
     inputs(xs, s);
     lz_exec *x[3];
-    lz_dbuf *in[3][2], *out[3][2];
+    lz_device_buffer *in[3][2], *out[3][2];
     lz_event *done[3];
     for (int d = 0; d < 3; d++) {
         OK(cpu()->deserialize(d, b.data, b.len, NULL, &x[d]));
@@ -566,8 +571,8 @@ START_TEST(several_devices)
         ck_assert_uint_ge(info.memory_used, 4 * sizeof xs);
         ck_assert_uint_le(info.memory_used, 5 * sizeof xs);
         for (int i = 0; i < 2; i++) {
-            lz_dbuf_release(in[d][i]);
-            lz_dbuf_release(out[d][i]);
+            lz_device_buffer_release(in[d][i]);
+            lz_device_buffer_release(out[d][i]);
         }
         lz_event_release(done[d]);
         cpu()->exec_free(x[d]);
@@ -619,7 +624,7 @@ START_TEST(a_forked_child_is_told)
     lz_fork_arm();
     float xs[N], s[C];
     inputs(xs, s);
-    lz_dbuf *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
+    lz_device_buffer *in[2] = {upload(xs, sizeof xs), upload(s, sizeof s)}, *out[2];
     lz_event *done;
     pid_t pid = fork();
     if (pid == 0)
@@ -630,8 +635,8 @@ START_TEST(a_forked_child_is_told)
     int status;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
     cpu()->exec_free(x);
 }
 END_TEST

@@ -14,7 +14,7 @@ START_TEST(no_driver)
     ck_assert_int_eq(be->init(), LZ_EUNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(message(), "/nowhere/libcuda.so.1"));
     ck_assert_int_eq(be->device_count(), 0);
-    lz_dbuf *b;
+    lz_device_buffer *b;
     ck_assert_int_eq(be->alloc(0, 64, &b), LZ_EUNAVAILABLE);
 }
 END_TEST
@@ -71,22 +71,22 @@ END_TEST
 START_TEST(pool)
 {
     use_mock();
-    lz_dbuf *a, *b;
+    lz_device_buffer *a, *b;
     lz_device_info info;
     OK(be->alloc(0, 1000, &a));
     void *at = a->data;
     ck_assert_uint_eq((uintptr_t)at % 64, 0);
-    lz_dbuf_release(a);
+    lz_device_buffer_release(a);
     OK(be->alloc(0, 1001, &b));
     ck_assert_ptr_eq(b->data, at);
     OK(be->device_info(0, &info));
     ck_assert_uint_ge(info.memory_used, 1001);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     OK(be->device_info(0, &info));
     ck_assert_uint_eq(info.memory_used, 0);
     ck_assert_uint_ge(info.memory_peak, 1001);
     OK(be->alloc(0, 0, &a));
-    lz_dbuf_release(a);
+    lz_device_buffer_release(a);
 }
 END_TEST
 
@@ -94,19 +94,19 @@ START_TEST(out_of_memory)
 {
     use_mock();
     mock.memory(8 << 20);
-    lz_dbuf *a, *b;
+    lz_device_buffer *a, *b;
     OK(be->alloc(0, 5 << 20, &a));
     ck_assert_int_eq(be->alloc(0, 5 << 20, &b), LZ_EDEVMEM);
     ck_assert_ptr_null(b);
     ck_assert_ptr_nonnull(strstr(message(), "5242880"));
-    lz_dbuf_release(a);
+    lz_device_buffer_release(a);
     OK(be->alloc(0, 7 << 20, &b)); /* what waited went back */
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     OK(lz_config_set("LAZULI_DEVICE_MEMORY_MB", "1"));
     ck_assert_int_eq(be->alloc(0, 2 << 20, &b), LZ_EDEVMEM);
     ck_assert_ptr_nonnull(strstr(message(), "LAZULI_DEVICE_MEMORY_MB"));
     OK(be->alloc(0, 1 << 20, &b));
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
 }
 END_TEST
 
@@ -116,7 +116,7 @@ START_TEST(transfers)
     use_mock();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         char *from = malloc(sizes[i] + 1), *to = malloc(sizes[i] + 1);
-        lz_dbuf *b;
+        lz_device_buffer *b;
         uint32_t r = 12345;
         for (size_t k = 0; k < sizes[i]; k++)
             from[k] = (char)((r = r * 1664525 + 1013904223) >> 24);
@@ -125,7 +125,7 @@ START_TEST(transfers)
         OK(be->copy_out(b, to, sizes[i]));
         ck_assert_int_eq(memcmp(from, to, sizes[i]), 0);
         ck_assert_int_eq(be->copy_in(b, from, sizes[i] + 1), LZ_ERANGE);
-        lz_dbuf_release(b);
+        lz_device_buffer_release(b);
         free(from);
         free(to);
     }
@@ -136,7 +136,7 @@ END_TEST
 
 static lz_status one_run(lz_exec *x, int device, int64_t n, float *data)
 {
-    lz_dbuf *in = NULL, *out = NULL;
+    lz_device_buffer *in = NULL, *out = NULL;
     lz_event *done = NULL;
     bool given = false;
     lz_status s = be->alloc(device, (size_t)n * 4, &in);
@@ -144,12 +144,12 @@ static lz_status one_run(lz_exec *x, int device, int64_t n, float *data)
         s = be->copy_in(in, data, (size_t)n * 4);
     if (s == LZ_OK)
         s = be->execute(x, device, &in, &given, false, &out, &done);
-    lz_dbuf_release(in);
+    lz_device_buffer_release(in);
     if (s == LZ_OK)
         s = lz_event_wait(done);
     if (s == LZ_OK)
         s = be->copy_out(out, data, (size_t)n * 4);
-    lz_dbuf_release(out);
+    lz_device_buffer_release(out);
     lz_event_release(done);
     return s;
 }
@@ -162,7 +162,7 @@ START_TEST(steps_in_flight)
     use_mock();
     lz_func *f = triple(N);
     lz_exec *x;
-    lz_dbuf *v;
+    lz_device_buffer *v;
     lz_event *done[STEPS];
     float *data = malloc(N * sizeof *data);
     for (int i = 0; i < N; i++)
@@ -171,14 +171,14 @@ START_TEST(steps_in_flight)
     OK(be->alloc(0, N * 4, &v));
     OK(be->copy_in(v, data, N * 4));
     for (int s = 0; s < STEPS; s++) {
-        lz_dbuf *next, *other;
+        lz_device_buffer *next, *other;
         bool given = s % 2;
         OK(be->execute(x, 0, &v, &given, false, &next, &done[s]));
-        lz_dbuf_release(v);
+        lz_device_buffer_release(v);
         v = next;
         OK(be->alloc(0, N * 4, &other)); /* memory of something that runs must not be handed out */
         OK(be->copy_in(other, data, N * 4));
-        lz_dbuf_release(other);
+        lz_device_buffer_release(other);
     }
     float *got = malloc(N * sizeof *got), by = 1;
     OK(be->copy_out(v, got, N * 4));
@@ -190,7 +190,7 @@ START_TEST(steps_in_flight)
     for (int i = 0; i < N; i++)
         ck_assert_float_eq(got[i], data[i] * by);
     OK(be->wait_all(0));
-    lz_dbuf_release(v);
+    lz_device_buffer_release(v);
     be->exec_free(x);
     lz_func_free(f);
     free(data);
@@ -339,7 +339,7 @@ START_TEST(graphs_of_other_addresses)
     use_mock();
     lz_func *f = power(SIDE);
     lz_exec *x;
-    lz_dbuf *in[SETS];
+    lz_device_buffer *in[SETS];
     float v[ELEMS];
     OK(be->compile(0, f, NULL, &x));
     permutation(v);
@@ -348,21 +348,21 @@ START_TEST(graphs_of_other_addresses)
         OK(be->copy_in(in[i], v, sizeof v));
     }
     for (int round = 0; round < 24; round++) {
-        lz_dbuf *out;
+        lz_device_buffer *out;
         lz_event *done;
         bool given = false;
         OK(be->execute(x, 0, &in[round * round % SETS], &given, false, &out, &done));
         OK(lz_event_wait(done));
         OK(be->copy_out(out, v, sizeof v));
         check_power(v);
-        lz_dbuf_release(out);
+        lz_device_buffer_release(out);
         lz_event_release(done);
         lz_mock_stats s;
         mock.stats(&s);
         ck_assert_uint_le(s.live_graphs, KEPT);
     }
     for (int i = 0; i < SETS; i++)
-        lz_dbuf_release(in[i]);
+        lz_device_buffer_release(in[i]);
     be->exec_free(x);
     lz_func_free(f);
 }
@@ -553,10 +553,10 @@ START_TEST(device_is_lost)
     mock.reset(); /* the driver would go on failing: the backend does not ask it any more */
     ck_assert_int_eq(everything(v), LZ_EDEVICE);
     ck_assert_msg(strstr(message(), "CUDA_ERROR_LAUNCH_FAILED") != NULL, "%s", message());
-    lz_dbuf *b;
+    lz_device_buffer *b;
     ck_assert_int_eq(be->alloc(0, 64, &b), LZ_EDEVICE);
     OK(be->alloc(1, 64, &b));
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
 }
 END_TEST
 
@@ -567,7 +567,7 @@ START_TEST(errors_travel)
     use_mock();
     lz_func *f = triple(40);
     lz_exec *x;
-    lz_dbuf *in, *out[2];
+    lz_device_buffer *in, *out[2];
     lz_event *done[2];
     bool given = _i == 1;
     OK(be->compile(0, f, &(lz_compile_options){.donate = &given}, &x));
@@ -580,10 +580,10 @@ START_TEST(errors_travel)
         ck_assert_msg(strstr(message(), "launching a kernel") != NULL, "%s", message());
         float v[40];
         ck_assert_int_eq(be->copy_out(out[i], v, 160), LZ_EDEVICE);
-        lz_dbuf_release(out[i]);
+        lz_device_buffer_release(out[i]);
         lz_event_release(done[i]);
     }
-    lz_dbuf_release(in);
+    lz_device_buffer_release(in);
     be->exec_free(x);
     lz_func_free(f);
 }

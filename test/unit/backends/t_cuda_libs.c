@@ -175,7 +175,7 @@ static lz_func *program(const product *p)
 static lz_status run(lz_exec *x, const lz_func *f, lz_literal *const *args, size_t off,
                      lz_literal *got)
 {
-    lz_dbuf *in[3] = {NULL}, *out = NULL;
+    lz_device_buffer *in[3] = {NULL}, *out = NULL;
     lz_event *done = NULL;
     bool given[3] = {false};
     lz_status s = LZ_OK;
@@ -195,9 +195,9 @@ static lz_status run(lz_exec *x, const lz_func *f, lz_literal *const *args, size
     lz_error err = *lz_error_get();
     for (uint32_t i = 0; i < f->nparam && in[i]; i++) {
         in[i]->data = (char *)in[i]->data - off;
-        lz_dbuf_release(in[i]);
+        lz_device_buffer_release(in[i]);
     }
-    lz_dbuf_release(out);
+    lz_device_buffer_release(out);
     lz_event_release(done);
     lz_error_set(&err);
     return s;
@@ -530,7 +530,7 @@ START_TEST(recording_fails)
     use_libs(NULL);
     lz_func *f = power();
     lz_exec *x;
-    lz_dbuf *in, *out;
+    lz_device_buffer *in, *out;
     lz_event *done;
     lz_status got[8];
     float v[ELEMS] = {0};
@@ -545,12 +545,12 @@ START_TEST(recording_fails)
         got[i] = lz_event_wait(done);
         failed += got[i] != LZ_OK;
         ck_assert(got[i] == LZ_OK || got[i] == LZ_EDEVICE);
-        lz_dbuf_release(out);
+        lz_device_buffer_release(out);
         lz_event_release(done);
     }
     ck_assert_int_eq(failed, 1);
     ck_assert_uint_eq(be->library_products(), 7 * POWERS);
-    lz_dbuf_release(in);
+    lz_device_buffer_release(in);
     be->exec_free(x);
     lz_func_free(f);
 }

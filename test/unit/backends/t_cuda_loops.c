@@ -64,7 +64,7 @@ static lz_func *loop(way w)
 /* One run on a permutation by one place, whose power p is one by p. */
 static void run(lz_exec *x, int32_t rounds, int p, float sign)
 {
-    lz_dbuf *in[2], *out = NULL;
+    lz_device_buffer *in[2], *out = NULL;
     lz_event *done = NULL;
     bool given[2] = {false, false};
     float v[ELEMS];
@@ -79,9 +79,9 @@ static void run(lz_exec *x, int32_t rounds, int p, float sign)
     OK(be->copy_out(out, v, sizeof v));
     for (int i = 0; i < ELEMS; i++)
         ck_assert_float_eq(v[i], sign * (float)(i % SIDE == (i / SIDE + p) % SIDE));
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
-    lz_dbuf_release(out);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
+    lz_device_buffer_release(out);
     lz_event_release(done);
 }
 
@@ -135,7 +135,7 @@ START_TEST(reading_fails)
     lz_exec *x;
     OK(be->compile(0, f, NULL, &x));
     run(x, 5, 6, 1);
-    lz_dbuf *in[2], *out = NULL;
+    lz_device_buffer *in[2], *out = NULL;
     lz_event *done = NULL;
     int32_t n = 3;
     OK(be->alloc(0, ELEMS * 4, &in[0]));
@@ -146,9 +146,9 @@ START_TEST(reading_fails)
     if (s == LZ_OK)
         s = lz_event_wait(done);
     ck_assert_int_ne(s, LZ_OK);
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
-    lz_dbuf_release(out);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
+    lz_device_buffer_release(out);
     lz_event_release(done);
     mock.reset();
     run(x, 5, 6, 1);

@@ -6,20 +6,20 @@
 
 enum { N = 3000 }; /* floats of a value */
 
-static lz_status across(int device, lz_dbuf *src, lz_dbuf **out)
+static lz_status across(int device, lz_device_buffer *src, lz_device_buffer **out)
 {
     LZ_TRY(be->alloc(device, src->nbytes, out));
     lz_status s = be->copy_across(*out, src, src->nbytes);
     if (s != LZ_OK) {
-        lz_dbuf_release(*out);
+        lz_device_buffer_release(*out);
         *out = NULL;
     }
     return s;
 }
 
-static lz_dbuf *value(int device, const void *data, size_t nbytes)
+static lz_device_buffer *value(int device, const void *data, size_t nbytes)
 {
-    lz_dbuf *b = NULL;
+    lz_device_buffer *b = NULL;
     OK(be->alloc(device, nbytes, &b));
     OK(be->copy_in(b, data, nbytes));
     return b;
@@ -31,7 +31,7 @@ static void fill(float *v, int n, int seed)
         v[i] = (float)((i * 7 + seed * 13) % 101 - 50);
 }
 
-static void expect(lz_dbuf *b, const float *v, int n, float by)
+static void expect(lz_device_buffer *b, const float *v, int n, float by)
 {
     float *got = malloc((size_t)n * 4);
     OK(be->copy_out(b, got, (size_t)n * 4));
@@ -42,13 +42,13 @@ static void expect(lz_dbuf *b, const float *v, int n, float by)
 }
 
 /* v <- v * 3 on its device, without waiting. */
-static void step(lz_exec *x, lz_dbuf **v, bool donate)
+static void step(lz_exec *x, lz_device_buffer **v, bool donate)
 {
-    lz_dbuf *out = NULL;
+    lz_device_buffer *out = NULL;
     lz_event *done;
     OK(be->execute(x, (int)(*v)->device, v, &donate, false, &out, &done));
     lz_event_release(done);
-    lz_dbuf_release(*v);
+    lz_device_buffer_release(*v);
     *v = out;
 }
 
@@ -88,7 +88,7 @@ START_TEST(there_and_back)
         uint32_t r = 4711 + (uint32_t)i;
         for (size_t k = 0; k < n; k++)
             from[k] = (char)((r = r * 1664525 + 1013904223) >> 24);
-        lz_dbuf *v[3] = {value(0, from, n)};
+        lz_device_buffer *v[3] = {value(0, from, n)};
         mock.stats(&a);
         OK(across(1, v[0], &v[1]));
         OK(across(0, v[1], &v[2]));
@@ -105,7 +105,7 @@ START_TEST(there_and_back)
         }
         ck_assert_int_eq(be->copy_across(v[1], v[0], n + 1), LZ_ERANGE);
         for (int k = 0; k < 3; k++)
-            lz_dbuf_release(v[k]);
+            lz_device_buffer_release(v[k]);
         free(from);
         free(to);
     }
@@ -118,13 +118,13 @@ START_TEST(on_one_device)
     float v[N];
     lz_mock_stats s;
     fill(v, N, 1);
-    lz_dbuf *a = value(1, v, sizeof v), *b;
+    lz_device_buffer *a = value(1, v, sizeof v), *b;
     OK(across(1, a, &b));
-    lz_dbuf_release(a);
+    lz_device_buffer_release(a);
     expect(b, v, N, 1);
     mock.stats(&s);
     ck_assert_uint_eq(s.bytes_across, 0);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
 }
 END_TEST
 
@@ -148,11 +148,11 @@ START_TEST(ways)
     lz_mock_stats s;
     fill(v, N, 2);
     for (int i = 0; i < 2; i++) {
-        lz_dbuf *a = value(0, v, sizeof v), *b;
+        lz_device_buffer *a = value(0, v, sizeof v), *b;
         OK(across(1, a, &b));
         expect(b, v, N, 1);
-        lz_dbuf_release(a);
-        lz_dbuf_release(b);
+        lz_device_buffer_release(a);
+        lz_device_buffer_release(b);
     }
     mock.stats(&s);
     ck_assert_uint_eq(s.bytes_across, 2 * sizeof v);
@@ -166,14 +166,14 @@ START_TEST(turned_off)
 {
     use_mock();
     float v[4] = {1, 2, 3, 4};
-    lz_dbuf *a = value(0, v, sizeof v), *b;
+    lz_device_buffer *a = value(0, v, sizeof v), *b;
     OK(lz_config_set("LAZULI_CUDA_PEERS", "off"));
     ck_assert_int_eq(across(1, a, &b), LZ_EUNSUPPORTED);
     OK(lz_config_set("LAZULI_CUDA_PEERS", "on"));
     OK(across(1, a, &b));
     expect(b, v, 4, 1);
-    lz_dbuf_release(a);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(a);
+    lz_device_buffer_release(b);
 }
 END_TEST
 
@@ -189,21 +189,21 @@ START_TEST(steps_and_copies)
     float data[N], by = 1;
     fill(data, N, 3);
     compile(&p);
-    lz_dbuf *v = value(0, data, sizeof data);
+    lz_device_buffer *v = value(0, data, sizeof data);
     for (int r = 0; r < ROUNDS; r++) {
-        lz_dbuf *next, *other;
+        lz_device_buffer *next, *other;
         step(p.x[r % 2], &v, r % 3 == 0);
         OK(across(!(r % 2), v, &next));
-        lz_dbuf_release(v);
+        lz_device_buffer_release(v);
         v = next;
         by *= 3;
         for (int d = 0; d < 2; d++) {
             other = value(d, data, sizeof data);
-            lz_dbuf_release(other);
+            lz_device_buffer_release(other);
         }
     }
     expect(v, data, N, by);
-    lz_dbuf_release(v);
+    lz_device_buffer_release(v);
     discard(&p);
 }
 END_TEST
@@ -217,14 +217,14 @@ START_TEST(nobody_waits)
     float data[N];
     fill(data, N, 17);
     compile(&p);
-    lz_dbuf *v[5] = {value(0, data, sizeof data)};
+    lz_device_buffer *v[5] = {value(0, data, sizeof data)};
     mock.hold(1);
     for (int i = 0; i < 4; i++) {
         if (i % 2) {
             OK(across(!v[i]->device, v[i], &v[i + 1]));
         } else {
             v[i + 1] = v[i];
-            lz_dbuf_retain(v[i]);
+            lz_device_buffer_retain(v[i]);
             step(p.x[v[i]->device], &v[i + 1], false);
         }
         ck_assert(!lz_event_done(v[i + 1]->ready));
@@ -232,7 +232,7 @@ START_TEST(nobody_waits)
     mock.hold(0);
     for (int i = 0; i < 5; i++) {
         expect(v[i], data, N, i < 1 ? 1 : i < 3 ? 3 : 9);
-        lz_dbuf_release(v[i]);
+        lz_device_buffer_release(v[i]);
     }
     discard(&p);
 }
@@ -249,7 +249,7 @@ START_TEST(source_goes_at_once)
     fill(noise, N, 5);
     compile(&p);
     for (int i = 0; i < 6; i++) {
-        lz_dbuf *v = value(0, data, sizeof data), *copy, *other;
+        lz_device_buffer *v = value(0, data, sizeof data), *copy, *other;
         step(p.x[0], &v, false);
         const void *at = v->data;
         OK(across(1, v, &copy));
@@ -257,15 +257,15 @@ START_TEST(source_goes_at_once)
             step(p.x[0], &v, true);
             ck_assert_ptr_eq(v->data, at);
             expect(v, data, N, 9);
-            lz_dbuf_release(v);
+            lz_device_buffer_release(v);
         } else {
-            lz_dbuf_release(v);
+            lz_device_buffer_release(v);
             other = value(0, noise, sizeof noise);
             step(p.x[0], &other, false);
-            lz_dbuf_release(other);
+            lz_device_buffer_release(other);
         }
         expect(copy, data, N, 3);
-        lz_dbuf_release(copy);
+        lz_device_buffer_release(copy);
     }
     discard(&p);
 }
@@ -281,18 +281,19 @@ START_TEST(target_goes_at_once)
     fill(data, N, 6);
     fill(noise, N, 7);
     for (int i = 0; i < 4; i++) {
-        lz_dbuf *v = value(0, data, sizeof data), *b = value(1, noise, sizeof noise), *copy;
-        lz_dbuf_release(b);
+        lz_device_buffer *v = value(0, data, sizeof data), *b = value(1, noise, sizeof noise),
+                         *copy;
+        lz_device_buffer_release(b);
         OK(across(1, v, &copy));
         if (i % 2)
             expect(copy, data, N, 1);
-        lz_dbuf_release(copy);
+        lz_device_buffer_release(copy);
         b = value(1, noise, sizeof noise);
         OK(be->wait_all(0));
         OK(be->wait_all(1));
         expect(b, noise, N, 1);
-        lz_dbuf_release(b);
-        lz_dbuf_release(v);
+        lz_device_buffer_release(b);
+        lz_device_buffer_release(v);
     }
     lz_device_info info[2];
     for (int d = 0; d < 2; d++) {
@@ -308,12 +309,12 @@ START_TEST(waits_for_copies)
     use_mock();
     float data[N];
     fill(data, N, 8);
-    lz_dbuf *v = value(0, data, sizeof data), *copy;
+    lz_device_buffer *v = value(0, data, sizeof data), *copy;
     OK(across(1, v, &copy));
     OK(be->wait_all(_i));
     ck_assert(lz_event_done(copy->ready));
-    lz_dbuf_release(v);
-    lz_dbuf_release(copy);
+    lz_device_buffer_release(v);
+    lz_device_buffer_release(copy);
 }
 END_TEST
 
@@ -322,7 +323,7 @@ END_TEST
 static void wander(const programs *p, const float *data, uint32_t r, int rounds)
 {
     enum { VALUES = 5 };
-    lz_dbuf *v[VALUES];
+    lz_device_buffer *v[VALUES];
     float by[VALUES];
     for (int i = 0; i < VALUES; i++) {
         v[i] = value(i % 2, data, N * 4);
@@ -333,7 +334,7 @@ static void wander(const programs *p, const float *data, uint32_t r, int rounds)
         uint32_t i = (r >> 8) % VALUES, what = (r >> 16) % 8;
         if (by[i] > 1e5f || what == 7) {
             expect(v[i], data, N, by[i]);
-            lz_dbuf_release(v[i]);
+            lz_device_buffer_release(v[i]);
             v[i] = value((r >> 24) % 2, data, N * 4);
             by[i] = 1;
         } else if (what < 3) {
@@ -341,16 +342,16 @@ static void wander(const programs *p, const float *data, uint32_t r, int rounds)
             by[i] *= 3;
         } else { /* in the place of another, or its own */
             uint32_t to = (r >> 20) % VALUES;
-            lz_dbuf *copy;
+            lz_device_buffer *copy;
             OK(across(!v[i]->device, v[i], &copy));
-            lz_dbuf_release(v[to]);
+            lz_device_buffer_release(v[to]);
             v[to] = copy;
             by[to] = by[i];
         }
     }
     for (int i = 0; i < VALUES; i++) {
         expect(v[i], data, N, by[i]);
-        lz_dbuf_release(v[i]);
+        lz_device_buffer_release(v[i]);
     }
 }
 
@@ -403,7 +404,7 @@ END_TEST
 /* A step, a copy, a step on what came. */
 static lz_status travel(const programs *p, const float *data, float *out)
 {
-    lz_dbuf *v[4] = {NULL};
+    lz_device_buffer *v[4] = {NULL};
     lz_event *done[2] = {NULL};
     bool given = false;
     lz_status s = be->alloc(0, N * 4, &v[0]);
@@ -418,7 +419,7 @@ static lz_status travel(const programs *p, const float *data, float *out)
     if (s == LZ_OK)
         s = be->copy_out(v[3], out, N * 4);
     for (int i = 0; i < 4; i++)
-        lz_dbuf_release(v[i]);
+        lz_device_buffer_release(v[i]);
     lz_event_release(done[0]);
     lz_event_release(done[1]);
     lz_error err = *lz_error_get();
@@ -522,13 +523,13 @@ START_TEST(call_loses_the_device)
     ck_assert_int_eq(travel(&p, data, out), LZ_EDEVICE);
     ck_assert_msg(strstr(message(), "is lost") != NULL, "%s", message());
     int lost = strstr(message(), "CUDA:1 is lost") != NULL;
-    lz_dbuf *b;
+    lz_device_buffer *b;
     ck_assert_int_eq(be->alloc(lost, 64, &b), LZ_EDEVICE);
     b = value(!lost, data, sizeof data);
     expect(b, data, N, 1);
     step(p.x[!lost], &b, false);
     expect(b, data, N, 3);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     discard(&p);
 }
 END_TEST
@@ -545,7 +546,7 @@ START_TEST(side_is_lost)
     fill(data, N, 14);
     compile(&p);
     arrives(&p, data);
-    lz_dbuf *v = value(0, data, sizeof data), *there = NULL, *out = NULL;
+    lz_device_buffer *v = value(0, data, sizeof data), *there = NULL, *out = NULL;
     lz_event *done = NULL;
     bool given = false;
     step(p.x[0], &v, false);
@@ -569,13 +570,13 @@ START_TEST(side_is_lost)
         ck_assert_msg(strstr(message(), text) != NULL, "%s", message());
     }
     lz_event_release(done);
-    lz_dbuf_release(v);
-    lz_dbuf_release(there);
-    lz_dbuf_release(out);
+    lz_device_buffer_release(v);
+    lz_device_buffer_release(there);
+    lz_device_buffer_release(out);
     v = value(!side, data, sizeof data);
     step(p.x[!side], &v, false);
     expect(v, data, N, 3);
-    lz_dbuf_release(v);
+    lz_device_buffer_release(v);
     discard(&p);
 }
 END_TEST
@@ -588,7 +589,7 @@ START_TEST(target_is_found_lost)
     float data[N], got[N];
     fill(data, N, 16);
     compile(&p);
-    lz_dbuf *v = value(0, data, sizeof data), *there, *late;
+    lz_device_buffer *v = value(0, data, sizeof data), *there, *late;
     OK(be->alloc(1, sizeof data, &there));
     OK(be->alloc(1, sizeof data, &late));
     mock.lose(1, 719);
@@ -598,9 +599,9 @@ START_TEST(target_is_found_lost)
     ck_assert_int_eq(be->copy_across(late, v, sizeof data), LZ_EDEVICE);
     step(p.x[0], &v, false);
     expect(v, data, N, 3);
-    lz_dbuf_release(v);
-    lz_dbuf_release(there);
-    lz_dbuf_release(late);
+    lz_device_buffer_release(v);
+    lz_device_buffer_release(there);
+    lz_device_buffer_release(late);
     discard(&p);
 }
 END_TEST
@@ -615,28 +616,28 @@ START_TEST(lost_later)
     fill(data, N, 18);
     compile(&p);
     arrives(&p, data);
-    lz_dbuf *v = value(0, data, sizeof data), *there, *more, *back;
+    lz_device_buffer *v = value(0, data, sizeof data), *there, *more, *back;
     step(p.x[0], &v, false);
     expect(v, data, N, 3);
     mock.hold(1);
     OK(across(1, v, &there));
     more = there;
-    lz_dbuf_retain(there);
+    lz_device_buffer_retain(there);
     step(p.x[1], &more, false);
     OK(across(0, there, &back));
     mock.lose(0, 719);
     mock.hold(0);
-    lz_dbuf *all[3] = {there, more, back};
+    lz_device_buffer *all[3] = {there, more, back};
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(lz_event_wait(all[i]->ready), LZ_EDEVICE);
         ck_assert_msg(strstr(message(), "CUDA:0 is lost") != NULL, "%s", message());
-        lz_dbuf_release(all[i]);
+        lz_device_buffer_release(all[i]);
     }
-    lz_dbuf_release(v);
+    lz_device_buffer_release(v);
     v = value(1, data, sizeof data);
     step(p.x[1], &v, false);
     expect(v, data, N, 3);
-    lz_dbuf_release(v);
+    lz_device_buffer_release(v);
     discard(&p);
 }
 END_TEST
@@ -649,18 +650,18 @@ START_TEST(errors_travel)
     float data[N];
     fill(data, N, 15);
     compile(&p);
-    lz_dbuf *v = value(0, data, sizeof data), *there, *back;
+    lz_device_buffer *v = value(0, data, sizeof data), *there, *back;
     mock.fail_at("cuLaunchKernel", 1, 1);
     step(p.x[0], &v, false);
     OK(across(1, v, &there));
     step(p.x[1], &there, true);
     OK(across(0, there, &back));
-    lz_dbuf *all[3] = {v, there, back};
+    lz_device_buffer *all[3] = {v, there, back};
     for (int i = 0; i < 3; i++) {
         float got[N];
         ck_assert_int_eq(be->copy_out(all[i], got, sizeof got), LZ_EDEVICE);
         ck_assert_msg(strstr(message(), "CUDA:0: launching a kernel") != NULL, "%s", message());
-        lz_dbuf_release(all[i]);
+        lz_device_buffer_release(all[i]);
     }
     arrives(&p, data);
     discard(&p);
@@ -674,14 +675,14 @@ START_TEST(no_room)
     use_mock();
     mock.memory(8 << 20);
     char *data = calloc(1, BIG);
-    lz_dbuf *v = value(0, data, BIG), *there, *more;
+    lz_device_buffer *v = value(0, data, BIG), *there, *more;
     OK(across(1, v, &there));
     ck_assert_int_eq(across(1, v, &more), LZ_EDEVMEM);
     ck_assert_msg(strstr(message(), "CUDA:1") && strstr(message(), "5242880"), "%s", message());
-    lz_dbuf_release(v); /* its copy may be on its way */
+    lz_device_buffer_release(v); /* its copy may be on its way */
     v = value(0, data, BIG);
-    lz_dbuf_release(v);
-    lz_dbuf_release(there);
+    lz_device_buffer_release(v);
+    lz_device_buffer_release(there);
     free(data);
 }
 END_TEST

@@ -125,7 +125,7 @@ static lz_func *parse(const char *t)
 
 static void run_exec(const lz_backend *be, lz_exec *x)
 {
-    lz_dbuf *in[2], *out[5];
+    lz_device_buffer *in[2], *out[5];
     lz_event *done;
     float y[6], z[6];
     int64_t n[2];
@@ -143,9 +143,9 @@ static void run_exec(const lz_backend *be, lz_exec *x)
     OK(be->copy_out(out[4], m, sizeof m));
     check_results(y, n, z, m);
     for (int i = 0; i < 2; i++)
-        lz_dbuf_release(in[i]);
+        lz_device_buffer_release(in[i]);
     for (int i = 0; i < 5; i++)
-        lz_dbuf_release(out[i]);
+        lz_device_buffer_release(out[i]);
 }
 
 static void on_device(const char *name)
@@ -314,7 +314,7 @@ static lz_status status_of(const char *device, const char *call, char *message, 
     const lz_backend *be = lz_backend_get(device);
     lz_exec *x;
     lz_event *done;
-    lz_dbuf *out[1];
+    lz_device_buffer *out[1];
     snprintf(t, sizeof t,
              "func.func @main() -> tensor<3xi32> {\n  %%0 = stablehlo.custom_call %s : () -> "
              "tensor<3xi32>\n  return %%0 : tensor<3xi32>\n}",
@@ -326,7 +326,7 @@ static lz_status status_of(const char *device, const char *call, char *message, 
     lz_status s = lz_event_wait(done);
     snprintf(message, n, "%s", lz_error_get()->message);
     lz_event_release(done);
-    lz_dbuf_release(out[0]);
+    lz_device_buffer_release(out[0]);
     be->exec_free(x);
     lz_func_free(f);
     return s;

@@ -47,10 +47,10 @@ static void fill(float *p, int n, int seed)
         p[i] = (float)((i * 7919 + seed * 104729) % 1009) / 1009 + 0.5f;
 }
 
-static lz_dbuf *upload(int device, int n, int seed)
+static lz_device_buffer *upload(int device, int n, int seed)
 {
     float *p = malloc((size_t)n * sizeof *p);
-    lz_dbuf *b;
+    lz_device_buffer *b;
     fill(p, n, seed);
     OK(cpu()->alloc(device, (size_t)n * sizeof *p, &b));
     OK(cpu()->copy_in(b, p, (size_t)n * sizeof *p));
@@ -58,11 +58,11 @@ static lz_dbuf *upload(int device, int n, int seed)
     return b;
 }
 
-static lz_dbuf *run(lz_exec *e, int device, lz_dbuf *x, lz_dbuf *w)
+static lz_device_buffer *run(lz_exec *e, int device, lz_device_buffer *x, lz_device_buffer *w)
 {
-    lz_dbuf *y;
+    lz_device_buffer *y;
     lz_event *done;
-    OK(cpu()->execute(e, device, (lz_dbuf *[]){x, w}, NULL, false, &y, &done));
+    OK(cpu()->execute(e, device, (lz_device_buffer *[]){x, w}, NULL, false, &y, &done));
     OK(lz_event_wait(done));
     lz_event_release(done);
     return y;
@@ -71,23 +71,23 @@ static lz_dbuf *run(lz_exec *e, int device, lz_dbuf *x, lz_dbuf *w)
 /* What a program that keeps nothing makes of the same. */
 static lz_exec *whole;
 
-static void check(lz_exec *e, int device, lz_dbuf *x, lz_dbuf *w)
+static void check(lz_exec *e, int device, lz_device_buffer *x, lz_device_buffer *w)
 {
     static float got[Y], want[Y];
-    lz_dbuf *a = run(e, device, x, w), *b = run(whole, device, x, w);
+    lz_device_buffer *a = run(e, device, x, w), *b = run(whole, device, x, w);
     OK(cpu()->copy_out(a, got, sizeof got));
     OK(cpu()->copy_out(b, want, sizeof want));
     ck_assert(memcmp(got, want, sizeof got) == 0);
-    lz_dbuf_release(a);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(a);
+    lz_device_buffer_release(b);
 }
 
 /* With examples of their own. */
-static void use_once(lz_exec *e, int i, lz_dbuf *w)
+static void use_once(lz_exec *e, int i, lz_device_buffer *w)
 {
-    lz_dbuf *x = upload(0, X, i + 1);
+    lz_device_buffer *x = upload(0, X, i + 1);
     check(e, 0, x, w);
-    lz_dbuf_release(x);
+    lz_device_buffer_release(x);
 }
 
 static uint64_t skipped(void)
@@ -124,14 +124,14 @@ START_TEST(weights_stay)
 {
     OK(lz_config_set("LAZULI_EXEC", _i ? "loop" : NULL));
     lz_exec *e = start("1");
-    lz_dbuf *w = upload(0, W, 0);
+    lz_device_buffer *w = upload(0, W, 0);
     for (int i = 0; i < 8; i++) {
         uint64_t before = skipped();
         use_once(e, i, w);
         ck_assert_uint_eq(skipped() - before, i < 3 ? 0 : 1); /* two to see it, one to fill */
         ck_assert((cached_bytes() > 0) == (i >= 2));
     }
-    lz_dbuf_release(w);
+    lz_device_buffer_release(w);
     end(e);
 }
 END_TEST
@@ -139,11 +139,11 @@ END_TEST
 START_TEST(never)
 {
     lz_exec *e = start("0");
-    lz_dbuf *w = upload(0, W, 0);
+    lz_device_buffer *w = upload(0, W, 0);
     for (int i = 0; i < 5; i++)
         use_once(e, i, w);
     ck_assert_uint_eq(skipped() + cached_bytes(), 0);
-    lz_dbuf_release(w);
+    lz_device_buffer_release(w);
     end(e);
 }
 END_TEST
@@ -152,12 +152,12 @@ END_TEST
 START_TEST(nothing_changes)
 {
     lz_exec *e = start(_i ? "2" : "1");
-    lz_dbuf *w = upload(0, W, 0), *x = upload(0, X, 1);
+    lz_device_buffer *w = upload(0, W, 0), *x = upload(0, X, 1);
     for (int i = 0; i < 6; i++)
         check(e, 0, x, w);
     ck_assert((skipped() > 0) == _i);
-    lz_dbuf_release(w);
-    lz_dbuf_release(x);
+    lz_device_buffer_release(w);
+    lz_device_buffer_release(x);
     end(e);
 }
 END_TEST
@@ -166,7 +166,7 @@ END_TEST
 START_TEST(weights_change)
 {
     lz_exec *e = start("1");
-    lz_dbuf *w = upload(0, W, 0), *v = upload(0, W, 9);
+    lz_device_buffer *w = upload(0, W, 0), *v = upload(0, W, 9);
     static float other[W];
     fill(other, W, 3);
     for (int i = 0; i < 40; i++) {
@@ -175,8 +175,8 @@ START_TEST(weights_change)
             OK(cpu()->copy_in(w, other, sizeof other));
     }
     ck_assert_uint_ge(skipped(), 20);
-    lz_dbuf_release(w);
-    lz_dbuf_release(v);
+    lz_device_buffer_release(w);
+    lz_device_buffer_release(v);
     end(e);
 }
 END_TEST
@@ -185,12 +185,12 @@ END_TEST
 START_TEST(weights_in_turn)
 {
     lz_exec *e = start("1");
-    lz_dbuf *w[2] = {upload(0, W, 0), upload(0, W, 9)};
+    lz_device_buffer *w[2] = {upload(0, W, 0), upload(0, W, 9)};
     for (int i = 0; i < 60; i++)
         use_once(e, i, w[i / 4 % 2]);
     ck_assert_uint_eq(cached_bytes(), 0);
-    lz_dbuf_release(w[0]);
-    lz_dbuf_release(w[1]);
+    lz_device_buffer_release(w[0]);
+    lz_device_buffer_release(w[1]);
     end(e);
 }
 END_TEST
@@ -200,20 +200,20 @@ START_TEST(memory_of_others)
 {
     static float host[W] __attribute__((aligned(64)));
     lz_exec *e = start("2");
-    lz_dbuf *w;
+    lz_device_buffer *w;
     fill(host, W, 0);
     if (_i == 0) {
         OK(cpu()->wrap(0, host, sizeof host, NULL, NULL, &w));
     } else {
         w = upload(0, W, 0);
-        lz_dbuf_lent(w);
+        lz_device_buffer_lent(w);
     }
     for (int i = 0; i < 8; i++) {
         use_once(e, i, w);
         ((float *)w->data)[i] += 100;
     }
     ck_assert_uint_eq(skipped(), 0);
-    lz_dbuf_release(w);
+    lz_device_buffer_release(w);
     end(e);
 }
 END_TEST
@@ -222,16 +222,16 @@ END_TEST
 START_TEST(lent_later)
 {
     lz_exec *e = start("1");
-    lz_dbuf *w = upload(0, W, 0);
+    lz_device_buffer *w = upload(0, W, 0);
     for (int i = 0; i < 12; i++) {
         if (i == 6)
-            lz_dbuf_lent(w);
+            lz_device_buffer_lent(w);
         if (i >= 6)
             ((float *)w->data)[i] += 100;
         use_once(e, i, w);
     }
     ck_assert_uint_eq(skipped(), 3);
-    lz_dbuf_release(w);
+    lz_device_buffer_release(w);
     end(e);
 }
 END_TEST
@@ -244,16 +244,16 @@ START_TEST(weights_are_given_away)
     lz_exec *e = compile(0, true);
     OK(lz_config_set("LAZULI_CONSTANT_CACHE", "0"));
     lz_exec *plain = compile(0, true);
-    lz_dbuf *x = upload(0, X, 1), *w[2] = {upload(0, W, 0), upload(0, W, 0)};
-    lz_dbuf *y[STEPS][2];
+    lz_device_buffer *x = upload(0, X, 1), *w[2] = {upload(0, W, 0), upload(0, W, 0)};
+    lz_device_buffer *y[STEPS][2];
     lz_event *done;
     for (int i = 0; i < STEPS; i++)
         for (int k = 0; k < 2; k++) {
-            lz_dbuf *out[2];
-            OK(cpu()->execute(k ? plain : e, 0, (lz_dbuf *[]){x, w[k]}, (bool[]){false, true},
-                              false, out, &done));
+            lz_device_buffer *out[2];
+            OK(cpu()->execute(k ? plain : e, 0, (lz_device_buffer *[]){x, w[k]},
+                              (bool[]){false, true}, false, out, &done));
             lz_event_release(done);
-            lz_dbuf_release(w[k]);
+            lz_device_buffer_release(w[k]);
             y[i][k] = out[0];
             w[k] = out[1];
         }
@@ -261,13 +261,13 @@ START_TEST(weights_are_given_away)
         static float got[2][Y];
         for (int k = 0; k < 2; k++) {
             OK(cpu()->copy_out(y[i][k], got[k], sizeof got[k]));
-            lz_dbuf_release(y[i][k]);
+            lz_device_buffer_release(y[i][k]);
         }
         ck_assert_msg(memcmp(got[0], got[1], sizeof got[0]) == 0, "step %d", i);
     }
-    lz_dbuf_release(x);
-    lz_dbuf_release(w[0]);
-    lz_dbuf_release(w[1]);
+    lz_device_buffer_release(x);
+    lz_device_buffer_release(w[0]);
+    lz_device_buffer_release(w[1]);
     cpu()->exec_free(e);
     cpu()->exec_free(plain);
 }
@@ -277,7 +277,7 @@ END_TEST
 START_TEST(short_of_memory)
 {
     lz_exec *e = start("1");
-    lz_dbuf *w = upload(0, W, 0), *hog[8192];
+    lz_device_buffer *w = upload(0, W, 0), *hog[8192];
     int n = 0;
     for (int i = 0; i < 5; i++)
         use_once(e, i, w);
@@ -287,10 +287,10 @@ START_TEST(short_of_memory)
         OK(cpu()->alloc(0, N * 4, &hog[n++]));
     ck_assert_uint_eq(cached_bytes(), 0);
     while (n)
-        lz_dbuf_release(hog[--n]);
+        lz_device_buffer_release(hog[--n]);
     for (int i = 0; i < 5; i++)
         use_once(e, i, w);
-    lz_dbuf_release(w);
+    lz_device_buffer_release(w);
     end(e);
 }
 END_TEST
@@ -300,23 +300,24 @@ START_TEST(allocations_fail)
 {
     for (int n = 1; n < 24; n++) {
         lz_exec *e = start("1");
-        lz_dbuf *w = upload(0, W, 0);
+        lz_device_buffer *w = upload(0, W, 0);
         for (int i = 0; i < 6; i++) {
-            lz_dbuf *x = upload(0, X, i + 1), *y = NULL;
+            lz_device_buffer *x = upload(0, X, i + 1), *y = NULL;
             lz_event *done = NULL;
             if (i == 2)
                 lz_alloc_fail_at(n, true);
-            lz_status s = cpu()->execute(e, 0, (lz_dbuf *[]){x, w}, NULL, false, &y, &done);
+            lz_status s =
+                cpu()->execute(e, 0, (lz_device_buffer *[]){x, w}, NULL, false, &y, &done);
             if (s == LZ_OK)
                 OK(lz_event_wait(done));
             lz_alloc_fail_at(0, false);
             ck_assert(s == LZ_OK || s == LZ_EMEM || s == LZ_EDEVMEM);
             lz_event_release(done);
-            lz_dbuf_release(y);
+            lz_device_buffer_release(y);
             check(e, 0, x, w);
-            lz_dbuf_release(x);
+            lz_device_buffer_release(x);
         }
-        lz_dbuf_release(w);
+        lz_device_buffer_release(w);
         end(e);
     }
 }
@@ -331,18 +332,18 @@ typedef struct user {
 static void *use(void *arg)
 {
     const user *u = arg;
-    lz_dbuf *w = upload(u->device, W, 0);
+    lz_device_buffer *w = upload(u->device, W, 0);
     for (int i = 0; i < 20; i++) {
-        lz_dbuf *x = upload(u->device, X, i + 1), *y = run(u->e, u->device, x, w);
+        lz_device_buffer *x = upload(u->device, X, i + 1), *y = run(u->e, u->device, x, w);
         float got[Y], all = 0;
         OK(cpu()->copy_out(y, got, sizeof got));
         for (int k = 0; k < Y; k++)
             all += got[k];
         ck_assert(all > 0.5f * Y && all < 2.f * Y); /* weighted means of what is around 1 */
-        lz_dbuf_release(x);
-        lz_dbuf_release(y);
+        lz_device_buffer_release(x);
+        lz_device_buffer_release(y);
     }
-    lz_dbuf_release(w);
+    lz_device_buffer_release(w);
     return NULL;
 }
 
@@ -356,11 +357,11 @@ START_TEST(two_devices)
         ck_assert_int_eq(pthread_create(&t[i], NULL, use, &u[i]), 0);
     for (int i = 0; i < 2; i++)
         pthread_join(t[i], NULL);
-    lz_dbuf *x = upload(1, X, 1), *w = upload(1, W, 0);
+    lz_device_buffer *x = upload(1, X, 1), *w = upload(1, W, 0);
     for (int i = 0; i < 4; i++)
         check(e, 1, x, w);
-    lz_dbuf_release(x);
-    lz_dbuf_release(w);
+    lz_device_buffer_release(x);
+    lz_device_buffer_release(w);
     end(e);
 }
 END_TEST

@@ -57,9 +57,9 @@ static lz_exec *compiled(void)
     return compiled_from(branches, strlen(branches));
 }
 
-static lz_dbuf *upload(const void *p, size_t n)
+static lz_device_buffer *upload(const void *p, size_t n)
 {
-    lz_dbuf *b;
+    lz_device_buffer *b;
     OK(cpu()->alloc(0, n, &b));
     OK(cpu()->copy_in(b, p, n));
     return b;
@@ -72,15 +72,15 @@ static float run(lz_exec *x, bool p)
     float y[N * N];
     for (int i = 0; i < N; i++)
         m[i * N + i] = 2;
-    lz_dbuf *in[2] = {upload(&p, 1), upload(m, sizeof m)}, *out;
+    lz_device_buffer *in[2] = {upload(&p, 1), upload(m, sizeof m)}, *out;
     lz_event *done;
     OK(cpu()->execute(x, 0, in, NULL, false, &out, &done));
     OK(lz_event_wait(done));
     OK(cpu()->copy_out(out, y, sizeof y));
     lz_event_release(done);
-    lz_dbuf_release(out);
-    lz_dbuf_release(in[0]);
-    lz_dbuf_release(in[1]);
+    lz_device_buffer_release(out);
+    lz_device_buffer_release(in[0]);
+    lz_device_buffer_release(in[1]);
     return y[0];
 }
 
@@ -191,7 +191,7 @@ START_TEST(exit_while_it_is_compiled)
             exit(4);
         bool p = true;
         float m[N * N] = {0};
-        lz_dbuf *in[2] = {upload(&p, 1), upload(m, sizeof m)}, *out;
+        lz_device_buffer *in[2] = {upload(&p, 1), upload(m, sizeof m)}, *out;
         lz_event *done;
         OK(cpu()->execute(x, 0, in, NULL, false, &out, &done));
         usleep((unsigned)_i * 6000);

@@ -11,16 +11,16 @@ extern const lz_backend lz_backend_ref;
 static const lz_backend *const be = &lz_backend_ref;
 static char msg[512];
 
-static lz_dbuf *upload(const lz_literal *l)
+static lz_device_buffer *upload(const lz_literal *l)
 {
-    lz_dbuf *b;
+    lz_device_buffer *b;
     ck_assert_int_eq(be->alloc(0, l->nbytes, &b), LZ_OK);
     ck_assert_uint_eq((uintptr_t)b->data % 64, 0);
     ck_assert_int_eq(be->copy_in(b, l->data, l->nbytes), LZ_OK);
     return b;
 }
 
-static lz_literal *download(lz_dbuf *b, const lz_type *t)
+static lz_literal *download(lz_device_buffer *b, const lz_type *t)
 {
     lz_literal *l = lz_literal_new(t);
     ck_assert_msg(be->copy_out(b, l->data, l->nbytes) == LZ_OK, "%s", lz_error_get()->message);
@@ -30,7 +30,7 @@ static lz_literal *download(lz_dbuf *b, const lz_type *t)
 /* Runs f's executable on args and compares with the evaluator. */
 static void run_and_compare(lz_exec *x, const lz_func *f, lz_literal **args)
 {
-    lz_dbuf *in[16], *out[16];
+    lz_device_buffer *in[16], *out[16];
     lz_literal *want[16];
     bool donated[16] = {false};
     lz_event *done;
@@ -40,14 +40,14 @@ static void run_and_compare(lz_exec *x, const lz_func *f, lz_literal **args)
     ck_assert_msg(be->execute(x, 0, in, donated, false, out, &done) == LZ_OK, "%s",
                   lz_error_get()->message);
     for (uint32_t i = 0; i < f->nparam; i++)
-        lz_dbuf_release(in[i]); /* the execution holds what it needs */
+        lz_device_buffer_release(in[i]); /* the execution holds what it needs */
     ck_assert_int_eq(lz_event_wait(done), LZ_OK);
     for (uint32_t k = 0; k < f->nresult; k++) {
         lz_literal *got = download(out[k], want[k]->type);
         ck_assert_msg(lz_test_same(got, want[k], 0, msg, sizeof msg), "%s", msg);
         lz_literal_release(got);
         lz_literal_release(want[k]);
-        lz_dbuf_release(out[k]);
+        lz_device_buffer_release(out[k]);
     }
     lz_event_release(done);
 }
@@ -103,19 +103,19 @@ START_TEST(chained_without_waiting)
     lz_exec *e;
     ck_assert_int_eq(be->compile(0, f, NULL, &e), LZ_OK);
     lz_literal *zero = lz_literal_new(lz_type_get(LZ_F32, &s));
-    lz_dbuf *b = upload(zero);
+    lz_device_buffer *b = upload(zero);
     for (int i = 0; i < 50; i++) {
-        lz_dbuf *next;
+        lz_device_buffer *next;
         lz_event *done;
         ck_assert_int_eq(be->execute(e, 0, &b, (bool[]){true}, false, &next, &done), LZ_OK);
         lz_event_release(done);
-        lz_dbuf_release(b);
+        lz_device_buffer_release(b);
         b = next;
     }
     be->exec_free(e);
     lz_literal *got = download(b, zero->type);
     ck_assert(((float *)got->data)[0] == 50 && ((float *)got->data)[9999] == 50);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     lz_literal_release(got);
     lz_literal_release(zero);
     lz_func_free(f);
@@ -132,18 +132,18 @@ START_TEST(borrowed_memory)
 {
     float data[4] = {1, 2, 3, 4}, back[4];
     int one = 1;
-    lz_dbuf *b;
+    lz_device_buffer *b;
     ck_assert_int_eq(be->wrap(0, data, sizeof data, on_release, &one, &b), LZ_OK);
     ck_assert_ptr_eq(b->data, data);
     ck_assert_int_eq(be->copy_out(b, back, sizeof back), LZ_OK);
     ck_assert_mem_eq(back, data, sizeof data);
     ck_assert_int_eq(be->copy_out(b, back, sizeof back + 1), LZ_ERANGE);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
     ck_assert_int_eq(released, 1);
     ck_assert_int_eq(be->alloc(1, 16, &b), LZ_ERANGE);
     ck_assert_int_eq(be->alloc(0, SIZE_MAX, &b), LZ_EMEM);
     ck_assert_int_eq(be->alloc(0, 0, &b), LZ_OK);
-    lz_dbuf_release(b);
+    lz_device_buffer_release(b);
 }
 END_TEST
 
@@ -158,7 +158,7 @@ START_TEST(errors_travel)
     lz_exec *e;
     ck_assert_int_eq(be->compile(0, f, NULL, &e), LZ_OK);
     lz_literal *a = lz_literal_new(lz_type_get(LZ_F32, &s));
-    lz_dbuf *in = upload(a), *out, *out2, *little;
+    lz_device_buffer *in = upload(a), *out, *out2, *little;
     lz_event *late = lz_event_new(), *done, *done2;
     in->ready = late;
     lz_event_retain(late);
@@ -172,15 +172,15 @@ START_TEST(errors_travel)
     float back[2];
     ck_assert_int_eq(be->copy_out(out2, back, sizeof back), LZ_EDEVICE);
     lz_event *none;
-    lz_dbuf *nothing;
+    lz_device_buffer *nothing;
     ck_assert_int_eq(be->alloc(0, 4, &little), LZ_OK);
     ck_assert_int_eq(be->execute(e, 0, &little, (bool[]){false}, false, &nothing, &none),
                      LZ_EINVAL);
     ck_assert(nothing == NULL && none == NULL);
-    lz_dbuf_release(little);
-    lz_dbuf_release(in);
-    lz_dbuf_release(out);
-    lz_dbuf_release(out2);
+    lz_device_buffer_release(little);
+    lz_device_buffer_release(in);
+    lz_device_buffer_release(out);
+    lz_device_buffer_release(out2);
     lz_event_release(late);
     lz_event_release(done);
     lz_event_release(done2);
@@ -198,7 +198,7 @@ START_TEST(failing_memory)
     lz_exec *x;
     ck_assert_int_eq(be->compile(0, f, NULL, &x), LZ_OK);
     run_and_compare(x, f, args);
-    lz_dbuf *in[16], *out[16];
+    lz_device_buffer *in[16], *out[16];
     for (uint32_t i = 0; i < f->nparam; i++)
         in[i] = upload(args[i]);
     int64_t live = lz_alloc_live_bytes_hint();
@@ -213,14 +213,14 @@ START_TEST(failing_memory)
         finished = s == LZ_OK;
         ck_assert(finished || s == LZ_EMEM);
         for (uint32_t k = 0; k < f->nresult; k++)
-            lz_dbuf_release(out[k]);
+            lz_device_buffer_release(out[k]);
         lz_event_release(done);
         ck_assert_int_eq(be->wait_all(0), LZ_OK);
         ck_assert_int_le(lz_alloc_live_bytes_hint(), live + 4); /* the queue keeps spare items */
     }
     ck_assert(finished);
     for (uint32_t i = 0; i < f->nparam; i++)
-        lz_dbuf_release(in[i]);
+        lz_device_buffer_release(in[i]);
     be->exec_free(x);
     lz_gen_args_free(f, args);
     lz_func_free(f);

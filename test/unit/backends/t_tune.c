@@ -75,7 +75,7 @@ static void numbers(float *v, int64_t n, uint32_t seed)
 static lz_status run(const lz_backend *b, lz_exec *x, int p, float *result)
 {
     float v[MOST];
-    lz_dbuf *in[2] = {NULL, NULL}, *out = NULL;
+    lz_device_buffer *in[2] = {NULL, NULL}, *out = NULL;
     lz_event *done = NULL;
     bool given[2] = {false, false};
     for (int i = 0; i < 2; i++) {
@@ -90,8 +90,8 @@ static lz_status run(const lz_backend *b, lz_exec *x, int p, float *result)
     if (s == LZ_OK)
         s = b->copy_out(out, result, (size_t)programs[p].nout * sizeof(float));
     for (int i = 0; i < 2; i++)
-        lz_dbuf_release(in[i]);
-    lz_dbuf_release(out);
+        lz_device_buffer_release(in[i]);
+    lz_device_buffer_release(out);
     lz_event_release(done);
     return s;
 }

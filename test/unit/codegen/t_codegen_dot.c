@@ -486,7 +486,7 @@ START_TEST(units_are_shared_equally)
     }
 }
 END_TEST
-/* ---- laws: what is alike is made once ---- */
+/* ---- what is alike is made once ---- */
 
 /* Products that differ in what is done with their sums have tiles and sizes in common, and one that
  * is compiled again has everything. */

@@ -36,7 +36,8 @@ START_TEST(layout_never_overlaps)
 }
 END_TEST
 
-/* ---- the law, on plans: what a step reads is what the last step that wrote there meant ---- */
+/* ---- the invariant, on plans: what a step reads is what the last step that wrote there meant ----
+ */
 
 typedef struct shadow {
     uint64_t *key; /* by 4 bytes of the arena: the range that was written, 0 none */
@@ -214,8 +215,8 @@ START_TEST(chains_reuse_memory)
 }
 END_TEST
 
-/* Law: weights that are made ready for their products are so just before them, and not all at the
- *   start, where they are the least that can run. */
+/* Invariant: weights that are made ready for their products are so just before them, and not all at
+ * the start, where they are the least that can run. */
 START_TEST(weights_are_ready_late)
 {
     enum { ROWS = 256, N = 64, LAYERS = 12, WEIGHT = N * N * 4, STATE = ROWS * N * 4 };

@@ -461,7 +461,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("lower/rounds");
+    Suite *s = suite_create("lower/trip_count");
     TCase *t = tcase_create("rounds");
     tcase_add_test(t, counts_as_by_hand);
     tcase_add_test(t, counts_far);

@@ -215,8 +215,9 @@ static _Atomic int failing;
 static const lz_backend *real;
 static lz_backend broken;
 
-static lz_status execute_or_fail(lz_exec *x, int device, lz_dbuf *const *in, const bool *donated,
-                                 bool awaited, lz_dbuf **out, lz_event **done)
+static lz_status execute_or_fail(lz_exec *x, int device, lz_device_buffer *const *in,
+                                 const bool *donated, bool awaited, lz_device_buffer **out,
+                                 lz_event **done)
 {
     lz_error err = {.status = LZ_EDEVICE, .message = "the device caught fire"};
     if (!failing)
@@ -226,7 +227,7 @@ static lz_status execute_or_fail(lz_exec *x, int device, lz_dbuf *const *in, con
     lz_event_release(*done);
     *done = lz_event_new();
     lz_event_complete(*done, &err);
-    lz_dbuf *b = out[0];
+    lz_device_buffer *b = out[0];
     lz_event_release(b->ready);
     lz_event_retain(*done);
     b->ready = *done;
