@@ -1,8 +1,8 @@
 /* thread.c - see thread.h. Linux: futex, sched_getaffinity, cgroup v2 cpu.max. */
 #include "base/thread.h"
 #include "base/alloc.h"
+#include "base/file_io.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -103,14 +103,8 @@ static int cores_by_affinity(void)
 static int cores_by_quota(void)
 {
     char text[64];
-    int fd = open("/sys/fs/cgroup/cpu.max", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!lz_file_text("/sys/fs/cgroup/cpu.max", text, sizeof text))
         return INT_MAX;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return INT_MAX;
-    text[n] = '\0';
     char *end;
     long long quota = strtoll(text, &end, 10); /* "max 100000" gives 0 */
     long long period = strtoll(end, NULL, 10);

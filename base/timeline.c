@@ -6,9 +6,9 @@
 #include "base/timeline.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include "base/vec.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -73,8 +73,9 @@ static recorder *recorders;
 __attribute__((used)) static recorder *of_parents;
 static char rows[ROWS][ROW_BYTES];
 static uint32_t nrow;
-static int fd = -1; /* of the trace that runs */
-static bool asked;  /* LAZULI_TRACE started it */
+static bool running;   /* a trace is */
+static lz_outfile out; /* its file */
+static bool asked;     /* LAZULI_TRACE started it */
 static char shown_path[256];
 static int64_t began_ns, began_wall_ns;
 static uint64_t limit;
@@ -128,7 +129,7 @@ static void thread_end(void *arg)
     pthread_mutex_lock(&lock);
     (void)prctl(PR_GET_NAME, r->name);
     r->ended = true;
-    if (fd < 0)
+    if (!running)
         sweep();
     pthread_mutex_unlock(&lock);
 }
@@ -346,23 +347,12 @@ lz_status lz_timeline_close(void)
 
 typedef struct writer {
     lz_buf text;
-    int error;
     bool later; /* an event is there: a comma comes first */
 } writer;
 
 static void flush(writer *w)
 {
-    const char *p = w->text.data;
-    size_t n = w->text.len;
-    while (n && !w->error) {
-        ssize_t k = write(fd, p, n);
-        if (k < 0 && errno != EINTR)
-            w->error = errno;
-        else if (k > 0) {
-            p += k;
-            n -= (size_t)k;
-        }
-    }
+    lz_outfile_put(&out, w->text.data, w->text.len);
     w->text.len = 0;
 }
 
@@ -485,6 +475,7 @@ static void write_recorder(writer *w, const recorder *r)
 static lz_status write_file(void)
 {
     writer w = {0};
+    (void)lz_outfile_resume(&out); /* its end says what went wrong */
     lz_buf_printf(&w.text,
                   "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"lazuli\","
                   "\"dropped_events\":%" PRIu64 ",\"start_unix_ns\":%" PRId64 "},\"traceEvents\":[",
@@ -498,14 +489,9 @@ static lz_status write_file(void)
     flush(&w);
     bool failed = w.text.failed;
     lz_buf_free(&w.text);
-    if (close(fd) != 0 && !w.error)
-        w.error = errno;
-    fd = -1;
-    if (failed)
-        return LZ_FAIL(LZ_EMEM, "no memory to write the trace %s", shown_path);
-    return w.error
-               ? LZ_FAIL(LZ_EIO, "%s cannot be written: %s", shown_path, strerrordesc_np(w.error))
-               : LZ_OK;
+    running = false;
+    return lz_outfile_end(
+        &out, failed ? LZ_FAIL(LZ_EMEM, "no memory to write the trace %s", shown_path) : LZ_OK);
 }
 
 /* ---- start and stop ---- */
@@ -541,7 +527,7 @@ static void tell_hooks(void)
 {
     void (*fn[HOOKS])(void);
     pthread_mutex_lock(&lock);
-    int n = fd < 0 ? 0 : nbefore_stop;
+    int n = running ? nbefore_stop : 0;
     memcpy(fn, before_stop, sizeof fn);
     pthread_mutex_unlock(&lock);
     LZ_QUIETLY {
@@ -554,7 +540,7 @@ static void at_exit(void)
 {
     tell_hooks();
     pthread_mutex_lock(&lock);
-    lz_status s = fd >= 0 ? end() : LZ_OK;
+    lz_status s = running ? end() : LZ_OK;
     pthread_mutex_unlock(&lock);
     if (s != LZ_OK)
         LZ_WARN("trace", "%s", lz_error_get()->message);
@@ -575,9 +561,9 @@ static void in_child(void)
 {
     int none = LZ_TIMELINE_ON;
     atomic_compare_exchange_strong(&lz_timeline_state_now, &none, LZ_TIMELINE_OFF);
-    if (fd >= 0)
-        close(fd);
-    fd = -1;
+    if (running)
+        lz_outfile_forget(&out);
+    running = false;
     asked = false;
     recorder **last = &of_parents;
     while (*last)
@@ -600,14 +586,15 @@ static void arm(void)
 /* Under the lock. */
 static lz_status begin(const char *path, uint64_t most)
 {
-    if (fd >= 0)
+    if (running)
         return asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces the whole process already")
                      : LZ_FAIL(LZ_ESTATE, "a trace runs already, to %s", shown_path);
-    int f = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (f < 0)
-        return LZ_FAIL(LZ_EIO, "%s cannot be written: %s", path, strerrordesc_np(errno));
-    fd = f;
+    if (lz_outfile_begin(&out, path, false) != LZ_OK)
+        return LZ_FAIL(LZ_EIO, "%s", lz_error_get()->message);
+    lz_outfile_pause(&out);
+    running = true;
     snprintf(shown_path, sizeof shown_path, "%s", path);
+    out.path = shown_path;
     limit = most;
     atomic_store(&nevent, 0);
     atomic_store(&ndropped, 0);
@@ -654,9 +641,9 @@ lz_status lz_timeline_stop(void)
 {
     tell_hooks();
     pthread_mutex_lock(&lock);
-    lz_status s = fd < 0  ? LZ_FAIL(LZ_ESTATE, "no trace runs")
-                  : asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
-                          : end();
+    lz_status s = !running ? LZ_FAIL(LZ_ESTATE, "no trace runs")
+                  : asked  ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
+                           : end();
     pthread_mutex_unlock(&lock);
     return s;
 }

@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/file_io.h"
 #include "base/thread.h"
 #include <elf.h>
 #include <errno.h>
@@ -58,13 +59,13 @@ static bool map_twice(region *r)
     int fd = memfd_create("lazuli-code", MFD_CLOEXEC);
     if (fd < 0)
         return false;
-    bool ok = ftruncate(fd, (off_t)r->nbytes) == 0;
+    bool ok = LZ_NO_EINTR(ftruncate(fd, (off_t)r->nbytes)) == 0;
     void *w = MAP_FAILED, *x = MAP_FAILED;
     if (ok)
         w = mmap(NULL, r->nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (w != MAP_FAILED)
         x = mmap(NULL, r->nbytes, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
-    close(fd);
+    (void)lz_file_close(fd);
     if (x == MAP_FAILED) {
         if (w != MAP_FAILED)
             munmap(w, r->nbytes);

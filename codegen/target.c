@@ -5,6 +5,7 @@
  * machine is read once. */
 #include "codegen/codegen.h"
 #include "base/config.h"
+#include "base/file_io.h"
 #include "base/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,12 +272,10 @@ static lz_status host_target(lz_target *out)
 
 static bool read_line(const char *path, char *buf, size_t n)
 {
-    FILE *f = fopen(path, "re");
-    if (!f)
+    if (!lz_file_text(path, buf, n))
         return false;
-    bool ok = fgets(buf, (int)n, f) != NULL;
-    fclose(f);
-    return ok;
+    buf[strcspn(buf, "\n")] = '\0';
+    return true;
 }
 
 static void read_caches(lz_target *t)

@@ -1,9 +1,10 @@
-/* data_internal.h - what the formats share: owned memory, mapped files, atomic replacement of
- * files. Readers take bytes and a `name` for messages; the public functions add the operation and
- * the caller's place. Threads: holders are counted atomically; the rest is thread-compatible. */
+/* data_internal.h - what the formats share: owned memory, mapped files. Readers take bytes and a
+ * `name` for messages; the public functions add the operation and the caller's place. Threads:
+ * holders are counted atomically; the rest is thread-compatible. */
 #ifndef LZ_DATA_DATA_INTERNAL_H
 #define LZ_DATA_DATA_INTERNAL_H
 #include "base/alloc.h"
+#include "base/outfile.h"
 #include "base/status.h"
 #include "base/vec.h"
 #include <lazuli/data.h>
@@ -42,20 +43,6 @@ lz_status lz_data_check_names(const char *path, const char *const *names, size_t
 /* The same for the arguments of a writer of named arrays, whose names must be distinct. */
 lz_status lz_data_check_all(const char *path, const char *const *names, const lz_array *arrays,
                             size_t n);
-
-/* A file that replaces `path` when it is complete. */
-typedef struct lz_outfile {
-    int fd;
-    const char *path;
-    char *temporary;
-    uint64_t written;
-    lz_status status; /* the first failure; writes after it do nothing */
-} lz_outfile;
-lz_status lz_outfile_begin(lz_outfile *f, const char *path);
-void lz_outfile_put(lz_outfile *f, const void *p, size_t n);
-void lz_outfile_pad(lz_outfile *f, size_t n); /* zeros */
-/* publishes the file when s and all writes succeeded, else removes the temporary */
-lz_status lz_outfile_end(lz_outfile *f, lz_status s);
 
 /* Decoders of untrusted bytes. */
 lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out);

@@ -293,7 +293,8 @@ lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_site *si
                             : LZ_FAIL(LZ_ENULL, "%s is NULL", path ? "the array" : "the path");
     if (s == LZ_OK) {
         lz_npy_put_head(&head, a);
-        s = head.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", path) : lz_outfile_begin(&f, path);
+        s = head.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", path)
+                        : lz_outfile_begin(&f, path, true);
     }
     if (s == LZ_OK) {
         lz_outfile_put(&f, head.data, head.len);

@@ -417,7 +417,7 @@ static lz_status write_file(const char *path, item *items, size_t n, const char 
     qsort(items, n, sizeof *items, by_width);
     LZ_TRY(header(path, items, n, metadata, nmetadata, &text));
     size_t len = strlen(text), padded = LZ_ALIGN_UP(8 + len, ALIGN) - 8;
-    lz_status s = padded <= MAX_HEADER ? lz_outfile_begin(&f, path)
+    lz_status s = padded <= MAX_HEADER ? lz_outfile_begin(&f, path, true)
                                        : LZ_FAIL(LZ_ERANGE, "%s: a header of %zu bytes", path, len);
     if (s == LZ_OK) {
         uint8_t size[8];

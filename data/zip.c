@@ -474,7 +474,7 @@ lz_status lz_npz_write_at(const char *path, const char *const *names, const lz_a
         if (strlen(names[i]) > 60000)
             s = LZ_FAIL(LZ_ERANGE, "%s: the name of array %zu is too long for a zip file", path, i);
     if (s == LZ_OK)
-        s = lz_outfile_begin(&f, path);
+        s = lz_outfile_begin(&f, path, true);
     if (s == LZ_OK)
         s = lz_outfile_end(&f, write_all(&f, names, arrays, n, compress));
     return lz_data_done(s, "lz_npz_write", site);

@@ -2,6 +2,7 @@
 #include "lower/lower_dump.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,12 +26,10 @@ void lz_dump_text(const char *stage, const char *ext, const lz_buf *text)
         return;
     }
     snprintf(path, sizeof path, "%s/%04u.%s.%s", dir, atomic_fetch_add(&number, 1), stage, ext);
-    FILE *fp = fopen(path, "w");
-    bool ok = fp && fwrite(lz_buf_str(text), 1, text->len, fp) == text->len;
-    if (fp && fclose(fp) != 0)
-        ok = false;
-    if (!ok)
-        LZ_WARN("dump", "cannot write %s: %s", path, strerror(errno));
+    LZ_QUIETLY {
+        if (lz_outfile_write(path, text->data, text->len, false) != LZ_OK)
+            LZ_WARN("dump", "%s", lz_error_get()->message);
+    }
 }
 
 void lz_dump_func(const char *stage, const lz_func *f)

@@ -31,6 +31,7 @@ fi
 BUILD=${BUILD:?}
 
 tools/layers.sh || bad=1
+tools/files.sh || bad=1
 if [ -d "$BUILD/obj" ]; then tools/symbols.sh || bad=1; fi
 tools/links.sh || bad=1
 tools/retired-words.sh || bad=1

@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include "base/thread.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +36,10 @@ void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     int n = snprintf(line, sizeof line, "%" PRIxPTR " %zx lazuli:%.8s:%s\n", (uintptr_t)code,
                      nbytes, hex, k->name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd < 0 || write(fd, line, (size_t)n) != n)
-        LZ_WARN_ONCE("perf", "%s cannot be written: %s", path, strerrordesc_np(errno));
-    if (fd >= 0)
-        close(fd);
+    size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    int error = lz_file_append(path, line, len, true);
+    if (error)
+        LZ_WARN_ONCE("perf", "%s cannot be written: %s", path, strerrordesc_np(error));
 }
 
 /* ---- the table ---- */
@@ -102,13 +101,13 @@ static void write_table(const lz_profile *p)
     lz_buf text = {0};
     print(p, &text);
     if (text.len) {
-        bool err = strcmp(path, "STDERR") == 0;
-        FILE *f = err ? stderr : fopen(path, "ae");
-        bool ok = f && fwrite(lz_buf_str(&text), 1, text.len, f) == text.len;
-        if (f && (err ? fflush(f) : fclose(f)) != 0)
-            ok = false;
-        if (!ok)
-            LZ_WARN_ONCE("profile", "%s cannot be written: %s", path, strerrordesc_np(errno));
+        int error = 0;
+        if (strcmp(path, "STDERR") != 0)
+            error = lz_file_append(path, text.data, text.len, false);
+        else if (fwrite(text.data, 1, text.len, stderr) != text.len || fflush(stderr) != 0)
+            error = errno;
+        if (error)
+            LZ_WARN_ONCE("profile", "%s cannot be written: %s", path, strerrordesc_np(error));
     }
     lz_buf_free(&text);
 }

@@ -5,7 +5,9 @@
  * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
+#include "base/file_io.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -67,27 +69,6 @@ const char *cuda_assembler(const cuda_device *d)
 
 /* ---- running it ---- */
 
-static bool write_file(const char *path, const void *data, size_t n)
-{
-    FILE *f = fopen(path, "wbx");
-    bool ok = f && fwrite(data, 1, n, f) == n;
-    return f && fclose(f) == 0 && ok;
-}
-
-static bool read_file(const char *path, lz_buf *out)
-{
-    char piece[4096];
-    FILE *f = fopen(path, "rb");
-    size_t n;
-    if (!f)
-        return false;
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0 && out->len <= CUDA_CODE_BYTES)
-        lz_buf_put(out, piece, n);
-    bool ok = !ferror(f) && out->len > 0 && out->len <= CUDA_CODE_BYTES && !out->failed;
-    (void)fclose(f);
-    return ok;
-}
-
 /* Whether the child process exited with status 0. */
 static bool run(char *const *argv)
 {
@@ -130,7 +111,8 @@ static bool by_assembler(const cuda_device *d, const char *assembler, const lz_b
     snprintf(cubin, sizeof cubin, "%s/k.cubin", dir);
     arch_of(d, arch, sizeof arch);
     char *argv[] = {(char *)assembler, "-arch", arch, "-o", cubin, in, NULL};
-    bool ok = write_file(in, ptx->data, ptx->len) && run(argv) && read_file(cubin, out);
+    bool ok = lz_outfile_write(in, ptx->data, ptx->len, false) == LZ_OK && run(argv) &&
+              lz_file_slurp(cubin, CUDA_CODE_BYTES, out) == LZ_OK && out->len > 0;
     (void)unlink(in);
     (void)unlink(cubin);
     (void)rmdir(dir);

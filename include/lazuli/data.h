@@ -2,8 +2,13 @@
  * Files are not trusted: every size in them is checked before it is used, nothing in them is ever
  * executed, and no file is opened because another one names a path. Readers map files where they
  * can, so reading copies nothing: a file must not be changed in place while arrays of it live
- * (replace it by a rename, as the writers here do). Writers replace files atomically: a temporary
- * in the same folder, fsync, rename; on failure the old file is intact.
+ * (replace it by a rename, as the writers here do); what is no plain file is refused (LZ_EINVAL).
+ * Writers replace files atomically: a temporary in the same folder, fsync, rename; on failure the
+ * old file is intact. The mode of the old file stays, and its owner where the process may give it;
+ * a symbolic link stays and what it leads to is replaced; other hard links keep the old contents. A
+ * pipe that somebody reads, a terminal or another character device is written into, in order; a
+ * directory or a block device is refused (LZ_EINVAL). Signals interrupt neither, and a pipe whose
+ * reader has gone is LZ_EIO.
  * Errors of all: LZ_ENULL, LZ_EMEM, LZ_EIO, LZ_ENOENT, LZ_EPERM (the system's answers), LZ_EPARSE
  * and LZ_ECORRUPT (not the format; sizes that contradict each other), LZ_EDTYPE and LZ_ESHAPE (an
  * element type or rank that tensors have not), LZ_EUNSUPPORTED, LZ_ERANGE (too large). The message

@@ -4,11 +4,11 @@
 #include "runtime/debug/analysis.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include "base/timeline.h"
 #include "ir/attr.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,14 +34,11 @@ static void emit(lz_buf *b)
 {
     const char *path = lz_cfg_str(LZ_OPT_PT_XLA_DEBUG_FILE);
     pthread_mutex_lock(&out_lock);
-    FILE *f = path[0] ? fopen(path, "ae") : NULL;
-    bool ok = f && fwrite(lz_buf_str(b), 1, b->len, f) == b->len;
-    if (f && fclose(f) != 0)
-        ok = false;
-    if (path[0] && !ok)
+    int error = path[0] ? lz_file_append(path, b->data, b->len, false) : 0;
+    if (error)
         LZ_WARN_ONCE("analysis", "PT_XLA_DEBUG_FILE %s cannot be written: %s", path,
-                     strerrordesc_np(errno));
-    if (!ok)
+                     strerrordesc_np(error));
+    if (error || !path[0])
         fwrite(lz_buf_str(b), 1, b->len, stderr);
     pthread_mutex_unlock(&out_lock);
     lz_buf_free(b);

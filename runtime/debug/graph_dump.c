@@ -3,6 +3,7 @@
 #include "runtime/debug/graph_dump.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/graph/handle.h"
 #include "runtime/debug/symbols.h"
@@ -25,12 +26,14 @@ static void append(const char *path, const lz_buf *text)
 {
     pthread_mutex_lock(&file_lock);
     bool out = strcmp(path, "STDOUT") == 0, err = strcmp(path, "STDERR") == 0;
-    FILE *f = out ? stdout : err ? stderr : fopen(path, "ae");
-    bool ok = f && fwrite(lz_buf_str(text), 1, text->len, f) == text->len;
-    if (f && (out || err ? fflush(f) : fclose(f)) != 0)
-        ok = false;
-    if (!ok)
-        LZ_WARN_ONCE("dump", "%s cannot be written: %s", path, strerrordesc_np(errno));
+    FILE *f = out ? stdout : err ? stderr : NULL;
+    int error = 0;
+    if (!f)
+        error = lz_file_append(path, text->data, text->len, false);
+    else if (fwrite(lz_buf_str(text), 1, text->len, f) != text->len || fflush(f) != 0)
+        error = errno;
+    if (error)
+        LZ_WARN_ONCE("dump", "%s cannot be written: %s", path, strerrordesc_np(error));
     pthread_mutex_unlock(&file_lock);
 }
 

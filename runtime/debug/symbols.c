@@ -1,6 +1,7 @@
 /* symbols.c - see symbols.h. The module's ELF file is mapped and read with bounds checks: it may
  * have changed since it was loaded. */
 #include "runtime/debug/symbols.h"
+#include "base/file_io.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct image {
     const unsigned char *p;
@@ -60,7 +60,7 @@ static bool read_file(const char *path, uint64_t address, char *name, size_t nna
 {
     struct stat st;
     bool found = false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = lz_file_open(path, O_NONBLOCK);
     if (fd < 0)
         return false;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
@@ -71,7 +71,7 @@ static bool read_file(const char *path, uint64_t address, char *name, size_t nna
             munmap((void *)m.p, m.n);
         }
     }
-    close(fd);
+    (void)lz_file_close(fd);
     return found;
 }
 

@@ -1,8 +1,10 @@
 /* main.c - the lazuli command: picks the subcommand. */
 #include "tools/lazuli/tool.h"
+#include "base/file_io.h"
 #include <lazuli/device.h>
 #include <lazuli/tensor.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name;
@@ -43,22 +45,8 @@ static void help(FILE *f)
 
 lz_status tool_read_file(const char *path, size_t limit, lz_buf *out)
 {
-    bool in = strcmp(path, "-") == 0;
-    FILE *f = in ? stdin : fopen(path, "rb");
-    char chunk[65536];
-    size_t n;
-    if (!f)
-        return LZ_FAIL(LZ_ENOENT, "%s: %m", path);
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0 && out->len <= limit)
-        lz_buf_put(out, chunk, n);
-    bool bad = ferror(f);
-    if (!in)
-        fclose(f);
-    if (bad)
-        return LZ_FAIL(LZ_EIO, "%s: cannot be read", path);
-    if (out->len > limit)
-        return LZ_FAIL(LZ_ERANGE, "%s: larger than %zu bytes", path, limit);
-    return out->failed ? LZ_FAIL(LZ_EMEM, "%s: no memory to read it", path) : LZ_OK;
+    return strcmp(path, "-") == 0 ? lz_file_slurp_fd(STDIN_FILENO, path, limit, out)
+                                  : lz_file_slurp(path, limit, out);
 }
 
 lz_status tool_read_text(const char *path, lz_buf *out)
