@@ -62,14 +62,14 @@ static lz_once load_once = LZ_ONCE_INIT;
 enum { POOL_BYTES = 1 << 16 };
 static char pool[POOL_BYTES];
 static size_t pool_used;
-static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex pool_lock = LZ_MUTEX_INIT("config");
 
 /* A copy that lives for the process; equal strings share one. NULL when the pool is full. */
 static const char *pool_intern(const char *s)
 {
     size_t n = strlen(s) + 1;
     const char *found = NULL;
-    pthread_mutex_lock(&pool_lock);
+    lz_mutex_lock(&pool_lock);
     for (size_t i = 0; i < pool_used && !found; i += strlen(pool + i) + 1)
         if (strcmp(pool + i, s) == 0)
             found = pool + i;
@@ -77,7 +77,7 @@ static const char *pool_intern(const char *s)
         found = memcpy(pool + pool_used, s, n);
         pool_used += n;
     }
-    pthread_mutex_unlock(&pool_lock);
+    lz_mutex_unlock(&pool_lock);
     return found;
 }
 

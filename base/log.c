@@ -4,8 +4,8 @@
  * under way may still reach the callback that was just replaced. */
 #include "base/log.h"
 #include "base/config.h"
+#include "base/mutex.h"
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { LINE_BYTES = 1024 };
 
-static pthread_mutex_t set_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex set_lock = LZ_MUTEX_INIT("log");
 static _Atomic unsigned seq;
 static _Atomic(lz_log_fn) callback;
 static _Atomic(void *) callback_user;
@@ -39,13 +39,13 @@ static lz_log_level level_now(void)
 
 void lz_log_set_callback(lz_log_fn fn, void *user)
 {
-    pthread_mutex_lock(&set_lock);
+    lz_mutex_lock(&set_lock);
     unsigned s = atomic_load_explicit(&seq, memory_order_relaxed);
     atomic_store_explicit(&seq, s + 1, memory_order_seq_cst);
     atomic_store_explicit(&callback, fn, memory_order_seq_cst);
     atomic_store_explicit(&callback_user, user, memory_order_seq_cst);
     atomic_store_explicit(&seq, s + 2, memory_order_seq_cst);
-    pthread_mutex_unlock(&set_lock);
+    lz_mutex_unlock(&set_lock);
 }
 
 static lz_log_fn get_callback(void **user)

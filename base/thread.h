@@ -1,18 +1,12 @@
-/* thread.h - the few things the library needs from the system's threads: once, fork guard, cores,
- * clock, futex, latch.
+/* thread.h - the few things the library needs from the system's threads: fork guard, cores, clock,
+ * futex, latch; and the locks of mutex.h.
  * Units: times in nanoseconds of CLOCK_MONOTONIC. Threads: everything here is thread-safe. */
 #ifndef LZ_BASE_THREAD_H
 #define LZ_BASE_THREAD_H
+#include "base/mutex.h"
 #include "base/status.h"
 #include <pthread.h>
 #include <stdatomic.h>
-
-typedef pthread_once_t lz_once;
-#define LZ_ONCE_INIT PTHREAD_ONCE_INIT
-static inline void lz_once_run(lz_once *o, void (*fn)(void))
-{
-    (void)pthread_once(o, fn);
-}
 
 /* Fork guard. lz_fork_arm() is called when the library starts its first thread or device; in a
  * child forked after that lz_fork_check() records and returns LZ_EFORK, for ever. Costs one relaxed

@@ -66,7 +66,7 @@ typedef struct recorder {
 
 _Atomic int lz_timeline_state_now = LZ_TIMELINE_ASK;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list, rows, start and stop */
+static lz_mutex lock = LZ_MUTEX_INIT("timeline"); /* the list, rows, start and stop */
 static recorder *recorders;
 /* Of the process this one was forked from: their memory is not this one's to free, and not
  * leaked. */
@@ -126,12 +126,12 @@ static void thread_end(void *arg)
 {
     recorder *r = arg;
     self = NULL;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     (void)prctl(PR_GET_NAME, r->name);
     r->ended = true;
     if (!running)
         sweep();
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 static void arm(void);
@@ -149,10 +149,10 @@ static recorder *join(void)
     }
     r->tid = (int)gettid();
     (void)prctl(PR_GET_NAME, r->name);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     r->next = recorders;
     recorders = r;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return self = r;
 }
 
@@ -277,13 +277,13 @@ void lz_timeline_add(const lz_span *s)
 uint32_t lz_timeline_row(const char *name)
 {
     uint32_t i = 0;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     while (i < nrow && strncmp(rows[i], name, ROW_BYTES - 1) != 0)
         i++;
     if (i == nrow && nrow < ROWS)
         snprintf(rows[nrow++], ROW_BYTES, "%s", name);
     uint32_t row = i < nrow ? i + 1 : 0;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return row;
 }
 
@@ -513,23 +513,23 @@ static lz_status end(void)
 
 void lz_timeline_before_stop(void (*fn)(void))
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     bool known = false;
     for (int i = 0; i < nbefore_stop; i++)
         known |= before_stop[i] == fn;
     if (!known && nbefore_stop < HOOKS)
         before_stop[nbefore_stop++] = fn;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 /* They record, so the lock is free. */
 static void tell_hooks(void)
 {
     void (*fn[HOOKS])(void);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     int n = running ? nbefore_stop : 0;
     memcpy(fn, before_stop, sizeof fn);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     LZ_QUIETLY {
         for (int i = 0; i < n; i++)
             fn[i]();
@@ -539,21 +539,21 @@ static void tell_hooks(void)
 static void at_exit(void)
 {
     tell_hooks();
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_status s = running ? end() : LZ_OK;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     if (s != LZ_OK)
         LZ_WARN("trace", "%s", lz_error_get()->message);
 }
 
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
 }
 
 static void in_parent(void)
 {
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 /* The file is the parent's, and the threads that own the other recorders are not here. */
@@ -573,7 +573,7 @@ static void in_child(void)
     self = NULL;
     if (key_ok)
         (void)pthread_setspecific(key, NULL);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 static void arm(void)
@@ -617,10 +617,10 @@ bool lz_timeline_ask(void)
     lz_status s = LZ_OK;
     LZ_QUIETLY {
         lz_once_run(&armed, arm);
-        pthread_mutex_lock(&lock);
+        lz_mutex_lock(&lock);
         s = begin(path, LZ_TIMELINE_EVENTS);
         asked = s == LZ_OK;
-        pthread_mutex_unlock(&lock);
+        lz_mutex_unlock(&lock);
         if (s != LZ_OK)
             LZ_WARN("trace", "LAZULI_TRACE: %s", lz_error_get()->message);
     }
@@ -631,19 +631,19 @@ lz_status lz_timeline_start(const char *path, uint64_t most)
 {
     (void)lz_timeline_on(); /* LAZULI_TRACE goes first */
     lz_once_run(&armed, arm);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_status s = begin(path, most);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return s;
 }
 
 lz_status lz_timeline_stop(void)
 {
     tell_hooks();
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_status s = !running ? LZ_FAIL(LZ_ESTATE, "no trace runs")
                   : asked  ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
                            : end();
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return s;
 }

@@ -40,7 +40,7 @@ typedef struct region {
     uint32_t kernels;
 } region;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("code_memory");
 static region *regions;
 static bool no_memfd; /* tried, refused */
 
@@ -293,9 +293,9 @@ lz_status lz_code_load(const void *image, size_t nbytes, lz_code *out)
         err = "it is for another processor";
     if (err)
         return refuse(err, nbytes);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_status s = load_locked(&im, nbytes, out);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     if (s != LZ_OK)
         memset(out, 0, sizeof *out);
     return s;
@@ -306,23 +306,23 @@ void lz_code_free(lz_code *c)
     region *r = c->region;
     if (!r)
         return;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     r->kernels--;
     mend(r, c->offset, c->nbytes);
     drop_if_empty(r);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     memset(c, 0, sizeof *c);
 }
 
 void lz_code_get_stats(lz_code_stats *out)
 {
     memset(out, 0, sizeof *out);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     for (region *r = regions; r; r = r->next) {
         out->live_bytes += r->live;
         out->mapped_bytes += r->nbytes;
         out->kernels += r->kernels;
         out->regions++;
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }

@@ -57,7 +57,7 @@ typedef struct machine {
 } machine;
 
 enum { KEEP_MACHINES = 16 };
-static pthread_mutex_t machines_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex machines_lock = LZ_MUTEX_INIT("compile");
 static machine *machines;
 static int nmachine;
 
@@ -70,7 +70,7 @@ static bool same_target(const lz_target *a, const lz_target *b)
 static machine *kept_machine(const lz_target *t)
 {
     machine *m = NULL;
-    pthread_mutex_lock(&machines_lock);
+    lz_mutex_lock(&machines_lock);
     for (machine **p = &machines; *p && !m; p = &(*p)->next)
         if (same_target(&(*p)->target, t)) {
             m = *p;
@@ -78,20 +78,20 @@ static machine *kept_machine(const lz_target *t)
             nmachine--;
             break;
         }
-    pthread_mutex_unlock(&machines_lock);
+    lz_mutex_unlock(&machines_lock);
     return m;
 }
 
 static void machine_done(machine *m)
 {
-    pthread_mutex_lock(&machines_lock);
+    lz_mutex_lock(&machines_lock);
     bool keep = nmachine < KEEP_MACHINES;
     if (keep) {
         m->next = machines;
         machines = m;
         nmachine++;
     }
-    pthread_mutex_unlock(&machines_lock);
+    lz_mutex_unlock(&machines_lock);
     if (keep)
         return;
     LLVMDisposeTargetMachine(m->tm);

@@ -58,7 +58,7 @@ typedef struct session {
     size_t cap;
 } session;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("jit");
 static session *idle;
 static _Atomic uint64_t linked, kernels, sessions;
 
@@ -253,11 +253,11 @@ static lz_status session_new(session **out)
 
 static lz_status take(session **out)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     session *s = idle;
     if (s)
         idle = s->next;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     *out = s;
     return s ? LZ_OK : session_new(out);
 }
@@ -269,10 +269,10 @@ static void give(session *s)
         s->memory = NULL;
         s->cap = 0;
     }
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     s->next = idle;
     idle = s;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 /* ---- a unit ---- */

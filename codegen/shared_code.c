@@ -18,7 +18,7 @@ typedef struct entry {
     lz_buf image; /* empty: it could not be made */
 } entry;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("shared_code");
 static lz_map table;
 static _Atomic uint64_t made;
 
@@ -40,7 +40,7 @@ static entry *find(lz_buf *key, bool *mine)
 {
     lz_hash h = lz_hash_bytes(key->data, key->len);
     *mine = false;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     entry *x = lz_map_get(&table, h);
     if (x && (x->key.len != key->len || memcmp(x->key.data, key->data, key->len) != 0)) {
         x = NULL;
@@ -54,7 +54,7 @@ static entry *find(lz_buf *key, bool *mine)
             x = NULL;
         }
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return x;
 }
 

@@ -23,7 +23,7 @@ typedef struct block {
     char *data;
 } block;
 struct pool {
-    pthread_mutex_t lock;
+    lz_mutex lock;
     block *spare;
     size_t nbytes;
     int refs; /* references: the loader, and blocks that are in use */
@@ -33,32 +33,32 @@ static void pool_unref(pool *p) /* called with the lock held, and releases it */
 {
     bool last = --p->refs == 0;
     block *b = last ? p->spare : NULL;
-    pthread_mutex_unlock(&p->lock);
+    lz_mutex_unlock(&p->lock);
     while (b) {
         block *next = b->next;
         lz_free(b);
         b = next;
     }
     if (last) {
-        pthread_mutex_destroy(&p->lock);
+        lz_mutex_destroy(&p->lock);
         lz_free(p);
     }
 }
 
 static block *block_get(pool *p)
 {
-    pthread_mutex_lock(&p->lock);
+    lz_mutex_lock(&p->lock);
     block *b = p->spare;
     if (b)
         p->spare = b->next;
     p->refs++;
-    pthread_mutex_unlock(&p->lock);
+    lz_mutex_unlock(&p->lock);
     if (!b && (b = lz_alloc(sizeof *b + ALIGN + p->nbytes))) {
         b->home = p;
         b->data = (char *)LZ_ALIGN_UP((uintptr_t)(b + 1), ALIGN);
     }
     if (!b) {
-        pthread_mutex_lock(&p->lock);
+        lz_mutex_lock(&p->lock);
         pool_unref(p);
     }
     return b;
@@ -68,7 +68,7 @@ static void block_put(void *block_)
 {
     block *b = block_;
     pool *p = b->home;
-    pthread_mutex_lock(&p->lock);
+    lz_mutex_lock(&p->lock);
     b->next = p->spare;
     p->spare = b;
     pool_unref(p);
@@ -93,8 +93,8 @@ struct lz_loader {
     size_t row[LZ_MAX_FIELDS]; /* bytes of a sample */
     int64_t batches;
     /* shared by workers and the consumer */
-    pthread_mutex_t lock;
-    pthread_cond_t free_slot, ready, idle;
+    lz_mutex lock;
+    lz_cond free_slot, ready, idle;
     bool stop;
     int busy;
     int64_t next, taken,
@@ -153,30 +153,30 @@ static lz_status fill(lz_loader *l, int64_t number, batch *b)
 static void *worker(void *loader)
 {
     lz_loader *l = loader;
-    pthread_mutex_lock(&l->lock);
+    lz_mutex_lock(&l->lock);
     while (true) {
         while (!l->stop && (l->next == l->end || l->next - l->taken >= l->o.loader_prefetch_size))
-            pthread_cond_wait(&l->free_slot, &l->lock);
+            lz_cond_wait(&l->free_slot, &l->lock);
         if (l->stop)
             break;
         int64_t number = l->next++;
         l->busy++;
-        pthread_mutex_unlock(&l->lock);
+        lz_mutex_unlock(&l->lock);
         batch *b = lz_calloc(1, sizeof *b);
         if (b && fill(l, number, b) != LZ_OK)
             b->error = *lz_error_get();
-        pthread_mutex_lock(&l->lock);
+        lz_mutex_lock(&l->lock);
         l->busy--;
         if (b)
             l->ring[number % l->o.loader_prefetch_size] = b;
         else
             l->stop = true; /* not even memory for the error */
-        pthread_cond_signal(&l->ready);
+        lz_cond_signal(&l->ready);
         if (!l->busy)
-            pthread_cond_signal(&l->idle);
+            lz_cond_signal(&l->idle);
     }
-    pthread_cond_signal(&l->ready);
-    pthread_mutex_unlock(&l->lock);
+    lz_cond_signal(&l->ready);
+    lz_mutex_unlock(&l->lock);
     return NULL;
 }
 
@@ -240,7 +240,7 @@ static lz_status make_pools(lz_loader *l)
         pool *p = lz_calloc(1, sizeof *p);
         if (!p)
             return LZ_FAIL(LZ_EMEM, "no memory for the loader");
-        pthread_mutex_init(&p->lock, NULL);
+        lz_mutex_init(&p->lock, "loader pool");
         p->nbytes = nbytes;
         p->refs = 1;
         l->pools[f] = p;
@@ -277,10 +277,10 @@ lz_loader *lz_loader_new_at(const lz_dataset *d, const lz_loader_options *opt, c
     if (l) {
         l->set = d;
         l->o = o;
-        pthread_mutex_init(&l->lock, NULL);
-        pthread_cond_init(&l->free_slot, NULL);
-        pthread_cond_init(&l->ready, NULL);
-        pthread_cond_init(&l->idle, NULL);
+        lz_mutex_init(&l->lock, "loader");
+        lz_cond_init(&l->free_slot);
+        lz_cond_init(&l->ready);
+        lz_cond_init(&l->idle);
         if (prepare(l) == LZ_OK)
             return l;
     }
@@ -308,15 +308,15 @@ static void drop_tensors(lz_loader *l, device_batch *b)
 /* Ends the epoch: no worker is busy afterwards, and nothing is left. */
 static void drain(lz_loader *l)
 {
-    pthread_mutex_lock(&l->lock);
+    lz_mutex_lock(&l->lock);
     l->end = l->next;
     while (l->busy)
-        pthread_cond_wait(&l->idle, &l->lock);
+        lz_cond_wait(&l->idle, &l->lock);
     for (int i = 0; l->ring && i < l->o.loader_prefetch_size; i++) {
         batch_free(l->ring[i]);
         l->ring[i] = NULL;
     }
-    pthread_mutex_unlock(&l->lock);
+    lz_mutex_unlock(&l->lock);
     for (; l->n_ahead; l->n_ahead--)
         drop_tensors(l, &l->ahead[l->first_ahead++ % l->o.device_prefetch_size]);
     drop_tensors(l, &l->now);
@@ -337,11 +337,11 @@ lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch, c
     l->error = (lz_error){.status = LZ_OK};
     l->since_step = l->first_ahead = 0;
     l->running = true;
-    pthread_mutex_lock(&l->lock);
+    lz_mutex_lock(&l->lock);
     l->next = l->taken = first_batch;
     l->end = l->batches;
-    pthread_cond_broadcast(&l->free_slot);
-    pthread_mutex_unlock(&l->lock);
+    lz_cond_broadcast(&l->free_slot);
+    lz_mutex_unlock(&l->lock);
     return LZ_OK;
 }
 
@@ -349,20 +349,20 @@ lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch, c
  * ended. */
 static batch *take(lz_loader *l, bool wait)
 {
-    pthread_mutex_lock(&l->lock);
+    lz_mutex_lock(&l->lock);
     batch **slot = &l->ring[l->taken % l->o.loader_prefetch_size], *b = NULL;
     while (wait && !*slot && l->taken < l->end && !l->stop)
-        pthread_cond_wait(&l->ready, &l->lock);
+        lz_cond_wait(&l->ready, &l->lock);
     if (*slot && l->taken < l->end) {
         b = *slot;
         *slot = NULL;
         l->taken++;
-        pthread_cond_signal(&l->free_slot);
+        lz_cond_signal(&l->free_slot);
     } else if (l->stop && !l->error.status) {
         LZ_FAIL(LZ_EMEM, "no memory for a batch");
         l->error = *lz_error_get();
     }
-    pthread_mutex_unlock(&l->lock);
+    lz_mutex_unlock(&l->lock);
     return b;
 }
 
@@ -465,21 +465,21 @@ void lz_loader_free(lz_loader *l)
         return;
     if (l->ring && l->ahead)
         drain(l);
-    pthread_mutex_lock(&l->lock);
+    lz_mutex_lock(&l->lock);
     l->stop = true;
-    pthread_cond_broadcast(&l->free_slot);
-    pthread_mutex_unlock(&l->lock);
+    lz_cond_broadcast(&l->free_slot);
+    lz_mutex_unlock(&l->lock);
     for (int i = 0; i < l->nworkers; i++)
         pthread_join(l->workers[i], NULL);
     for (int f = 0; f < LZ_MAX_FIELDS; f++)
         if (l->pools[f]) {
-            pthread_mutex_lock(&l->pools[f]->lock);
+            lz_mutex_lock(&l->pools[f]->lock);
             pool_unref(l->pools[f]);
         }
-    pthread_cond_destroy(&l->free_slot);
-    pthread_cond_destroy(&l->ready);
-    pthread_cond_destroy(&l->idle);
-    pthread_mutex_destroy(&l->lock);
+    lz_cond_destroy(&l->free_slot);
+    lz_cond_destroy(&l->ready);
+    lz_cond_destroy(&l->idle);
+    lz_mutex_destroy(&l->lock);
     lz_free(l->ring);
     lz_free(l->ahead);
     lz_free(l->workers);

@@ -3,8 +3,8 @@
  * Threads: thread-safe. */
 #include "ir/custom_call.h"
 #include "base/alloc.h"
+#include "base/mutex.h"
 #include "ir/infer/infer.h"
-#include <pthread.h>
 #include <string.h>
 
 /* ---- the registry: few entries, looked at once for each program ---- */
@@ -13,7 +13,7 @@ typedef struct row {
     char *target;
     lz_ffi_entry entry;
 } row;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("custom_call");
 static LZ_VEC(row) rows;
 
 static row *find(const char *target)
@@ -42,7 +42,7 @@ lz_status lz_ffi_table_register(const char *target, lz_ffi_handler *handler, voi
         return LZ_FAIL(LZ_EINVAL, "a function of no name cannot be registered");
     lz_ffi_entry e = {handler, user};
     lz_status s = LZ_OK;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     row *r = find(target);
     if (r && handler) {
         r->entry = e;
@@ -54,17 +54,17 @@ lz_status lz_ffi_table_register(const char *target, lz_ffi_handler *handler, voi
     } else if (handler) {
         s = add(target, e);
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return s;
 }
 
 lz_status lz_ffi_table_find(const char *target, lz_ffi_entry *out)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     const row *r = find(target);
     if (r)
         *out = r->entry;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return r ? LZ_OK
              : LZ_FAIL(LZ_ENOENT, "custom_call: no function is registered as @%.200s", target);
 }

@@ -25,7 +25,7 @@ lz_intern_node *lz_intern_add(lz_intern *t, lz_intern_node *fresh, lz_intern_sam
                               const void *key, uint32_t *number)
 {
     _Atomic(lz_intern_node *) *head = bucket_of(t, fresh->hash);
-    pthread_mutex_lock(&t->lock);
+    lz_mutex_lock(&t->lock);
     lz_intern_node *first = atomic_load_explicit(head, memory_order_relaxed);
     lz_intern_node *stays = chain_find(first, fresh->hash, same, key);
     if (!stays) {
@@ -36,6 +36,6 @@ lz_intern_node *lz_intern_add(lz_intern *t, lz_intern_node *fresh, lz_intern_sam
         t->count++;
         atomic_store_explicit(head, fresh, memory_order_release);
     }
-    pthread_mutex_unlock(&t->lock);
+    lz_mutex_unlock(&t->lock);
     return stays;
 }

@@ -6,7 +6,7 @@
 #ifndef LZ_IR_INTERN_H
 #define LZ_IR_INTERN_H
 #include "base/hash.h"
-#include <pthread.h>
+#include "base/mutex.h"
 #include <stdatomic.h>
 
 /* First member of what is interned. */
@@ -17,13 +17,13 @@ typedef struct lz_intern_node {
 
 enum { LZ_INTERN_BUCKETS = 1 << 14 };
 typedef struct lz_intern {
-    pthread_mutex_t lock;
+    lz_mutex lock;
     uint32_t count; /* under lock */
     _Atomic(lz_intern_node *) bucket[LZ_INTERN_BUCKETS];
 } lz_intern;
 #define LZ_INTERN_INIT                                                                             \
     {                                                                                              \
-        .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
+        .lock = LZ_MUTEX_INIT("intern")                                                            \
     }
 
 /* Whether the node holds what `key` describes; hashes are equal already. */

@@ -55,6 +55,9 @@ hits=$(find base ir cache lower codegen backends runtime ops autodiff data nn -n
     xargs -0 grep -nE '(^|[^_.>[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|free)\(' |
     grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)|lint: libc heap')
 [ -n "$hits" ] && each 'the heap is reached through base/alloc.h only' <<<"$hits"
+hits=$(find $library -name '*.[ch]' ! -path 'base/mutex.[ch]' -print0 2>/dev/null |
+    xargs -0 grep -nE '(^|[^_[:alnum:]])(pthread_(mutex|cond|rwlock|spin|barrier|once)|PTHREAD_(MUTEX|COND|RWLOCK|ONCE)_|mtx_|cnd_)')
+[ -n "$hits" ] && each 'locks are those of base/mutex.h' <<<"$hits"
 hits=$(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')")
 [ -n "$hits" ] && each 'blanks at the end of the line, or a tab' <<<"$hits"
 

@@ -14,7 +14,7 @@
 
 /* One measurement at a time in the process; and the choices made so far. */
 enum { REMEMBERED = 1 << 14 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("autotune");
 static lz_map remembered; /* by the key's hash: lz_choice */
 static int64_t spent_ns;
 
@@ -32,12 +32,12 @@ void lz_tune_forget(void)
 {
     lz_hash h;
     void *found;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     for (uint32_t i = 0; lz_map_next(&remembered, &i, &h, &found);)
         lz_free(found);
     lz_map_free(&remembered);
     spent_ns = 0;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 /* ---- the race ---- */
@@ -409,9 +409,9 @@ lz_choice lz_tune(const lz_tuner *t, const lz_kernel *k, const lz_step *s)
         if (n) {
             lz_tune_key(t, k, s, &key);
             if (!key.failed) {
-                pthread_mutex_lock(&lock);
+                lz_mutex_lock(&lock);
                 c = decide(t, k, s, &key, list, n);
-                pthread_mutex_unlock(&lock);
+                lz_mutex_unlock(&lock);
             }
             lz_buf_free(&key);
         }

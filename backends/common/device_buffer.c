@@ -5,15 +5,15 @@
 
 /* Descriptors are made and freed with every execution: a free list keeps some for reuse. */
 enum { SPARES = 256 };
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex spare_lock = LZ_MUTEX_INIT("device_buffer");
 static lz_device_buffer *spare[SPARES];
 static int nspare;
 
 lz_device_buffer *lz_device_buffer_new(void)
 {
-    pthread_mutex_lock(&spare_lock);
+    lz_mutex_lock(&spare_lock);
     lz_device_buffer *b = nspare ? spare[--nspare] : NULL;
-    pthread_mutex_unlock(&spare_lock);
+    lz_mutex_unlock(&spare_lock);
     if (!b && !(b = lz_alloc(sizeof *b))) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer");
         return NULL;
@@ -24,11 +24,11 @@ lz_device_buffer *lz_device_buffer_new(void)
 
 void lz_device_buffer_recycle(lz_device_buffer *b)
 {
-    pthread_mutex_lock(&spare_lock);
+    lz_mutex_lock(&spare_lock);
     bool keep = nspare < SPARES;
     if (keep)
         spare[nspare++] = b;
-    pthread_mutex_unlock(&spare_lock);
+    lz_mutex_unlock(&spare_lock);
     if (!keep)
         lz_free(b);
 }

@@ -3,21 +3,21 @@
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_DEVICE_TABLE_H
 #define LZ_BACKENDS_COMMON_DEVICE_TABLE_H
+#include "base/mutex.h"
 #include "base/status.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 typedef struct lz_device_table {
     const char *platform;     /* "CPU" */
     lz_status (*start)(void); /* starts the devices and sets ndevice; never twice at a time */
-    pthread_mutex_t starting; /* held while start runs */
+    lz_mutex starting;        /* held while start runs */
     atomic_bool ready;        /* start has succeeded: ndevice and the devices stay as they are */
     int ndevice;
 } lz_device_table;
 #define LZ_DEVICE_TABLE_INIT(name, fn)                                                             \
     {                                                                                              \
-        .platform = (name), .start = (fn), .starting = PTHREAD_MUTEX_INITIALIZER                   \
+        .platform = (name), .start = (fn), .starting = LZ_MUTEX_INIT("device_table")               \
     }
 
 static inline bool lz_devices_ready(const lz_device_table *t)
@@ -30,11 +30,11 @@ static inline lz_status lz_devices_start(lz_device_table *t)
 {
     if (__builtin_expect(lz_devices_ready(t), 1))
         return LZ_OK;
-    pthread_mutex_lock(&t->starting);
+    lz_mutex_lock(&t->starting);
     lz_status s = lz_devices_ready(t) ? LZ_OK : t->start();
     if (s == LZ_OK)
         atomic_store_explicit(&t->ready, true, memory_order_release);
-    pthread_mutex_unlock(&t->starting);
+    lz_mutex_unlock(&t->starting);
     return s;
 }
 

@@ -18,15 +18,15 @@ struct lz_event {
 
 /* Events are made and freed with every execution: a free list keeps some for reuse. */
 enum { SPARES = 64 };
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex spare_lock = LZ_MUTEX_INIT("event");
 static lz_event *spare[SPARES];
 static int nspare;
 
 lz_event *lz_event_new(void)
 {
-    pthread_mutex_lock(&spare_lock);
+    lz_mutex_lock(&spare_lock);
     lz_event *e = nspare ? spare[--nspare] : NULL;
-    pthread_mutex_unlock(&spare_lock);
+    lz_mutex_unlock(&spare_lock);
     if (!e && !(e = lz_alloc(sizeof *e))) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for an event");
         return NULL;
@@ -46,11 +46,11 @@ void lz_event_release(lz_event *e)
 {
     if (!e || atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) != 1)
         return;
-    pthread_mutex_lock(&spare_lock);
+    lz_mutex_lock(&spare_lock);
     bool keep = nspare < SPARES;
     if (keep)
         spare[nspare++] = e;
-    pthread_mutex_unlock(&spare_lock);
+    lz_mutex_unlock(&spare_lock);
     if (!keep)
         lz_free(e);
 }

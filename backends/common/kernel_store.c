@@ -141,12 +141,12 @@ static void made(lz_kcode *c, lz_status s)
 {
     if (s != LZ_OK)
         c->error = *lz_error_get();
-    pthread_mutex_lock(&c->store->lock);
+    lz_mutex_lock(&c->store->lock);
     if (s != LZ_OK && c->in_table) { /* the next call that needs it tries again */
         (void)lz_map_del(&c->store->table, c->hash);
         c->in_table = false;
     }
-    pthread_mutex_unlock(&c->store->lock);
+    lz_mutex_unlock(&c->store->lock);
     lz_latch_set(&c->made);
 }
 
@@ -254,7 +254,7 @@ static lz_status look_up(load *l)
 {
     bool ok = true;
     uint64_t variant = l->st->ops->variant ? l->st->ops->variant(l->user) : 0;
-    pthread_mutex_lock(&l->st->lock);
+    lz_mutex_lock(&l->st->lock);
     for (uint32_t i = 0; i < l->n && ok; i++) {
         l->out[i].code = find(l->st, l->k[i], variant);
         if (l->out[i].code)
@@ -262,7 +262,7 @@ static lz_status look_up(load *l)
         l->out[i].code = insert(l->st, l->k[i], variant);
         ok = l->mine[i] = l->out[i].code != NULL;
     }
-    pthread_mutex_unlock(&l->st->lock);
+    lz_mutex_unlock(&l->st->lock);
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u kernels", l->n);
 }
 
@@ -384,10 +384,10 @@ void lz_kstore_release(lz_kcode *c)
 {
     if (!c)
         return;
-    pthread_mutex_t *lock = &c->store->lock;
-    pthread_mutex_lock(lock);
+    lz_mutex *lock = &c->store->lock;
+    lz_mutex_lock(lock);
     drop(c);
-    pthread_mutex_unlock(lock);
+    lz_mutex_unlock(lock);
 }
 
 void lz_kstore_get_stats(lz_kstore *st, lz_kernels_stats *out)
@@ -396,18 +396,18 @@ void lz_kstore_get_stats(lz_kstore *st, lz_kernels_stats *out)
     out->disk_hits = atomic_load(&st->disk_hits);
     out->memory_hits = atomic_load(&st->memory_hits);
     out->misses = atomic_load(&st->misses);
-    pthread_mutex_lock(&st->lock);
+    lz_mutex_lock(&st->lock);
     out->live = st->nlive;
     out->waiting = st->nwaiting;
-    pthread_mutex_unlock(&st->lock);
+    lz_mutex_unlock(&st->lock);
 }
 
 void lz_kstore_trim(lz_kstore *st)
 {
-    pthread_mutex_lock(&st->lock);
+    lz_mutex_lock(&st->lock);
     while (st->oldest)
         forget_oldest(st);
     if (st->table.len == 0)
         lz_map_free(&st->table);
-    pthread_mutex_unlock(&st->lock);
+    lz_mutex_unlock(&st->lock);
 }

@@ -43,7 +43,7 @@ typedef struct lz_kernels_stats {
 /* Initialise with LZ_KSTORE_INIT(&ops); the rest is kernel_store.c's. */
 typedef struct lz_kstore {
     const lz_kstore_ops *ops;
-    pthread_mutex_t lock;
+    lz_mutex lock;
     lz_map table;
     lz_kcode *newest, *oldest; /* among those nobody uses */
     uint32_t nwaiting, nlive;
@@ -51,7 +51,7 @@ typedef struct lz_kstore {
 } lz_kstore;
 #define LZ_KSTORE_INIT(o)                                                                          \
     {                                                                                              \
-        .ops = (o), .lock = PTHREAD_MUTEX_INITIALIZER                                              \
+        .ops = (o), .lock = LZ_MUTEX_INIT("kernel_store")                                          \
     }
 
 /* out[i] for k[i]. Errors: those of ops, LZ_EMEM; then no references are left. cache may be

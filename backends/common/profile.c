@@ -19,7 +19,7 @@ struct lz_profile {
     lz_profile_row row[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("profile");
 static lz_profile *profiles; /* tables that are not written yet */
 static bool at_exit;
 
@@ -114,10 +114,10 @@ static void write_table(const lz_profile *p)
 
 static void write_all(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     for (const lz_profile *p = profiles; p; p = p->next)
         write_table(p);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out)
@@ -132,14 +132,14 @@ lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out)
     if (!p)
         return LZ_FAIL(LZ_EMEM, "no memory for a profile of %u launches", nlaunch);
     p->cap = nlaunch;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     if (!at_exit)
         at_exit = atexit(write_all) == 0;
     lz_profile **end = &profiles;
     while (*end)
         end = &(*end)->next;
     *end = p;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     *out = p;
     return LZ_OK;
 }
@@ -200,13 +200,13 @@ void lz_profile_free(lz_profile *p)
 {
     if (!p)
         return;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     for (lz_profile **at = &profiles; *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             break;
         }
     write_table(p);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     lz_free(p);
 }

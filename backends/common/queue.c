@@ -17,13 +17,13 @@ typedef struct item {
 } item;
 
 struct lz_queue {
-    pthread_mutex_t lock;
+    lz_mutex lock;
     /* under lock: */
     item *head, **tail, *spare;
     uint32_t nspare;
     bool running; /* an item is running, on whichever thread */
     bool started, stop;
-    pthread_cond_t idle; /* idle: nothing runs, nothing waits */
+    lz_cond idle; /* idle: nothing runs, nothing waits */
     pthread_t thread;
     char name[16];
     /* The thread sleeps on `changed`, which every change it may wait for increments. */
@@ -37,8 +37,8 @@ lz_queue *lz_queue_new(const char *name)
         (void)LZ_FAIL(LZ_EMEM, "no memory for the queue of %s", name);
         return NULL;
     }
-    pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->idle, NULL);
+    lz_mutex_init(&q->lock, "queue");
+    lz_cond_init(&q->idle);
     q->tail = &q->head;
     snprintf(q->name, sizeof q->name, "%s", name);
     return q;
@@ -110,7 +110,7 @@ static bool finished(lz_queue *q)
     q->running = false;
     if (q->head)
         return true;
-    pthread_cond_broadcast(&q->idle);
+    lz_cond_broadcast(&q->idle);
     return false;
 }
 
@@ -131,13 +131,13 @@ bool lz_queue_is_running(void)
 static void *serve(void *arg)
 {
     lz_queue *q = arg;
-    pthread_mutex_lock(&q->lock);
+    lz_mutex_lock(&q->lock);
     for (;;) {
         item *i = take(q);
         if (i) {
-            pthread_mutex_unlock(&q->lock);
+            lz_mutex_unlock(&q->lock);
             run(i->fn, i->arg);
-            pthread_mutex_lock(&q->lock);
+            lz_mutex_lock(&q->lock);
             item_done(q, i);
             (void)finished(q);
             continue;
@@ -145,11 +145,11 @@ static void *serve(void *arg)
         if (q->stop && !q->head && !q->running)
             break;
         uint32_t seen = atomic_load(&q->changed);
-        pthread_mutex_unlock(&q->lock);
+        lz_mutex_unlock(&q->lock);
         wait_change(q, seen);
-        pthread_mutex_lock(&q->lock);
+        lz_mutex_lock(&q->lock);
     }
-    pthread_mutex_unlock(&q->lock);
+    lz_mutex_unlock(&q->lock);
     return NULL;
 }
 
@@ -168,11 +168,11 @@ static lz_status start(lz_queue *q)
 static void run_here(lz_queue *q, void (*fn)(void *arg), void *arg)
 {
     q->running = true;
-    pthread_mutex_unlock(&q->lock);
+    lz_mutex_unlock(&q->lock);
     run(fn, arg);
-    pthread_mutex_lock(&q->lock);
+    lz_mutex_lock(&q->lock);
     bool more = finished(q);
-    pthread_mutex_unlock(&q->lock);
+    lz_mutex_unlock(&q->lock);
     if (more)
         notify(q);
 }
@@ -192,13 +192,13 @@ static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)
 lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inline_ok)
 {
     LZ_TRY(lz_fork_check());
-    pthread_mutex_lock(&q->lock);
+    lz_mutex_lock(&q->lock);
     if (inline_ok && !q->running && !q->head) {
         run_here(q, fn, arg);
         return LZ_OK;
     }
     lz_status s = append(q, fn, arg);
-    pthread_mutex_unlock(&q->lock);
+    lz_mutex_unlock(&q->lock);
     if (s == LZ_OK)
         notify(q);
     return s;
@@ -208,10 +208,10 @@ void lz_queue_drain(lz_queue *q)
 {
     if (lz_fork_happened())
         return; /* the thread belongs to the parent process */
-    pthread_mutex_lock(&q->lock);
+    lz_mutex_lock(&q->lock);
     while (q->head || q->running)
-        pthread_cond_wait(&q->idle, &q->lock);
-    pthread_mutex_unlock(&q->lock);
+        lz_cond_wait(&q->idle, &q->lock);
+    lz_mutex_unlock(&q->lock);
 }
 
 void lz_queue_free(lz_queue *q)
@@ -219,10 +219,10 @@ void lz_queue_free(lz_queue *q)
     if (!q || lz_fork_happened())
         return;
     lz_queue_drain(q);
-    pthread_mutex_lock(&q->lock);
+    lz_mutex_lock(&q->lock);
     q->stop = true;
     bool join = q->started;
-    pthread_mutex_unlock(&q->lock);
+    lz_mutex_unlock(&q->lock);
     notify(q);
     if (join)
         pthread_join(q->thread, NULL);
@@ -230,7 +230,7 @@ void lz_queue_free(lz_queue *q)
         next = i->next;
         lz_free(i);
     }
-    pthread_cond_destroy(&q->idle);
-    pthread_mutex_destroy(&q->lock);
+    lz_cond_destroy(&q->idle);
+    lz_mutex_destroy(&q->lock);
     lz_free(q);
 }

@@ -53,9 +53,9 @@ struct late_launch {
     _Atomic bool ready; /* what follows is there and stays as it is */
     record r;
 };
-static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex late_lock = LZ_MUTEX_INIT("cpu_exec late");
 static lz_branch_kernels late_loads; /* its lock is never held for long */
-static pthread_mutex_t late_loads_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex late_loads_lock = LZ_MUTEX_INIT("cpu_exec late_loads");
 
 /* ---- making ---- */
 
@@ -272,18 +272,18 @@ __attribute__((noinline)) static void launch_timed(const lz_scratch *c, const re
 static void count_late(const lz_kernel_load *l)
 {
     bool fresh = l->source == LZ_FROM_LLVM;
-    pthread_mutex_lock(&late_loads_lock);
+    lz_mutex_lock(&late_loads_lock);
     late_loads.compiled += fresh;
     late_loads.found += !fresh;
     late_loads.compile_ns += fresh ? (int64_t)(l->ms * 1e6) : 0;
-    pthread_mutex_unlock(&late_loads_lock);
+    lz_mutex_unlock(&late_loads_lock);
 }
 
 void lz_cpu_branch_kernels(lz_branch_kernels *out)
 {
-    pthread_mutex_lock(&late_loads_lock);
+    lz_mutex_lock(&late_loads_lock);
     *out = late_loads;
-    pthread_mutex_unlock(&late_loads_lock);
+    lz_mutex_unlock(&late_loads_lock);
 }
 
 /* The code of a late launch, from memory, the cache or the compiler. */
@@ -318,9 +318,9 @@ static lz_status late_record(lz_scratch *c, late_launch *l, const record **out)
 {
     lz_cpu_device *d = (lz_cpu_device *)(void *)((char *)c - offsetof(lz_cpu_device, scratch));
     if (!atomic_load_explicit(&l->ready, memory_order_acquire)) {
-        pthread_mutex_lock(&late_lock);
+        lz_mutex_lock(&late_lock);
         lz_status s = l->ready ? LZ_OK : load_late(l);
-        pthread_mutex_unlock(&late_lock);
+        lz_mutex_unlock(&late_lock);
         LZ_TRY(s);
     }
     *out = &l->r;

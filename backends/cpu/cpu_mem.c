@@ -32,7 +32,7 @@ typedef struct block {
     struct block *next;
 } block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("cpu_mem");
 static block *waiting[CLASSES];
 static uint64_t waiting_bytes, used_all, peak_all;
 static struct {
@@ -186,7 +186,7 @@ static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity,
     size_t size = 0;
     int c = nbytes > (size_t)1 << (MAX_BITS - 1) ? -1 : class_of(nbytes, &size);
     uint64_t limit = limit_bytes();
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     bool full = limit && dev[device].used + size > limit, reused = false;
     void *p = c < 0 || full ? NULL : take(c, size, &reused);
     if (p) {
@@ -203,7 +203,7 @@ static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity,
             trim_to(limit > used_all ? limit - used_all : 0);
     }
     lz_status s = p ? LZ_OK : no_memory(device, nbytes, full ? limit : 0);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     *out = p;
     *capacity = size;
     *clean = !reused && size >= cut_from;
@@ -265,7 +265,7 @@ void lz_mem_free(int device, void *p, size_t capacity)
     size_t size = 0;
     int c = class_of(capacity, &size);
     LZ_DCHECK(size == capacity);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     block *b = p;
     b->next = waiting[c];
     waiting[c] = b;
@@ -276,7 +276,7 @@ void lz_mem_free(int device, void *p, size_t capacity)
     ASAN_POISON_MEMORY_REGION(b + 1, size - sizeof *b);
     if (waiting_bytes > peak_all && waiting_bytes > KEEP_MIN)
         trim_to(peak_all > KEEP_MIN ? peak_all : KEEP_MIN);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 void lz_mem_get_stats(int device, lz_mem_stats *out)
@@ -284,20 +284,20 @@ void lz_mem_get_stats(int device, lz_mem_stats *out)
     memset(out, 0, sizeof *out);
     if (device < 0 || device >= LZ_MEM_DEVICES)
         return;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     out->used = dev[device].used;
     out->peak = dev[device].peak;
     out->allocs = dev[device].allocs;
     out->reuses = dev[device].reuses;
     out->waiting = waiting_bytes;
     lz_slab_count(&out->slabs, &out->gaps);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     out->limit = limit_bytes();
 }
 
 void lz_mem_trim(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     trim_to(0);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }

@@ -18,7 +18,7 @@ enum {
 enum { NEVER, WORTH, ALWAYS };
 
 struct lz_invariant_cache {
-    pthread_mutex_t lock; /* held from begin to end */
+    lz_mutex lock; /* held from begin to end */
     const lz_plan_exec *g;
     uint64_t ns;
     bool always;
@@ -35,7 +35,7 @@ struct lz_invariant_cache {
     lz_invariant_cache *next, **link; /* in the list of caches with memory; under `list` */
 };
 
-static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex list = LZ_MUTEX_INIT("invariant_cache list");
 static lz_invariant_cache *holders;
 static _Atomic uint64_t skipped, cached_bytes, ids;
 
@@ -55,7 +55,7 @@ lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out
     lz_invariant_cache *k = lz_calloc(1, sizeof *k + nin * each);
     if (!k)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u arguments", nin);
-    pthread_mutex_init(&k->lock, NULL);
+    lz_mutex_init(&k->lock, "invariant_cache");
     k->g = g;
     k->ns = ns;
     k->always = how == ALWAYS;
@@ -74,13 +74,13 @@ lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out
 
 static void hold(lz_invariant_cache *k)
 {
-    pthread_mutex_lock(&list);
+    lz_mutex_lock(&list);
     k->next = holders;
     k->link = &holders;
     if (holders)
         holders->link = &k->next;
     holders = k;
-    pthread_mutex_unlock(&list);
+    lz_mutex_unlock(&list);
     atomic_fetch_add(&cached_bytes, k->capacity);
 }
 
@@ -105,9 +105,9 @@ static void give_up(lz_invariant_cache *k)
 {
     if (!k->now.what)
         return;
-    pthread_mutex_lock(&list);
+    lz_mutex_lock(&list);
     unlink_holder(k);
-    pthread_mutex_unlock(&list);
+    lz_mutex_unlock(&list);
     free_memory(k);
 }
 
@@ -115,10 +115,10 @@ void lz_invariant_cache_free(lz_invariant_cache *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->lock);
+    lz_mutex_lock(&k->lock);
     give_up(k);
-    pthread_mutex_unlock(&k->lock);
-    pthread_mutex_destroy(&k->lock);
+    lz_mutex_unlock(&k->lock);
+    lz_mutex_destroy(&k->lock);
     lz_free(k);
 }
 
@@ -126,18 +126,18 @@ void lz_invariant_cache_free(lz_invariant_cache *k)
 bool lz_invariant_cache_shortage(int device)
 {
     bool any = false;
-    pthread_mutex_lock(&list);
+    lz_mutex_lock(&list);
     for (lz_invariant_cache *k = holders, *next; k; k = next) {
         next = k->next;
-        if (k->device != device || pthread_mutex_trylock(&k->lock) != 0)
+        if (k->device != device || !lz_mutex_trylock(&k->lock))
             continue;
         unlink_holder(k);
         free_memory(k);
         k->searches = 0;
         any = true;
-        pthread_mutex_unlock(&k->lock);
+        lz_mutex_unlock(&k->lock);
     }
-    pthread_mutex_unlock(&list);
+    lz_mutex_unlock(&list);
     return any;
 }
 
@@ -244,7 +244,7 @@ static void look_at(lz_invariant_cache *k, const lz_job *j)
 
 void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j)
 {
-    if (!k || pthread_mutex_trylock(&k->lock) != 0)
+    if (!k || !lz_mutex_trylock(&k->lock))
         return;
     if (k->device < 0)
         k->device = j->d->index;
@@ -253,7 +253,7 @@ void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j)
     if (k->device == j->d->index && k->now.what)
         j->cached = &k->now;
     else
-        pthread_mutex_unlock(&k->lock);
+        lz_mutex_unlock(&k->lock);
 }
 
 void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
@@ -268,7 +268,7 @@ void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
         memcpy(k->inside, k->seen, k->g->parts->plan->nin * sizeof *k->seen);
         k->now.filled = true;
     }
-    pthread_mutex_unlock(&k->lock);
+    lz_mutex_unlock(&k->lock);
 }
 
 void lz_invariant_cache_get_stats(lz_invariant_cache_stats *out)

@@ -23,9 +23,8 @@ typedef struct run_word {
 } run_word;
 
 static struct {
-    pthread_mutex_t
-        lock;  /* held by the caller of the running job, and while workers start or stop */
-    int count; /* threads with the caller; 0 before the first use */
+    lz_mutex lock; /* held by the caller of the running job, and while workers start or stop */
+    int count;     /* threads with the caller; 0 before the first use */
     int started;
     pthread_t thread[LZ_WORKERS_MAX];
     _Atomic int configured; /* count, for reading without the lock */
@@ -41,7 +40,7 @@ static struct {
     _Alignas(64) _Atomic int32_t left; /* chunks not done yet */
     _Atomic uint32_t waiting;          /* the caller sleeps until `left` is 0 */
     run_word runs[LZ_WORKERS_MAX];
-} w = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} w = {.lock = LZ_MUTEX_INIT("workers")};
 
 static __thread bool inside; /* this thread is running units already */
 
@@ -163,13 +162,13 @@ int lz_workers_count(void)
     int n = atomic_load_explicit(&w.configured, memory_order_acquire);
     if (n)
         return n;
-    pthread_mutex_lock(&w.lock);
+    lz_mutex_lock(&w.lock);
     if (!w.count) {
         w.count = configured();
         atomic_store_explicit(&w.configured, w.count, memory_order_release);
     }
     n = w.count;
-    pthread_mutex_unlock(&w.lock);
+    lz_mutex_unlock(&w.lock);
     return n;
 }
 
@@ -192,7 +191,7 @@ static void start(int threads)
 
 void lz_workers_stop(void)
 {
-    pthread_mutex_lock(&w.lock);
+    lz_mutex_lock(&w.lock);
     if (!lz_fork_happened()) {
         atomic_store(&w.stop, true);
         atomic_fetch_add(&w.job, 1);
@@ -204,7 +203,7 @@ void lz_workers_stop(void)
     }
     w.count = 0;
     atomic_store(&w.configured, 0);
-    pthread_mutex_unlock(&w.lock);
+    lz_mutex_unlock(&w.lock);
 }
 
 /* ---- jobs ---- */
@@ -262,7 +261,7 @@ void lz_workers_run_in(int64_t units, int threads, int chunks, lz_workers_fn fn,
     int n = lz_workers_count();
     n = threads > 0 && threads < n ? threads : n;
     n = units < n ? (int)units : n;
-    if (n < 2 || inside || lz_fork_happened() || pthread_mutex_trylock(&w.lock) != 0) {
+    if (n < 2 || inside || lz_fork_happened() || !lz_mutex_trylock(&w.lock)) {
         bool was = inside;
         inside = true;
         fn(ctx, 0, units, 0);
@@ -276,5 +275,5 @@ void lz_workers_run_in(int64_t units, int threads, int chunks, lz_workers_fn fn,
     work(atomic_load_explicit(&w.job, memory_order_relaxed), 0);
     wait_done();
     inside = false;
-    pthread_mutex_unlock(&w.lock);
+    lz_mutex_unlock(&w.lock);
 }

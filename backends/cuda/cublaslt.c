@@ -1,6 +1,6 @@
 /* cublaslt.c - cuBLASLt, found once; see cublaslt.h. The library is never closed: it keeps threads
  * and device memory of its own.
- * Threads: loading happens inside one pthread_once. */
+ * Threads: loading happens inside one lz_once. */
 #include "backends/cuda/cublaslt.h"
 #include "base/config.h"
 #include "base/log.h"

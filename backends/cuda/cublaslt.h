@@ -9,8 +9,8 @@
 #ifndef LZ_BACKENDS_CUDA_CUBLASLT_H
 #define LZ_BACKENDS_CUDA_CUBLASLT_H
 #include "backends/cuda/cuda_api.h"
+#include "base/mutex.h"
 #include "lower/plan/plan.h"
-#include <pthread.h>
 
 /* ---- cuBLASLt: own declarations; the values this project uses, as it documents them ---- */
 
@@ -92,7 +92,7 @@ bool cuda_matrices_of(const lz_kernel *k, const int64_t *args, cuda_matrices *ou
 struct cuda_device;
 /* Per device. */
 typedef struct cuda_libs {
-    pthread_mutex_t lock; /* protects `tried`, and `handle` until `tried` is set */
+    lz_mutex lock; /* protects `tried`, and `handle` until `tried` is set */
     bool tried;
     lt_handle handle;      /* NULL: the library does not support this device */
     _Atomic uint64_t made; /* products that the library put on the stream */

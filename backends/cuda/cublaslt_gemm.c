@@ -109,7 +109,7 @@ static lz_status handle_of(cuda_device *d, lt_handle *out)
 {
     cuda_libs *l = &d->libs;
     lz_status s = LZ_OK;
-    pthread_mutex_lock(&l->lock);
+    lz_mutex_lock(&l->lock);
     if (!l->tried && lz_cublaslt_load()) {
         int r = lz_cublaslt.Create(&l->handle);
         if (r != LT_OK)
@@ -123,7 +123,7 @@ static lz_status handle_of(cuda_device *d, lt_handle *out)
     }
     l->tried = s == LZ_OK;
     *out = l->handle;
-    pthread_mutex_unlock(&l->lock);
+    lz_mutex_unlock(&l->lock);
     return s;
 }
 

@@ -77,10 +77,10 @@ static lz_status device_info(int device, lz_device_info *out)
              "memory, code for %s",
              (double)d->total_bytes / (1 << 30), d->processors, d->clock_khz * 1e-6,
              d->l2_bytes / 1048576.0, d->shared_bytes >> 10, d->target.cpu);
-    pthread_mutex_lock(&d->pool.lock);
+    lz_mutex_lock(&d->pool.lock);
     out->memory_used = d->pool.used;
     out->memory_peak = d->pool.peak;
-    pthread_mutex_unlock(&d->pool.lock);
+    lz_mutex_unlock(&d->pool.lock);
     out->memory_limit = cuda_limit(d);
     out->threads = d->processors;
     return LZ_OK;

@@ -1,5 +1,5 @@
 /* cuda_api.c - see cuda_api.h. The library is never closed: the driver keeps threads of its own.
- * Threads: loading happens inside one pthread_once. */
+ * Threads: loading happens inside one lz_once. */
 #include "backends/cuda/cuda_api.h"
 #include "base/config.h"
 #include "base/thread.h"

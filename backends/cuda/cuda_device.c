@@ -9,7 +9,7 @@
 
 static lz_status lose(cuda_device *d)
 {
-    pthread_mutex_lock(&d->lost_lock);
+    lz_mutex_lock(&d->lost_lock);
     if (!atomic_load(&d->lost)) {
         d->lost_error = *lz_error_get();
         snprintf(d->lost_error.message, sizeof d->lost_error.message,
@@ -17,7 +17,7 @@ static lz_status lose(cuda_device *d)
                  lz_error_get()->message);
         atomic_store(&d->lost, true);
     }
-    pthread_mutex_unlock(&d->lost_lock);
+    lz_mutex_unlock(&d->lost_lock);
     lz_error_set(&d->lost_error);
     return d->lost_error.status;
 }
@@ -153,12 +153,12 @@ lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend)
     *d = (cuda_device){.at = {backend, index, NULL}};
     d->kernels = (lz_kstore)LZ_KSTORE_INIT(&cuda_kernel_ops);
     d->tune = (int)lz_cfg_int(LZ_OPT_TUNE);
-    pthread_mutex_init(&d->pool.lock, NULL);
-    pthread_mutex_init(&d->up.lock, NULL);
-    pthread_mutex_init(&d->down.lock, NULL);
-    pthread_mutex_init(&d->lost_lock, NULL);
-    pthread_mutex_init(&d->times.lock, NULL);
-    pthread_mutex_init(&d->libs.lock, NULL);
+    lz_mutex_init(&d->pool.lock, "cuda_device pool");
+    lz_mutex_init(&d->up.lock, "cuda_device up");
+    lz_mutex_init(&d->down.lock, "cuda_device down");
+    lz_mutex_init(&d->lost_lock, "cuda_device lost");
+    lz_mutex_init(&d->times.lock, "cuda_device times");
+    lz_mutex_init(&d->libs.lock, "cuda_device libs");
     lz_status s = start(d);
     if (s != LZ_OK) {
         LZ_QUIETLY {

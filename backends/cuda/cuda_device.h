@@ -18,7 +18,7 @@ enum { CUDA_CODE_BYTES = 64 << 20 }; /* most instruction bytes of a kernel */
 
 /* Free blocks of device memory, by size class (cuda_mem.c). */
 typedef struct cuda_pool {
-    pthread_mutex_t lock;
+    lz_mutex lock;
     LZ_VEC(cu_ptr) waiting[CUDA_CLASSES];
     uint64_t waiting_bytes, used, peak, allocs, reuses;
 } cuda_pool;
@@ -26,7 +26,7 @@ typedef struct cuda_pool {
 /* Pinned staging memory between pageable host memory and the device, in pieces that are refilled as
  * soon as they are free (cuda_transfer.c). */
 typedef struct cuda_staging {
-    pthread_mutex_t lock;
+    lz_mutex lock;
     cu_stream stream;
     struct {
         void *p;
@@ -63,7 +63,7 @@ typedef struct cuda_stretch {
     size_t nbytes;
 } cuda_stretch;
 typedef struct cuda_times {
-    pthread_mutex_t lock;    /* protects all of it */
+    lz_mutex lock;           /* protects all of it */
     uint32_t row[CUDA_ROWS]; /* row of the timeline; 0: none yet */
     LZ_VEC(cu_event) spare;
     LZ_VEC(cuda_stretch) waiting; /* in order; their end events are pending */
@@ -102,7 +102,7 @@ typedef struct cuda_device {
     cuda_libs libs;
     /* When the device is lost: */
     atomic_bool lost;
-    pthread_mutex_t lost_lock;
+    lz_mutex lost_lock;
     lz_error lost_error;
 } cuda_device;
 

@@ -96,7 +96,7 @@ static lz_status take_counted(cuda_device *d, size_t nbytes, cu_ptr *out, size_t
 {
     cuda_pool *p = &d->pool;
     int c = class_of(nbytes, size);
-    pthread_mutex_lock(&p->lock);
+    lz_mutex_lock(&p->lock);
     lz_status s = c < 0 ? LZ_EDEVMEM : take(d, c, *size, out);
     if (s == LZ_OK) {
         p->used += *size;
@@ -104,7 +104,7 @@ static lz_status take_counted(cuda_device *d, size_t nbytes, cu_ptr *out, size_t
         p->peak = p->used > p->peak ? p->used : p->peak;
         count_used(d);
     }
-    pthread_mutex_unlock(&p->lock);
+    lz_mutex_unlock(&p->lock);
     return s;
 }
 
@@ -149,13 +149,13 @@ void cuda_free(cuda_device *d, lz_device_buffer *b)
     lz_device_buffer_recycle(b);
     if (lz_fork_happened())
         return;
-    pthread_mutex_lock(&p->lock);
+    lz_mutex_lock(&p->lock);
     p->used -= size;
     count_used(d);
     bool kept = lz_vec_push(&p->waiting[c], at) == LZ_OK;
     if (kept)
         p->waiting_bytes += size;
-    pthread_mutex_unlock(&p->lock);
+    lz_mutex_unlock(&p->lock);
     if (!kept && cuda_enter(d) == LZ_OK) {
         (void)cuda_check(d, lz_cuda.MemFree(at), "giving memory back");
         cuda_leave(d);
@@ -166,8 +166,8 @@ void cuda_trim(cuda_device *d)
 {
     if (cuda_enter(d) != LZ_OK)
         return;
-    pthread_mutex_lock(&d->pool.lock);
+    lz_mutex_lock(&d->pool.lock);
     trim_to(d, 0);
-    pthread_mutex_unlock(&d->pool.lock);
+    lz_mutex_unlock(&d->pool.lock);
     cuda_leave(d);
 }

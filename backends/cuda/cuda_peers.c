@@ -29,11 +29,11 @@ struct cuda_copy {
 
 /* Copies in flight. */
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t departed;
+    lz_mutex lock;
+    lz_cond departed;
     cuda_copy *head;
     _Atomic uint32_t n;
-} flying = {.lock = PTHREAD_MUTEX_INITIALIZER, .departed = PTHREAD_COND_INITIALIZER};
+} flying = {.lock = LZ_MUTEX_INIT("cuda_peers"), .departed = LZ_COND_INIT};
 
 static bool none_fly(void)
 {
@@ -120,14 +120,14 @@ static void put_back(cuda_copy *c)
     if (c->time.to)
         cuda_stretch_drop(d, &c->time);
     *c = (cuda_copy){.over = over};
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     c->next = d->out.spare;
     bool kept = d->out.nspare < MAX_SPARE;
     if (kept) {
         d->out.spare = c;
         d->out.nspare++;
     }
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
     if (kept)
         return;
     if (cuda_enter(d) == LZ_OK) {
@@ -139,23 +139,23 @@ static void put_back(cuda_copy *c)
 
 static void take_off(cuda_copy *c)
 {
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     c->next = flying.head;
     flying.head = c;
     atomic_fetch_add(&flying.n, 1);
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
 }
 
 static void land(cuda_copy *c)
 {
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     cuda_copy **at = &flying.head;
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
     atomic_fetch_sub(&flying.n, 1);
-    pthread_cond_broadcast(&flying.departed);
-    pthread_mutex_unlock(&flying.lock);
+    lz_cond_broadcast(&flying.departed);
+    lz_mutex_unlock(&flying.lock);
 }
 
 /* Under the lock. */
@@ -176,10 +176,10 @@ static void end(cuda_copy *c, lz_status s)
     lz_error err;
     if (s != LZ_OK)
         err = *lz_error_get();
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     lz_device_buffer *src = c->src;
     c->src = NULL;
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
     lz_event *done = c->done, *wait = c->wait;
     lz_device_buffer_release(src);
     lz_device_buffer_release(c->dst);
@@ -207,9 +207,9 @@ static void finish(void *copy)
 
 static lz_status after_uploads(cuda_device *d, cuda_device *of, cu_stream stream)
 {
-    pthread_mutex_lock(&of->up.lock);
+    lz_mutex_lock(&of->up.lock);
     int r = lz_cuda.StreamWaitEvent(stream, of->uploaded, 0);
-    pthread_mutex_unlock(&of->up.lock);
+    lz_mutex_unlock(&of->up.lock);
     return check(d, of, r, "ordering streams");
 }
 
@@ -222,12 +222,12 @@ static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e,
     *found = false;
     if (none_fly() || lz_event_done(e))
         return LZ_OK;
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     while ((c = of_event(e)) && !c->departed)
-        pthread_cond_wait(&flying.departed, &flying.lock);
+        lz_cond_wait(&flying.departed, &flying.lock);
     if (c)
         s = check(d, c->from, lz_cuda.StreamWaitEvent(stream, c->over, 0), "ordering streams");
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
     *found = c != NULL;
     return s;
 }
@@ -296,11 +296,11 @@ static void depart(void *copy)
     if (s != LZ_OK) {
         end(c, s);
     } else {
-        pthread_mutex_lock(&flying.lock);
+        lz_mutex_lock(&flying.lock);
         if ((c = of_event(done)))
             c->departed = true;
-        pthread_cond_broadcast(&flying.departed);
-        pthread_mutex_unlock(&flying.lock);
+        lz_cond_broadcast(&flying.departed);
+        lz_mutex_unlock(&flying.lock);
     }
     lz_event_release(done);
 }
@@ -343,9 +343,9 @@ lz_status cuda_copy_across(cuda_device *to, lz_device_buffer *dst, cuda_device *
         return LZ_OK;
     LZ_TRY(cuda_works(to));
     LZ_TRY(cuda_enter(from));
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     lz_status s = take(from, to, &c);
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
     cuda_leave(from);
     LZ_TRY(s);
     c->from = from;
@@ -358,10 +358,10 @@ bool cuda_copy_waits(const lz_event *e)
 {
     if (!e || none_fly() || lz_event_done(e))
         return false;
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     const cuda_copy *c = of_event(e);
     bool waits = c && !c->departed;
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
     return waits;
 }
 
@@ -370,11 +370,11 @@ bool cuda_copy_waits(const lz_event *e)
 static lz_status after_reads(cuda_device *d, const lz_device_buffer *b)
 {
     lz_status s = LZ_OK;
-    pthread_mutex_lock(&flying.lock);
+    lz_mutex_lock(&flying.lock);
     for (cuda_copy *c = flying.head; c && s == LZ_OK; c = c->next)
         if (c->from == d && c->src == b && c->departed)
             s = cuda_check(d, lz_cuda.StreamWaitEvent(d->compute, c->over, 0), "ordering streams");
-    pthread_mutex_unlock(&flying.lock);
+    lz_mutex_unlock(&flying.lock);
     return s;
 }
 
@@ -396,14 +396,14 @@ void cuda_wait_copies(cuda_device *d)
 {
     LZ_QUIETLY {
         for (;;) {
-            pthread_mutex_lock(&flying.lock);
+            lz_mutex_lock(&flying.lock);
             cuda_copy *c = flying.head;
             while (c && c->from != d && c->to != d)
                 c = c->next;
             lz_event *done = c ? c->done : NULL;
             if (done)
                 lz_event_retain(done);
-            pthread_mutex_unlock(&flying.lock);
+            lz_mutex_unlock(&flying.lock);
             if (!done)
                 break;
             (void)lz_event_wait(done);

@@ -19,12 +19,12 @@ static void name_rows(cuda_device *d)
     static const char *const names[CUDA_ROWS] = {"programs", "compute", "copy in", "copy out",
                                                  "copy across"};
     char name[32];
-    pthread_mutex_lock(&d->times.lock);
+    lz_mutex_lock(&d->times.lock);
     for (int i = 0; i < CUDA_ROWS && !d->times.row[i]; i++) {
         snprintf(name, sizeof name, "CUDA:%d %s", d->at.index, names[i]);
         d->times.row[i] = lz_timeline_row(name);
     }
-    pthread_mutex_unlock(&d->times.lock);
+    lz_mutex_unlock(&d->times.lock);
 }
 
 /* ---- events; under the lock ---- */
@@ -54,19 +54,19 @@ static void give_both(cuda_times *t, cuda_stretch *s)
 
 void cuda_stretch_drop(cuda_device *d, cuda_stretch *s)
 {
-    pthread_mutex_lock(&d->times.lock);
+    lz_mutex_lock(&d->times.lock);
     give_both(&d->times, s);
-    pthread_mutex_unlock(&d->times.lock);
+    lz_mutex_unlock(&d->times.lock);
 }
 
 void cuda_stretch_begin(cuda_device *d, cu_stream stream, cuda_stretch *s)
 {
     if (lz_timeline_on())
         name_rows(d);
-    pthread_mutex_lock(&d->times.lock);
+    lz_mutex_lock(&d->times.lock);
     s->from = take(&d->times);
     s->to = take(&d->times);
-    pthread_mutex_unlock(&d->times.lock);
+    lz_mutex_unlock(&d->times.lock);
     if (!s->from || !s->to || lz_cuda.EventRecord(s->from, stream) != CU_OK)
         cuda_stretch_drop(d, s);
 }
@@ -176,14 +176,14 @@ void cuda_stretches_note(cuda_device *d, cuda_stretch *s, uint32_t n, int64_t *b
 {
     cuda_times *t = &d->times;
     *begin = *end = 0;
-    pthread_mutex_lock(&t->lock);
+    lz_mutex_lock(&t->lock);
     bool on = lz_timeline_on() && have_base(t);
     for (uint32_t i = 0; i < n; i++)
         if (on)
             note_locked(t, &s[i], begin, end);
         else
             give_both(t, &s[i]);
-    pthread_mutex_unlock(&t->lock);
+    lz_mutex_unlock(&t->lock);
 }
 
 void cuda_stretch_note(cuda_device *d, cuda_stretch *s)
@@ -194,11 +194,11 @@ void cuda_stretch_note(cuda_device *d, cuda_stretch *s)
 
 void cuda_program_note(cuda_device *d, const lz_job *j, int64_t begin, int64_t end)
 {
-    pthread_mutex_lock(&d->times.lock);
+    lz_mutex_lock(&d->times.lock);
     int64_t *last = &d->times.last[CUDA_ROW_PROGRAMS];
     begin = begin > *last ? begin : *last;
     *last = end > begin ? end : begin;
-    pthread_mutex_unlock(&d->times.lock);
+    lz_mutex_unlock(&d->times.lock);
     lz_timeline_add(&(lz_span){.name = j->x->label[0] ? j->x->label : "program",
                                .category = "program",
                                .key = {"launches"},
@@ -237,26 +237,26 @@ static void note_waiting(cuda_times *t, bool all)
 void cuda_stretch_later(cuda_device *d, cuda_stretch *s)
 {
     cuda_times *t = &d->times;
-    pthread_mutex_lock(&t->lock);
+    lz_mutex_lock(&t->lock);
     note_waiting(t, t->waiting.len >= WAITING);
     if (s->to && lz_vec_push(&t->waiting, *s) != LZ_OK)
         give_both(t, s);
-    pthread_mutex_unlock(&t->lock);
+    lz_mutex_unlock(&t->lock);
 }
 
 void cuda_times_look(cuda_device *d)
 {
-    pthread_mutex_lock(&d->times.lock);
+    lz_mutex_lock(&d->times.lock);
     note_waiting(&d->times, false);
-    pthread_mutex_unlock(&d->times.lock);
+    lz_mutex_unlock(&d->times.lock);
 }
 
 void cuda_times_end(cuda_device *d)
 {
     if (cuda_enter(d) != LZ_OK)
         return;
-    pthread_mutex_lock(&d->times.lock);
+    lz_mutex_lock(&d->times.lock);
     note_waiting(&d->times, true);
-    pthread_mutex_unlock(&d->times.lock);
+    lz_mutex_unlock(&d->times.lock);
     cuda_leave(d);
 }

@@ -42,7 +42,7 @@ lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbyte
     cuda_stretch t = {.row = CUDA_ROW_IN, .name = "copy in", .nbytes = nbytes};
     bool timed = lz_timeline_on();
     LZ_TRY(cuda_enter(d));
-    pthread_mutex_lock(&d->up.lock);
+    lz_mutex_lock(&d->up.lock);
     if (timed)
         cuda_stretch_begin(d, d->up.stream, &t);
     lz_status s = upload(d, dst, src, nbytes);
@@ -50,7 +50,7 @@ lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbyte
         cuda_stretch_end(d, d->up.stream, &t);
         cuda_stretch_later(d, &t);
     }
-    pthread_mutex_unlock(&d->up.lock);
+    lz_mutex_unlock(&d->up.lock);
     cuda_leave(d);
     return s;
 }
@@ -86,10 +86,10 @@ static lz_status download(cuda_device *d, char *dst, cu_ptr src, size_t nbytes, 
 
 static lz_status after_uploads(cuda_device *d, cu_stream stream)
 {
-    pthread_mutex_lock(&d->up.lock);
+    lz_mutex_lock(&d->up.lock);
     lz_status s =
         cuda_check(d, lz_cuda.StreamWaitEvent(stream, d->uploaded, 0), "ordering streams");
-    pthread_mutex_unlock(&d->up.lock);
+    lz_mutex_unlock(&d->up.lock);
     return s;
 }
 
@@ -100,7 +100,7 @@ lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes)
     cuda_stretch t = {.row = CUDA_ROW_OUT, .name = "copy out", .nbytes = nbytes};
     bool timed = lz_timeline_on();
     LZ_TRY(cuda_enter(d));
-    pthread_mutex_lock(&d->down.lock);
+    lz_mutex_lock(&d->down.lock);
     lz_status s = after_uploads(d, d->down.stream);
     if (s == LZ_OK && timed)
         cuda_stretch_begin(d, d->down.stream, &t);
@@ -110,7 +110,7 @@ lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes)
         cuda_stretch_note(d, &t);
     else if (t.to)
         cuda_stretch_drop(d, &t);
-    pthread_mutex_unlock(&d->down.lock);
+    lz_mutex_unlock(&d->down.lock);
     cuda_leave(d);
     return s;
 }

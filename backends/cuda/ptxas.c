@@ -43,7 +43,7 @@ static bool in_folders(const char *list, char *out)
     return false;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static lz_once once = LZ_ONCE_INIT;
 static char found[PATH_BYTES];
 static atomic_bool refused; /* its code is not for this driver */
 
@@ -63,7 +63,7 @@ const char *cuda_assembler(const cuda_device *d)
 {
     if (!lz_target_ptx(&d->target))
         return NULL;
-    (void)pthread_once(&once, look);
+    lz_once_run(&once, look);
     return found[0] ? found : NULL;
 }
 

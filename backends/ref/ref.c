@@ -18,7 +18,7 @@ static const char magic[8] = {'L', 'Z', 'R', 'E', 'F', '0', '0', '1'};
 /* ---- the device ---- */
 
 static _Atomic(lz_queue *) queue; /* of the one device; made by init, lives for the process */
-static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex starting = LZ_MUTEX_INIT("ref");
 static _Atomic uint64_t used, peak;
 
 /* Tried again after a failure: memory may have come back. */
@@ -26,10 +26,10 @@ static lz_status ref_init(void)
 {
     if (__builtin_expect(atomic_load_explicit(&queue, memory_order_acquire) != NULL, 1))
         return LZ_OK;
-    pthread_mutex_lock(&starting);
+    lz_mutex_lock(&starting);
     if (!atomic_load(&queue))
         atomic_store_explicit(&queue, lz_queue_new("lz-ref"), memory_order_release);
-    pthread_mutex_unlock(&starting);
+    lz_mutex_unlock(&starting);
     return atomic_load(&queue) ? LZ_OK : LZ_EMEM;
 }
 

@@ -4,7 +4,7 @@
  * When the process exits, destructors of the library take apart what code generation uses, and a
  * device's thread may be compiling a branch. So a function that runs before them lets those that
  * generate code finish and lets nobody begin.
- * Threads: loading happens inside one pthread_once. */
+ * Threads: loading happens inside one lz_once. */
 #define LZ_LLVM_API_NO_NAMES
 #include "codegen/llvm/llvm_api.h"
 #include "codegen/codegen.h"

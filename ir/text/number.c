@@ -2,15 +2,15 @@
  * bits back, else with as many as its format ever needs, else (inf, NaN, and where no decimal point
  * would be left) as the hexadecimal bits: MLIR's rule. */
 #include "ir/text/number.h"
+#include "base/mutex.h"
 #include <inttypes.h>
 #include <locale.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static locale_t c_locale;
-static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static lz_once c_locale_once = LZ_ONCE_INIT;
 
 static void make_c_locale(void)
 {
@@ -19,7 +19,7 @@ static void make_c_locale(void)
 
 lz_locale lz_locale_enter(void)
 {
-    (void)pthread_once(&c_locale_once, make_c_locale);
+    lz_once_run(&c_locale_once, make_c_locale);
     return (lz_locale){c_locale ? (void *)uselocale(c_locale) : NULL};
 }
 

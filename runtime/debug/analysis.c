@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex out_lock = LZ_MUTEX_INIT("analysis");
 #define RULE80 "================================================================================"
 #define DASH80 "--------------------------------------------------------------------------------"
 
@@ -33,14 +33,14 @@ bool lz_analysis_on(void)
 static void emit(lz_buf *b)
 {
     const char *path = lz_cfg_str(LZ_OPT_PT_XLA_DEBUG_FILE);
-    pthread_mutex_lock(&out_lock);
+    lz_mutex_lock(&out_lock);
     int error = path[0] ? lz_file_append(path, b->data, b->len, false) : 0;
     if (error)
         LZ_WARN_ONCE("analysis", "PT_XLA_DEBUG_FILE %s cannot be written: %s", path,
                      strerrordesc_np(error));
     if (error || !path[0])
         fwrite(lz_buf_str(b), 1, b->len, stderr);
-    pthread_mutex_unlock(&out_lock);
+    lz_mutex_unlock(&out_lock);
     lz_buf_free(b);
 }
 
@@ -358,11 +358,11 @@ void lz_analysis_step(void)
     if (!lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG))
         return;
     int64_t steps = lz_counter_get(LZ_COUNTER_MarkStep);
-    pthread_mutex_lock(&out_lock);
+    lz_mutex_lock(&out_lock);
     too_frequent(LZ_METRIC_CompileTime, "CompileTime", steps, 10);
     too_frequent(LZ_METRIC_TransferFromDeviceTime, "TransferFromDeviceTime", steps, 0);
     too_slow(LZ_METRIC_CompileTime, "CompileTime", 300);
     too_slow(LZ_METRIC_ExecuteTime, "ExecuteTime", 30);
     fflush(stdout);
-    pthread_mutex_unlock(&out_lock);
+    lz_mutex_unlock(&out_lock);
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex file_lock = LZ_MUTEX_INIT("graph_dump");
 
 bool lz_dump_on(void)
 {
@@ -24,7 +24,7 @@ bool lz_dump_on(void)
 /* Appends text in one write. "STDERR" and "STDOUT" are the streams. */
 static void append(const char *path, const lz_buf *text)
 {
-    pthread_mutex_lock(&file_lock);
+    lz_mutex_lock(&file_lock);
     bool out = strcmp(path, "STDOUT") == 0, err = strcmp(path, "STDERR") == 0;
     FILE *f = out ? stdout : err ? stderr : NULL;
     int error = 0;
@@ -34,7 +34,7 @@ static void append(const char *path, const lz_buf *text)
         error = errno;
     if (error)
         LZ_WARN_ONCE("dump", "%s cannot be written: %s", path, strerrordesc_np(error));
-    pthread_mutex_unlock(&file_lock);
+    lz_mutex_unlock(&file_lock);
 }
 
 /* ---- frames ---- */

@@ -21,7 +21,7 @@ typedef struct sample {
 typedef struct metric {
     const char *name;
     metric_unit unit;
-    pthread_mutex_t lock;
+    lz_mutex lock;
     sample *ring; /* the last `cap` samples; NULL until the first, or without memory */
     uint32_t cap;
     uint64_t total; /* samples since the last clearing */
@@ -29,7 +29,7 @@ typedef struct metric {
 } metric;
 
 static metric metrics[LZ_METRIC_COUNT] = {
-#define METRIC(name, unit, doc) {#name, unit, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0},
+#define METRIC(name, unit, doc) {#name, unit, LZ_MUTEX_INIT("metrics"), NULL, 0, 0, 0},
 #include "runtime/debug/metrics.def"
 };
 static const char *const counter_name[LZ_COUNTER_COUNT] = {
@@ -44,7 +44,7 @@ void lz_metric_add(lz_metric_id id, double value)
 {
     metric *m = &metrics[id];
     int64_t now = lz_wall_ns();
-    pthread_mutex_lock(&m->lock);
+    lz_mutex_lock(&m->lock);
     if (!m->ring) {
         m->cap = (uint32_t)lz_cfg_int(LZ_OPT_METRICS_SAMPLES);
         m->ring = lz_alloc(m->cap * sizeof *m->ring);
@@ -53,7 +53,7 @@ void lz_metric_add(lz_metric_id id, double value)
         m->ring[m->total % m->cap] = (sample){now, value};
     m->total++;
     m->sum += value;
-    pthread_mutex_unlock(&m->lock);
+    lz_mutex_unlock(&m->lock);
 }
 
 static uint32_t retained(const metric *m)
@@ -64,7 +64,7 @@ static uint32_t retained(const metric *m)
 uint64_t lz_metric_samples(lz_metric_id id, double *sum, double *largest)
 {
     metric *m = &metrics[id];
-    pthread_mutex_lock(&m->lock);
+    lz_mutex_lock(&m->lock);
     uint64_t n = m->total;
     if (sum)
         *sum = m->sum;
@@ -73,7 +73,7 @@ uint64_t lz_metric_samples(lz_metric_id id, double *sum, double *largest)
         for (uint32_t i = 0; i < retained(m); i++)
             *largest = fmax(*largest, m->ring[i].value);
     }
-    pthread_mutex_unlock(&m->lock);
+    lz_mutex_unlock(&m->lock);
     return n;
 }
 
@@ -213,7 +213,7 @@ static void print_percentiles(lz_buf *out, metric_unit unit, sample *s, uint32_t
 
 static void print_metric(lz_buf *out, metric *m)
 {
-    pthread_mutex_lock(&m->lock);
+    lz_mutex_lock(&m->lock);
     uint32_t n = retained(m);
     uint64_t total = m->total;
     double sum = m->sum, in_ring = 0;
@@ -221,7 +221,7 @@ static void print_metric(lz_buf *out, metric *m)
     if (s)
         for (uint32_t i = 0; i < n; i++) /* oldest first */
             s[i] = m->ring[total < m->cap ? i : (total + i) % m->cap];
-    pthread_mutex_unlock(&m->lock);
+    lz_mutex_unlock(&m->lock);
     if (total == 0)
         return;
     lz_buf_printf(out, "Metric: %s\n  TotalSamples: %" PRIu64 "\n  Accumulator: ", m->name, total);
@@ -347,9 +347,9 @@ void lz_clear_counters(void)
 void lz_clear_metrics(void)
 {
     for (int i = 0; i < LZ_METRIC_COUNT; i++) {
-        pthread_mutex_lock(&metrics[i].lock);
+        lz_mutex_lock(&metrics[i].lock);
         metrics[i].total = 0;
         metrics[i].sum = 0;
-        pthread_mutex_unlock(&metrics[i].lock);
+        lz_mutex_unlock(&metrics[i].lock);
     }
 }

@@ -2,9 +2,9 @@
  * include/lazuli/device.h. */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include <lazuli/device.h>
-#include <pthread.h>
 
 static lz_status set_allocator(const lz_allocator *a)
 {
@@ -36,17 +36,17 @@ lz_status lz_set_allocator(const lz_allocator *a)
 
 /* ---- log ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("embedder_hooks");
 static void (*user_log)(int level, const char *module, const char *message, void *user);
 static void *user_log_arg;
 
 static void pass_on(lz_log_level level, const char *module, const char *message, void *unused)
 {
     (void)unused;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     void (*fn)(int, const char *, const char *, void *) = user_log;
     void *arg = user_log_arg;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     if (fn)
         fn((int)level, module, message, arg);
 }
@@ -54,9 +54,9 @@ static void pass_on(lz_log_level level, const char *module, const char *message,
 void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message, void *user),
                          void *user)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     user_log = fn;
     user_log_arg = user;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     lz_log_set_callback(fn ? pass_on : NULL, NULL);
 }

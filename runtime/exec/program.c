@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* lru, disk, chosen_*, kernel counts, making */
+static lz_mutex lock = LZ_MUTEX_INIT("program"); /* lru, disk, chosen_*, kernel counts, making */
 static lz_lru *lru;
 static lz_cache *disk;
 static bool disk_open;
@@ -27,7 +26,7 @@ typedef struct making {
     struct making *next;
 } making;
 static making *all_making;
-static pthread_cond_t made = PTHREAD_COND_INITIALIZER; /* one of them is done */
+static lz_cond made = LZ_COND_INIT; /* one of them is done */
 
 /* ---- the disk ---- */
 
@@ -55,9 +54,9 @@ static lz_cache *disk_get_locked(void)
 
 static lz_cache *disk_get(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_cache *c = disk_get_locked();
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return c;
 }
 
@@ -236,27 +235,27 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     lz_counter_add(LZ_COUNTER_TunedLaunches, info.tuned);
     lz_counter_add(LZ_COUNTER_TuneCacheHit, info.tune_hits);
     lz_counter_add(LZ_COUNTER_TuneMeasurements, info.tune_runs);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     llvm_compiles += info.llvm_compiles;
     kernel_hits += info.kernel_hits;
     kernel_misses += info.llvm_compiles;
     memory_misses++;
     disk_hits += *found == LZ_FOUND_DISK;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return LZ_OK;
 }
 
 /* Failing to cache a program is no failure of the step: it is compiled again next time. */
 static void remember(const lz_capture *c, lz_program *p)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     if (!lru && lz_lru_create((uint32_t)lz_cfg_int(LZ_OPT_COMPILATION_CACHE_SIZE), destroy, NULL,
                               &lru) != LZ_OK)
         lru = NULL;
     atomic_fetch_add(&p->refs, 1);
     if (!lru || lz_lru_put(lru, c->hash, p) != LZ_OK)
         atomic_fetch_sub(&p->refs, 1);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 /* *held: whether the device's lock is still held; the caller takes it again. */
@@ -333,7 +332,7 @@ static void end(const making *m)
     while (*at != m)
         at = &(*at)->next;
     *at = m->next;
-    pthread_cond_broadcast(&made);
+    lz_cond_broadcast(&made);
 }
 
 typedef enum answer { FOUND, MAKE, WAITED } answer;
@@ -342,7 +341,7 @@ typedef enum answer { FOUND, MAKE, WAITED } answer;
  *   has compiled it meanwhile. */
 static answer find(const lz_capture *c, making *m, lz_program **out)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     *out = lookup(c);
     answer a = *out ? FOUND : is_being_made(c) ? WAITED : MAKE;
     if (a == MAKE)
@@ -350,8 +349,8 @@ static answer find(const lz_capture *c, making *m, lz_program **out)
     if (a == WAITED)
         lz_dev_unlock(c->dev);
     while (a == WAITED && is_being_made(c))
-        pthread_cond_wait(&made, &lock);
-    pthread_mutex_unlock(&lock);
+        lz_cond_wait(&made, &lock);
+    lz_mutex_unlock(&lock);
     if (a == WAITED)
         lz_dev_lock(c->dev);
     return a;
@@ -363,9 +362,9 @@ static lz_status make_alone(const lz_capture *c, making *m, const char *name,
     bool held = true;
     lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
     lz_status s = make(c, name, before, user, out, found, &held);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     end(m);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     if (!held)
         lz_dev_lock(c->dev);
     if (s == LZ_OK)
@@ -412,10 +411,10 @@ static bool each(lz_hash k, void *v, void *user)
 void lz_program_each(bool (*fn)(const lz_program *p, void *user), void *user)
 {
     each_arg a = {fn, user};
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     if (lru)
         lz_lru_each(lru, each, &a);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 /* ---- public ---- */
@@ -423,7 +422,7 @@ void lz_program_each(bool (*fn)(const lz_program *p, void *user), void *user)
 lz_status lz_initialize_cache(const char *path, bool readonly)
 {
     lz_status s = LZ_OK;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     if (!path)
         s = LZ_FAIL(LZ_ENULL, "path is NULL");
     else if (!path[0])
@@ -441,7 +440,7 @@ lz_status lz_initialize_cache(const char *path, bool readonly)
             (void)disk_get_locked();
         }
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     if (s != LZ_OK)
         lz_error_annotate("lz_initialize_cache", NULL);
     return s;
@@ -449,9 +448,9 @@ lz_status lz_initialize_cache(const char *path, bool readonly)
 
 int64_t lz_get_num_cached_compilation_graph(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     int64_t n = lru ? lz_lru_len(lru) : 0;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return n;
 }
 
@@ -486,7 +485,7 @@ lz_status lz_get_cache_counts(lz_cache_counts *out)
     double compile_ns = 0;
     lz_branch_kernels late = branch_kernels();
     (void)lz_metric_samples(LZ_METRIC_CompileTime, &compile_ns, NULL);
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     if (disk)
         lz_cache_get_stats(disk, &st);
     r.program_hits = disk_hits;
@@ -494,7 +493,7 @@ lz_status lz_get_cache_counts(lz_cache_counts *out)
     r.kernel_hits = kernel_hits + late.found;
     r.kernel_misses = kernel_misses + late.compiled;
     r.llvm_compiles = llvm_compiles + late.compiled;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     r.corrupt = st.corrupt;
     r.foreign = st.foreign;
     r.write_fail = st.write_fail;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex table_lock = LZ_MUTEX_INIT("runtime_device");
 static _Atomic(lz_dev *) table[LZ_DEV_MAX];
 static _Atomic uint32_t ndevs;
 static _Atomic(lz_dev *) process_default;
@@ -72,15 +72,6 @@ static lz_status parse_name(const char *name, const lz_backend **be, int *ordina
     return LZ_OK;
 }
 
-static void init_lock(pthread_mutex_t *m)
-{
-    pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(m, &a);
-    pthread_mutexattr_destroy(&a);
-}
-
 static lz_dev *make_locked(const lz_backend *be, int ordinal)
 {
     uint32_t n = atomic_load(&ndevs);
@@ -105,7 +96,7 @@ static lz_dev *make_locked(const lz_backend *be, int ordinal)
         LZ_FAIL(LZ_EMEM, "no memory for the key of device %s:%d", be->name, ordinal);
         return NULL;
     }
-    init_lock(&d->step);
+    lz_mutex_init_recursive(&d->step, "step");
     atomic_init(&d->seed, 0);
     atomic_store(&table[n], d);
     atomic_store(&ndevs, n + 1);
@@ -122,9 +113,9 @@ static lz_dev *get(const lz_backend *be, int ordinal)
         LZ_FAIL(LZ_ENOENT, "device %s:%d: there are %d", be->name, ordinal, count);
         return NULL;
     }
-    pthread_mutex_lock(&table_lock);
+    lz_mutex_lock(&table_lock);
     lz_dev *d = make_locked(be, ordinal);
-    pthread_mutex_unlock(&table_lock);
+    lz_mutex_unlock(&table_lock);
     return d;
 }
 
@@ -171,16 +162,16 @@ static void note_wait(const lz_dev *d, const char *what, int64_t t0)
 
 void lz_dev_lock(lz_dev *d)
 {
-    if (pthread_mutex_trylock(&d->step) == 0)
+    if (lz_mutex_trylock(&d->step))
         return;
     int64_t t0 = lz_now_ns();
-    pthread_mutex_lock(&d->step);
+    lz_mutex_lock(&d->step);
     note_wait(d, "another thread's step", t0);
 }
 
 void lz_dev_unlock(lz_dev *d)
 {
-    pthread_mutex_unlock(&d->step);
+    lz_mutex_unlock(&d->step);
 }
 
 void lz_trace_lock(lz_dev *d)

@@ -27,7 +27,7 @@ typedef struct lz_dev {
     lz_buf key;    /* the backend's key bytes */
     /* recursive; held while nodes of the device are walked and enqueued, not while a program is
      * loaded or compiled (lz_program_get) */
-    pthread_mutex_t step;
+    lz_mutex step;
     struct lz_sync_scratch *scratch; /* free scratch structs of sync.c; under step */
     /* under step: */
     lz_flight flight[LZ_DEV_INFLIGHT]; /* ring */

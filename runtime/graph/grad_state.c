@@ -3,7 +3,7 @@
 #include "runtime/graph/handle.h"
 #include <stdio.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static lz_mutex lock = LZ_MUTEX_INIT("grad_state");
 static LZ_VEC(uint64_t)
     marked; /* oldest first; ended handles are removed when the list would grow */
 
@@ -24,7 +24,7 @@ lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on)
     if (!s)
         return lz_error_get()->status;
     lz_status st = LZ_OK;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     bool was = (atomic_load(&s->flags) & LZ_SLOT_GRAD) != 0;
     if (on && !was) {
         if (marked.len == marked.cap)
@@ -36,7 +36,7 @@ lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on)
         atomic_fetch_and(&s->flags, ~(uint32_t)LZ_SLOT_GRAD);
         sweep();
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return st;
 }
 
@@ -48,12 +48,12 @@ bool lz_trace_requires_grad(const lz_tensor *t)
 
 size_t lz_trace_marked(lz_tensor **out, size_t n)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     sweep();
     size_t len = marked.len;
     for (size_t i = 0; i < len && i < n; i++)
         out[i] = lz_handle_of_bits(marked.data[i]);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return len;
 }
 

@@ -7,8 +7,8 @@
 
 __thread lz_thread_state *lz_thread_state_self;
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* registry, shared pools, orphans, interned strings */
+static lz_mutex lock =
+    LZ_MUTEX_INIT("thread_state"); /* registry, shared pools, orphans, interned strings */
 static lz_thread_state *threads;
 static struct { /* counts of ended threads */
     int64_t nodes;
@@ -84,13 +84,13 @@ static lz_status carve_slots(lz_pool *p)
 
 static void *take_slow(lz_thread_state *t, lz_pool_kind k)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_status s = LZ_OK;
     if (shared[k].head)
         move_objects(&shared[k], &t->pool[k], k, BATCH);
     else
         s = k == LZ_POOL_NODE ? carve_nodes(&t->pool[k]) : carve_slots(&t->pool[k]);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return s == LZ_OK ? pop(&t->pool[k], k) : NULL;
 }
 
@@ -102,18 +102,18 @@ void *lz_pool_take(lz_thread_state *t, lz_pool_kind k)
 void lz_pool_give(lz_thread_state *t, lz_pool_kind k, void *object)
 {
     if (!t) { /* the thread is ending, or had no memory for a record */
-        pthread_mutex_lock(&lock);
+        lz_mutex_lock(&lock);
         push(&shared[k], k, object);
-        pthread_mutex_unlock(&lock);
+        lz_mutex_unlock(&lock);
         return;
     }
     push(&t->pool[k], k, object);
     /* A thread that only releases what others make spills objects to the shared pool, so they do
      * not pile up here. */
     if (__builtin_expect(t->pool[k].len > 16 * BATCH, 0)) {
-        pthread_mutex_lock(&lock);
+        lz_mutex_lock(&lock);
         move_objects(&t->pool[k], &shared[k], k, 8 * BATCH);
-        pthread_mutex_unlock(&lock);
+        lz_mutex_unlock(&lock);
     }
 }
 
@@ -127,7 +127,7 @@ static void thread_end(void *arg)
     lz_thread_state_self = t; /* destructors of other keys may have run operations */
     lz_scope_end_all(t);
     t->dying = true;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     for (uint32_t i = 0; i < t->pending.len; i++)
         if (lz_slot_pending(t, t->pending.data[i]) &&
             lz_vec_push(&orphans, t->pending.data[i]) != LZ_OK)
@@ -146,7 +146,7 @@ static void thread_end(void *arg)
         threads = t->next;
     if (t->next)
         t->next->prev = t->prev;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     lz_thread_state_self = NULL;
     lz_vec_free(&t->handles);
     lz_vec_free(&t->scopes);
@@ -173,14 +173,14 @@ lz_thread_state *lz_thread_state_make(void)
         return NULL;
     }
     t->scope_marks = 100000;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     t->serial = (uint32_t)++thread_serial;
     t->id_next = thread_serial << 40;
     t->next = threads;
     if (threads)
         threads->prev = t;
     threads = t;
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     lz_thread_state_self = t;
     return t;
 }
@@ -189,7 +189,7 @@ lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
 {
     if (atomic_load_explicit(&norphans, memory_order_relaxed) == 0)
         return LZ_OK;
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     lz_status s = lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + orphans.len);
     if (s == LZ_OK && orphans.len) {
         memcpy(t->pending.data + t->pending.len, orphans.data,
@@ -203,7 +203,7 @@ lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
         lz_vec_free(&orphans);
         atomic_store(&norphans, 0);
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return s;
 }
 
@@ -211,24 +211,24 @@ lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
 
 int64_t lz_thread_state_sum_nodes(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     int64_t n = ended.nodes;
     for (lz_thread_state *t = threads; t; t = t->next)
         n += atomic_load_explicit(&t->nodes, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     return n;
 }
 
 void lz_thread_state_sum_handles(uint64_t *made, uint64_t *destroyed)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     *made = ended.made;
     *destroyed = ended.destroyed;
     for (lz_thread_state *t = threads; t; t = t->next) {
         *made += atomic_load_explicit(&t->made, memory_order_relaxed);
         *destroyed += atomic_load_explicit(&t->destroyed, memory_order_relaxed);
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 static uint64_t ops_base[LZ_OP_COUNT]; /* subtracted: the counts at the last clearing */
@@ -243,30 +243,30 @@ static void sum_ops_locked(uint64_t out[LZ_OP_COUNT])
 
 void lz_thread_state_sum_ops(uint64_t out[LZ_OP_COUNT])
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     sum_ops_locked(out);
     for (int i = 0; i < LZ_OP_COUNT; i++)
         out[i] -= ops_base[i];
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 void lz_thread_state_clear_ops(void)
 {
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     sum_ops_locked(ops_base);
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
 }
 
 const char *lz_thread_state_intern(const char *s)
 {
     lz_hash h = lz_hash_bytes(s, strlen(s));
-    pthread_mutex_lock(&lock);
+    lz_mutex_lock(&lock);
     char *have = lz_map_get(&strings, h);
     if (!have && (have = lz_strdup(s)) != NULL && lz_map_put(&strings, h, have) != LZ_OK) {
         lz_free(have);
         have = NULL;
     }
-    pthread_mutex_unlock(&lock);
+    lz_mutex_unlock(&lock);
     if (!have)
         LZ_FAIL(LZ_EMEM, "no memory for a name of %zu bytes", strlen(s));
     return have;
