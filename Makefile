@@ -147,7 +147,7 @@ STATIC := $(BUILD)/liblazuli.a
 
 $(SHARED): $(ALL_LIBS) abi/lazuli.map
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=abi/lazuli.map $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
+	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=abi/lazuli.map -Wl,-z,nodelete $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
 	    $(LIB_OBJS) $(LINKFLAGS) $(LDLIBS) -o $@
 	@ln -sf $(notdir $@) $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $(BUILD)/liblazuli.so

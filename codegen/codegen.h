@@ -97,7 +97,10 @@ uint64_t lz_llvm_machine_count(void); /* LLVM's target machines made by this pro
 /* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
  * for any other name. */
 void *lz_jit_symbol(const char *name);
-/* Called by threads that start what may generate code in another thread: the main thread's exit
- * waits for code generation even where it is the first of the process. */
-void lz_llvm_guard_exit(void);
+/* The process exits, and nothing is compiled any more: lz_llvm_compile is LZ_ECOMPILE. */
+bool lz_llvm_over(void);
+/* Loads LLVM, where it is there. For who starts threads that will generate code and waits for them:
+ * loading needs the dynamic linker's lock, which a thread holds that runs the constructors or
+ * destructors of a library being loaded or closed, and these may compute. */
+void lz_llvm_prepare(void);
 #endif

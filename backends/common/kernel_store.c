@@ -239,6 +239,8 @@ static void compile_missing(load *l)
     uint32_t want = (uint32_t)l->st->ops->threads(), started = 0;
     want = want < l->missing ? want : l->missing;
     want = want < MAX_THREADS ? want : MAX_THREADS;
+    if (want > 1 && l->st->ops->prepare)
+        l->st->ops->prepare();
     while (started + 1 < want &&
            lz_thread_start(&thread[started], "lz-compile", compile_some, l) == LZ_OK)
         started++;

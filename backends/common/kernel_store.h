@@ -32,7 +32,8 @@ typedef struct lz_kstore_ops {
     /* LZ_ECORRUPT: the bytes are not code for this device. */
     lz_status (*load)(void *user, const lz_kernel *k, const void *bytes, size_t nbytes, void *code);
     void (*unload)(void *code);
-    int (*threads)(void); /* most compilations at a time */
+    int (*threads)(void);  /* most compilations at a time */
+    void (*prepare)(void); /* before several threads run `make`; NULL: nothing */
 } lz_kstore_ops;
 
 typedef struct lz_kernels_stats {

@@ -282,7 +282,6 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
-    lz_llvm_guard_exit(); /* branches may compile their kernels in the queue's thread */
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 

@@ -152,15 +152,44 @@ static lz_status load(lz_exec *exec, const maker *m, lz_cache *cache)
     return s;
 }
 
+/* What functions registered by atexit and destructors compute, when there is no compiler any more,
+ * is interpreted: slowly, so up to about a second of it. Not known: how often loops run. */
+static bool interpretable(const lz_plan_exec *g)
+{
+    enum { MOST_WORK = 30000000 };
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < g->npart; i++)
+        for (uint32_t s = 0; s < g->parts[i].plan->nstep; s++) {
+            const lz_step *step = &g->parts[i].plan->steps[s];
+            if (step->flops > MOST_WORK || step->bytes > MOST_WORK)
+                return false;
+            work += step->flops + step->bytes / 4;
+        }
+    return work <= MOST_WORK;
+}
+
+/* *loops: no code can be made, and the interpreter is to run the program. */
+static lz_status load_or_interpret(lz_exec *exec, const maker *m, lz_cache *cache, bool *loops)
+{
+    lz_error before = *lz_error_get();
+    lz_status s = load(exec, m, cache);
+    *loops = s != LZ_OK && lz_llvm_over() && interpretable(&exec->plan_exec);
+    if (*loops)
+        lz_error_set(&before);
+    return *loops ? LZ_OK : s;
+}
+
 static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
     const maker *m = user;
-    if (m->loops)
-        return lz_plan_exec_make(&exec->plan_exec, &lz_loop_ops, NULL);
+    bool loops = m->loops;
     x->target = m->target;
     x->cache = cache;
-    LZ_TRY(load(exec, m, cache));
+    if (!loops)
+        LZ_TRY(load_or_interpret(exec, m, cache, &loops));
+    if (loops)
+        return lz_plan_exec_make(&exec->plan_exec, &lz_loop_ops, NULL);
     LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     LZ_TRY(make_records(x, m, cache));
     bool known = exec->plan_exec.npart == 1 &&
@@ -333,7 +362,11 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
 {
     const record *r = rec;
     if (__builtin_expect(r->late != NULL, 0)) {
-        LZ_TRY(late_record(run, r->late, &r));
+        late_launch *l = r->late;
+        lz_status s = late_record(run, l, &r);
+        if (s != LZ_OK && lz_llvm_over())
+            return lz_loop_launch(l->r.what.kernel, l->r.what.step, bufs);
+        LZ_TRY(s);
         if (r->grid <= 0)
             return LZ_OK;
     }

@@ -91,7 +91,8 @@ static const lz_kstore_ops ops = {.code_bytes = sizeof(lz_code),
                                   .make = make,
                                   .load = load,
                                   .unload = unload,
-                                  .threads = lz_workers_count};
+                                  .threads = lz_workers_count,
+                                  .prepare = lz_llvm_prepare};
 static lz_kstore store = LZ_KSTORE_INIT(&ops);
 
 lz_kstore *lz_kernels_store(void)

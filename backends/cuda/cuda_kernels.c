@@ -109,4 +109,5 @@ const lz_kstore_ops cuda_kernel_ops = {.code_bytes = sizeof(cuda_code),
                                        .make = make,
                                        .load = load,
                                        .unload = unload,
-                                       .threads = compilers};
+                                       .threads = compilers,
+                                       .prepare = lz_llvm_prepare};

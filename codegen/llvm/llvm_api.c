@@ -1,32 +1,35 @@
 /* llvm_api.c - finds libLLVM-19 with dlopen, resolves the table, sets it up once.
  * The library is 130 MB and costs 20 ms to relocate, so a process that finds all its kernels in the
  * cache must never load it.
- * When the process exits, destructors of the library take apart what code generation uses, and a
- * device's thread may be compiling a branch. So a function that runs before them lets those that
- * generate code finish and lets nobody begin.
+ * When the process exits, destructors of the library take apart what code generation uses, while
+ * threads may be compiling, and before functions that the program registered by atexit earlier. So
+ * a function that runs before them lets those that generate code finish and lets nobody begin:
+ * lz_llvm_over. That it runs before them is certain, because destructors that LLVM registers after
+ * it, of static objects inside functions, are dropped (llvm_statics.c), and exit waits for loading.
  * Threads: loading happens inside one lz_once. */
 #define LZ_LLVM_API_NO_NAMES
 #include "codegen/llvm/llvm_api.h"
 #include "codegen/codegen.h"
+#include "codegen/llvm/llvm_statics.h"
 #include "base/log.h"
+#include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 lz_llvm_api lz_llvm;
 
 static lz_once once = LZ_ONCE_INIT;
 static char failure[256]; /* empty: loaded */
 
-static _Atomic uint32_t busy; /* uses of LLVM that have begun and not ended */
-static _Atomic bool ending;   /* none may begin */
-static _Thread_local uint32_t mine;
-static _Atomic pid_t used_by; /* the process that uses it */
+static lz_work_count busy;          /* uses of LLVM */
+static _Thread_local uint32_t mine; /* of them */
+static _Atomic bool over;           /* none may begin */
+static bool kept;                   /* what LLVM registers is dropped */
 
 static const struct row {
     const char *name;
@@ -43,7 +46,7 @@ static const char *const names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLL
 static void *open_library(void)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        void *h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (h)
             return h;
     }
@@ -94,49 +97,21 @@ static void set_options(void)
     lz_llvm.LLVMParseCommandLineOptions((int)(sizeof argv / sizeof *argv), argv, NULL);
 }
 
-/* Waits for the uses of LLVM by other threads of this process. Ours are left out: LLVM exits when
- * it has met a fatal error. A use that waits for what such a thread was making does not end, nor do
- * those of a parent process. */
-static void wait_idle(void)
-{
-    enum { POLL_NS = 500000 };
-    const int64_t end = lz_now_ns() + INT64_C(10000000000);
-    while (atomic_load(&busy) > mine && atomic_load(&used_by) == getpid() && lz_now_ns() < end)
-        (void)nanosleep(&(struct timespec){0, POLL_NS}, NULL);
-}
-
+/* Uses by this thread are left out: LLVM exits when it has met a fatal error. */
 static void at_exit(void)
 {
-    atomic_store(&ending, true);
-    wait_idle();
+    atomic_store(&over, true);
+    (void)lz_work_wait(&busy, mine);
 }
 
-/* The main thread's thread-local objects end before any function registered by atexit runs: of a
- * process whose first code is being generated, that is before the destructors which LLVM registers
- * meanwhile. The thread may end without the process (pthread_exit), so others may begin. */
-static void main_thread_ends(void *unused)
+bool lz_llvm_over(void)
 {
-    (void)unused;
-    wait_idle();
+    return atomic_load(&over);
 }
 
-extern int __cxa_thread_atexit_impl(void (*fn)(void *), void *object, void *library); /* glibc's */
-extern void *__dso_handle;
-
-void lz_llvm_guard_exit(void)
-{
-    static _Thread_local bool seen;
-    if (__builtin_expect(seen, 1))
-        return;
-    seen = true;
-    if (gettid() != getpid())
-        return;
-    (void)atexit(at_exit); /* where code is first generated after that */
-    (void)__cxa_thread_atexit_impl(main_thread_ends, NULL, &__dso_handle);
-}
-
-/* What was registered last runs first, and functions of LLVM make static objects, whose destructors
- * that registers, when they are first called: so again and again. */
+/* Where LLVM's registrations are not dropped. What was registered last runs first, and functions of
+ * LLVM make static objects, whose destructors that registers, when they are first called: so again
+ * and again. */
 static void be_called_at_exit(void)
 {
     static _Atomic uint32_t begun;
@@ -146,11 +121,12 @@ static void be_called_at_exit(void)
         (void)atexit(at_exit);
 }
 
-static void load(void)
+static void start(void)
 {
     void *h = open_library();
     if (!h || !resolve(h))
         return;
+    kept = lz_llvm_keep_statics(h);
     unsigned major = 0, minor = 0, patch = 0;
     lz_llvm.LLVMGetVersion(&major, &minor, &patch);
     if (major != 19) {
@@ -173,6 +149,17 @@ static void load(void)
     set_options();
 }
 
+/* Threads that have used the library, or loaded it, do not exit meanwhile (lz_exit_guard). Where
+ * another one does, the first of the two functions waits below LLVM's destructors. */
+static void load(void)
+{
+    (void)atexit(at_exit);
+    lz_exit_hold();
+    start();
+    (void)atexit(at_exit);
+    lz_exit_let();
+}
+
 lz_status lz_llvm_load(void)
 {
     lz_once_run(&once, load);
@@ -181,19 +168,33 @@ lz_status lz_llvm_load(void)
     return LZ_OK;
 }
 
+/* Where an allocation inside LLVM fails the process ends, so a limit that is near is met here. */
+static lz_status check_memory(void)
+{
+    enum { ROOM = 64 << 20 };
+    void *p = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return LZ_FAIL(LZ_EMEM, "no memory to generate code: LLVM may need %d MiB", ROOM >> 20);
+    (void)munmap(p, ROOM);
+    return LZ_OK;
+}
+
+static lz_status begin(void)
+{
+    if (lz_llvm_over())
+        return LZ_FAIL(LZ_ECOMPILE, "nothing is compiled while the process exits");
+    LZ_TRY(lz_llvm_load());
+    if (!kept)
+        be_called_at_exit();
+    return check_memory();
+}
+
 lz_status lz_llvm_begin(void)
 {
-    atomic_store(&used_by, getpid());
-    atomic_fetch_add(&busy, 1); /* loading is a use */
+    lz_work_begin(&busy); /* loading is a use */
     mine++;
-    lz_status s = LZ_OK;
-    if (atomic_load(&ending))
-        s = LZ_FAIL(LZ_ECOMPILE, "nothing is compiled while the process exits");
-    if (s == LZ_OK)
-        s = lz_llvm_load();
-    if (s == LZ_OK)
-        be_called_at_exit();
-    else
+    lz_status s = begin();
+    if (s != LZ_OK)
         lz_llvm_end();
     return s;
 }
@@ -201,5 +202,13 @@ lz_status lz_llvm_begin(void)
 void lz_llvm_end(void)
 {
     mine--;
-    atomic_fetch_sub(&busy, 1);
+    lz_work_end(&busy);
+}
+
+void lz_llvm_prepare(void)
+{
+    LZ_QUIETLY {
+        if (lz_llvm_begin() == LZ_OK)
+            lz_llvm_end();
+    }
 }

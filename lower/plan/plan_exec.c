@@ -521,14 +521,19 @@ static lz_status loop_prepare(void *maker, const lz_kernel *k, uint32_t i, const
     return LZ_OK;
 }
 
+lz_status lz_loop_launch(const lz_kernel *k, const lz_step *s, void *const *bufs)
+{
+    size_t nbytes[LZ_KBUF_MAX];
+    for (uint32_t i = 0; i < s->nbuf; i++)
+        nbytes[i] = s->bufs[i].nbytes;
+    return lz_loop_run_args(k, s->args, bufs, nbytes);
+}
+
 static lz_status loop_launch(void *user, const void *record, void *const *bufs)
 {
     (void)user;
     const loop_record *l = record;
-    size_t nbytes[LZ_KBUF_MAX];
-    for (uint32_t i = 0; i < l->step->nbuf; i++)
-        nbytes[i] = l->step->bufs[i].nbytes;
-    return lz_loop_run_args(l->kernel, l->step->args, bufs, nbytes);
+    return lz_loop_launch(l->kernel, l->step, bufs);
 }
 
 static lz_status loop_copy(void *user, void *dst, const void *src, size_t nbytes)

@@ -96,4 +96,6 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
 
 /* The loop-IR interpreter's; its makers and runs are NULL. */
 extern const lz_plan_exec_ops lz_loop_ops;
+/* The same for one launch. */
+lz_status lz_loop_launch(const lz_kernel *k, const lz_step *s, void *const *bufs);
 #endif

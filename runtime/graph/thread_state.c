@@ -1,6 +1,7 @@
 /* thread_state.c - see thread_state.h. */
 #include "runtime/graph/thread_state.h"
 #include "base/log.h"
+#include "base/process_end.h"
 #include "runtime/graph/handle.h"
 #include "runtime/graph/node.h"
 #include <string.h>
@@ -166,6 +167,7 @@ lz_thread_state *lz_thread_state_make(void)
     if (lz_fork_check() != LZ_OK)
         return NULL;
     lz_once_run(&key_once, make_key);
+    lz_exit_guard();
     lz_thread_state *t = lz_calloc(1, sizeof *t);
     if (!t || !key_ok || pthread_setspecific(key, t) != 0) {
         lz_free(t);

@@ -1,0 +1,104 @@
+/* process_end.c - see process_end.h. glibc: __cxa_thread_atexit_impl, which exit serves first, for
+ * the thread that calls it. */
+#include "base/process_end.h"
+#include "base/thread.h"
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <unistd.h>
+
+/* ---- work ---- */
+
+void lz_work_begin(lz_work_count *c)
+{
+    if (atomic_exchange(&c->process, getpid()) != getpid())
+        atomic_store(&c->n, 0); /* what is left was begun in a parent, whose threads are not here */
+    atomic_fetch_add(&c->n, 1);
+}
+
+void lz_work_end(lz_work_count *c)
+{
+    if (atomic_load(&c->process) != getpid())
+        return;
+    atomic_fetch_sub(&c->n, 1);
+    lz_futex_wake(&c->n, INT_MAX);
+}
+
+bool lz_work_wait(lz_work_count *c, uint32_t mine)
+{
+    static const int64_t LOOK_NS = 100000000, STILL_NS = INT64_C(3000000000),
+                         MOST_NS = INT64_C(30000000000), USED_NS = 1000000;
+    int64_t start = lz_now_ns(), cpu = lz_cpu_ns(), moved = start;
+    for (;;) {
+        uint32_t n = atomic_load(&c->n);
+        if (n <= mine || atomic_load(&c->process) != getpid())
+            return true;
+        (void)lz_futex_wait(&c->n, n, LOOK_NS);
+        int64_t now = lz_now_ns(), used = lz_cpu_ns();
+        if (used - cpu > USED_NS) {
+            cpu = used;
+            moved = now;
+        }
+        if (now - moved > STILL_NS || now - start > MOST_NS)
+            return false;
+    }
+}
+
+/* ---- exit waits ---- */
+
+static lz_work_count held;
+static _Thread_local uint32_t
+    held_here; /* the thread that holds it back may be the one that exits */
+
+void lz_exit_hold(void)
+{
+    held_here++;
+    lz_work_begin(&held);
+}
+
+void lz_exit_let(void)
+{
+    held_here--;
+    lz_work_end(&held);
+}
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    (void)lz_work_wait(&held, held_here);
+}
+
+extern int __cxa_thread_atexit_impl(void (*fn)(void *), void *object, void *library); /* glibc's */
+extern void *__dso_handle;
+
+void lz_exit_guard(void)
+{
+    static _Thread_local bool guarded;
+    if (__builtin_expect(guarded, 1))
+        return;
+    guarded = true;
+    (void)__cxa_thread_atexit_impl(thread_ends, NULL, &__dso_handle);
+}
+
+/* The thread that loads the library is the main thread of most processes, which may return from
+ * main without having called a function of ours. */
+__attribute__((constructor)) static void guard_loader(void)
+{
+    lz_exit_guard();
+}
+
+/* ---- staying loaded ---- */
+
+static void stay(void)
+{
+    Dl_info at;
+    struct link_map *map = NULL;
+    if (dladdr1(&held, &at, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name[0])
+        (void)dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+void lz_stay_loaded(void)
+{
+    static lz_once once = LZ_ONCE_INIT;
+    lz_once_run(&once, stay);
+}

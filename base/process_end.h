@@ -1,0 +1,35 @@
+/* process_end.h - what the end of the process, of a thread and of the use of the library must not
+ * overtake: work that exit waits for, and code that stays mapped.
+ * Threads: everything here is thread-safe. */
+#ifndef LZ_BASE_PROCESS_END_H
+#define LZ_BASE_PROCESS_END_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A count of pieces of work of this process. Zero-initialise. Fork: a child has none of its
+ * parent's. */
+typedef struct lz_work_count {
+    _Atomic uint32_t n;
+    _Atomic int32_t process; /* that began the last one */
+} lz_work_count;
+void lz_work_begin(lz_work_count *c);
+void lz_work_end(lz_work_count *c);
+/* Waits until at most `mine` pieces are left, which are the caller's own. Gives up after half a
+ * minute, or where the process uses no processor time for 3 s, since what is left then waits for
+ * the caller: false. */
+bool lz_work_wait(lz_work_count *c, uint32_t mine);
+
+/* From now on exit in the calling thread, and the thread's own end, wait for what is between
+ * lz_exit_hold and lz_exit_let before anything else happens: before thread-local objects of
+ * libraries loaded meanwhile are destroyed, and before any function registered by atexit runs.
+ * Costs one load after the first call. */
+void lz_exit_guard(void);
+void lz_exit_hold(void);
+void lz_exit_let(void);
+
+/* What holds this code, a shared library or the caller's own that it is linked into, stays mapped
+ * until the process ends, whatever dlclose is told: threads run in it, and destructors of threads
+ * and keys are in it. Called before the first of them comes to be. */
+void lz_stay_loaded(void);
+#endif
