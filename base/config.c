@@ -3,6 +3,7 @@
  * size and are never given back (callers hold the pointers for the life of the process). Threads:
  * reading is thread-safe and lock-free after the first call. */
 #include "base/config.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include <ctype.h>
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 typedef enum opt_type { T_BOOL, T_INT, T_STR } opt_type;
 static const char *const type_names[] = {"bool", "int", "string"};
@@ -148,20 +147,14 @@ static lz_status apply(int o, const char *text)
     return LZ_OK;
 }
 
-static const char *env_text(const char *name)
-{
-    const char *text = secure_getenv(name);
-    return text && *text ? text : NULL;
-}
-
 /* The name under which o is set in the environment: its own, else a former one; NULL: under none.
  */
 static const char *env_name_of(int o)
 {
-    if (env_text(rows[o].env))
+    if (lz_env_get(rows[o].env))
         return rows[o].env;
     for (int i = 0; i < NFORMER; i++)
-        if ((int)former[i].opt == o && env_text(former[i].env))
+        if ((int)former[i].opt == o && lz_env_get(former[i].env))
             return former[i].env;
     return NULL;
 }
@@ -177,11 +170,11 @@ static void load(void)
     for (int o = 0; o < LZ_OPT_COUNT; o++) {
         to_default(o);
         const char *env = env_name_of(o);
-        if (env && apply(o, env_text(env)) != LZ_OK)
+        if (env && apply(o, lz_env_get(env)) != LZ_OK)
             warn_later(&bad[o]);
     }
     for (int i = 0; i < NFORMER; i++)
-        if (env_text(former[i].env))
+        if (lz_env_get(former[i].env))
             warn_later(&used[i]);
     atomic_store_explicit(&loaded, true, memory_order_release);
 }
@@ -212,7 +205,7 @@ static __attribute__((noinline)) void warn(void)
             continue;
         char domain[96];
         describe_domain(o, domain, sizeof domain);
-        const char *env = env_name_of(o), *text = env ? env_text(env) : NULL;
+        const char *env = env_name_of(o), *text = env ? lz_env_get(env) : NULL;
         LZ_WARN("config", "%s=%.200s is ignored: the value must be %s; using %s",
                 env ? env : rows[o].env, text ? text : "", domain,
                 rows[o].def_text[0] ? rows[o].def_text : "the default");
@@ -332,10 +325,10 @@ lz_status lz_config_set(const char *env_name, const char *value)
 void lz_config_check_unknown(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&done) || getauxval(AT_SECURE) || !environ)
+    if (atomic_flag_test_and_set(&done))
         return;
     ensure_loaded();
-    for (char **e = environ; *e; e++) {
+    for (char *const *e = lz_env_all(); *e; e++) {
         if (strncmp(*e, "LAZULI_", 7) != 0)
             continue;
         size_t n = strcspn(*e, "=");

@@ -1,5 +1,5 @@
-/* config.h - every option, declared once in config.def, read from the environment at first use
- * (secure_getenv).
+/* config.h - every option, declared once in config.def, read from the environment (base/env.h) at
+ * first use.
  * A former name (LZ_OPT_WAS) works with a warning, once. An unknown LAZULI_* variable, or a value
  * that does not parse, is warned about once and ignored. Threads: reading is thread-safe;
  * lz_config_set is for start-up and tests. */

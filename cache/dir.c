@@ -2,11 +2,10 @@
  * everybody can write to, the first to make the name owns the cache of all others. */
 #include "cache/dir.h"
 #include "base/config.h"
+#include "base/env.h"
 #include <limits.h>
 #include <pwd.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 static bool given(const char *s)
@@ -62,13 +61,13 @@ lz_status lz_dir_choose(const lz_dir_env *e, lz_buf *out)
 lz_status lz_dir_default(const char *program_path, lz_buf *out)
 {
     lz_dir_env e = {
-        .secure = getauxval(AT_SECURE) != 0,
+        .secure = lz_env_is_foreign(),
         .off = !lz_cfg_bool(LZ_OPT_CACHE),
         .given = program_path,
         .xla = lz_cfg_str(LZ_OPT_PERSISTENT_CACHE_PATH),
         .lazuli = lz_cfg_str(LZ_OPT_CACHE_DIR),
-        .xdg = secure_getenv("XDG_CACHE_HOME"),
-        .home = secure_getenv("HOME"),
+        .xdg = lz_env_get("XDG_CACHE_HOME"),
+        .home = lz_env_get("HOME"),
     };
     char buf[4096];
     struct passwd pw, *found = NULL;

@@ -6,7 +6,7 @@
 /* What the choice depends on; NULL and "" mean not given. Split from the choice so that tests can
  * give every mixture. */
 typedef struct lz_dir_env {
-    bool secure;              /* AT_SECURE (setuid ...): the environment is somebody else's */
+    bool secure;              /* lz_env_is_foreign */
     bool off;                 /* LAZULI_CACHE=off */
     const char *given;        /* by the program; before everything else */
     const char *xla, *lazuli; /* XLA_PERSISTENT_CACHE_PATH, LAZULI_CACHE_DIR */

@@ -58,6 +58,9 @@ hits=$(find base ir cache lower codegen backends runtime ops autodiff data nn -n
 hits=$(find $library -name '*.[ch]' ! -path 'base/mutex.[ch]' -print0 2>/dev/null |
     xargs -0 grep -nE '(^|[^_[:alnum:]])(pthread_(mutex|cond|rwlock|spin|barrier|once)|PTHREAD_(MUTEX|COND|RWLOCK|ONCE)_|mtx_|cnd_)')
 [ -n "$hits" ] && each 'locks are those of base/mutex.h' <<<"$hits"
+hits=$(find base ir cache lower codegen backends runtime ops autodiff data nn -name '*.[ch]' ! -path 'base/env.[ch]' -print0 2>/dev/null |
+    xargs -0 grep -nE '\b(secure_)?getenv\b|\benviron\b|\bAT_SECURE\b' | grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)')
+[ -n "$hits" ] && each 'the environment is read through base/env.h only' <<<"$hits"
 hits=$(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')")
 [ -n "$hits" ] && each 'blanks at the end of the line, or a tab' <<<"$hits"
 

@@ -4,7 +4,7 @@
  * instructions.
  * Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
-#include "base/config.h"
+#include "base/env.h"
 #include "base/file_io.h"
 #include "base/log.h"
 #include "base/outfile.h"
@@ -15,57 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { LOG_BYTES = 1024, PATH_BYTES = 4096 };
-extern char **environ;
-
-/* ---- the assembler ---- */
-
-static bool is_program(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-/* Finds ptxas in one of the folders of a colon-separated list. */
-static bool in_folders(const char *list, char *out)
-{
-    while (list && *list) {
-        size_t n = strcspn(list, ":");
-        if (n && snprintf(out, PATH_BYTES, "%.*s/ptxas", (int)n, list) < PATH_BYTES &&
-            is_program(out))
-            return true;
-        list += n + (list[n] == ':');
-    }
-    return false;
-}
-
-static lz_once once = LZ_ONCE_INIT;
-static char found[PATH_BYTES];
-static atomic_bool refused; /* its code is not for this driver */
-
-static void look(void)
-{
-    const char *given = lz_cfg_str(LZ_OPT_CUDA_PTXAS);
-    bool there;
-    if (*given)
-        there = snprintf(found, sizeof found, "%s", given) < (int)sizeof found && is_program(found);
-    else
-        there = in_folders(getenv("PATH"), found) || in_folders("/usr/local/cuda/bin", found);
-    if (!there)
-        found[0] = '\0';
-}
-
-const char *cuda_assembler(const cuda_device *d)
-{
-    if (!lz_target_ptx(&d->target))
-        return NULL;
-    lz_once_run(&once, look);
-    return found[0] ? found : NULL;
-}
+static atomic_bool refused; /* the assembler's code is not for this driver */
 
 /* ---- running it ---- */
 
@@ -80,7 +34,7 @@ static bool run(char *const *argv)
     bool ok = posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0) == 0 &&
               posix_spawn_file_actions_addopen(&fa, 1, "/dev/null", O_WRONLY, 0) == 0 &&
               posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", O_WRONLY, 0) == 0 &&
-              posix_spawn(&pid, argv[0], &fa, NULL, argv, environ) == 0;
+              posix_spawn(&pid, argv[0], &fa, NULL, argv, (char **)lz_env_all()) == 0;
     (void)posix_spawn_file_actions_destroy(&fa);
     if (!ok)
         return false;
@@ -103,8 +57,8 @@ static bool by_assembler(const cuda_device *d, const char *assembler, const lz_b
                          lz_buf *out)
 {
     char dir[PATH_BYTES], in[PATH_BYTES + 8], cubin[PATH_BYTES + 8], arch[sizeof d->target.cpu];
-    const char *tmp = getenv("TMPDIR");
-    int n = snprintf(dir, sizeof dir, "%s/lazuli-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    const char *tmp = lz_env_get("TMPDIR");
+    int n = snprintf(dir, sizeof dir, "%s/lazuli-XXXXXX", tmp ? tmp : "/tmp");
     if (n >= (int)sizeof dir || !mkdtemp(dir))
         return false;
     snprintf(in, sizeof in, "%s/k.ptx", dir);

@@ -121,6 +121,13 @@ START_TEST(nobody)
 }
 END_TEST
 
+static bool raised; /* as libc tells a program with raised privileges */
+char *secure_getenv(const char *name)
+{
+    return raised ? NULL : getenv(name);
+}
+
+/* 1: the PATH of whoever started a program with raised privileges says nothing. */
 START_TEST(found_in_path)
 {
     start();
@@ -129,9 +136,10 @@ START_TEST(found_in_path)
     char path[256];
     snprintf(path, sizeof path, "/nowhere::%s:/bin", dir);
     ck_assert_int_eq(setenv("PATH", path, 1), 0);
+    raised = _i;
     const char *found = cuda_assembler(&device);
-    ck_assert_ptr_nonnull(found);
-    ck_assert_int_eq(strncmp(found, dir, strlen(dir)), 0);
+    ck_assert(raised || found);
+    ck_assert_int_eq(found && strncmp(found, dir, strlen(dir)) == 0, !raised);
     finish();
 }
 END_TEST
@@ -143,7 +151,7 @@ int main(void)
     tcase_add_test(t, by_the_assembler);
     tcase_add_loop_test(t, by_the_driver, 0, sizeof bad / sizeof *bad);
     tcase_add_test(t, nobody);
-    tcase_add_test(t, found_in_path);
+    tcase_add_loop_test(t, found_in_path, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
