@@ -151,7 +151,7 @@ void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out)
 typedef enum slot_state {
     SLOT_OURS, /* this key, this build, code this machine can run */
     SLOT_ABSENT,
-    SLOT_FOREIGN,
+    SLOT_FOREIGN, /* of another build or schema, or no entry at all */
     SLOT_ISA,
     SLOT_COLLISION,
     SLOT_DAMAGED,
@@ -182,11 +182,13 @@ static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const
                                       LZ_ENTRY_MAX_FILE, false, probe, f, NULL);
     if (r == LZ_STORE_ABSENT)
         return SLOT_ABSENT;
+    if (r == LZ_STORE_OTHER)
+        return SLOT_FOREIGN;
     if (r != LZ_STORE_OK)
         return r == LZ_STORE_DAMAGED ? SLOT_DAMAGED : SLOT_UNREADABLE;
     lz_entry_verdict v = lz_entry_parse(f->bytes, f->n, e, &f->why);
     if (v == LZ_ENTRY_DAMAGED)
-        return SLOT_DAMAGED;
+        return lz_entry_is_ours(f->bytes, f->n, f->n) ? SLOT_DAMAGED : SLOT_FOREIGN;
     if (v == LZ_ENTRY_FOREIGN || strcmp(e->build, c->build) != 0)
         return SLOT_FOREIGN;
     if (e->kind != kind || e->sec[LZ_SEC_KEY].usize != nkey ||

@@ -99,6 +99,26 @@ lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t fil
     return parse_table(p, e, why);
 }
 
+/* Damage that leaves neither most of the magic, nor the two lengths, nor the section numbers is no
+ * longer known for an entry. No file of somebody else has any of them by chance. */
+bool lz_entry_is_ours(const void *head, size_t n, uint64_t file_bytes)
+{
+    const uint8_t *p = head;
+    size_t nmagic = n < 8 ? n : 8, same = 0, zeros = 0, rows = 0;
+    for (size_t i = 0; i < nmagic; i++)
+        same += p[i] == (uint8_t)LZ_ENTRY_MAGIC[i];
+    while (zeros < n && p[zeros] == 0)
+        zeros++;
+    if (zeros == n || 2 * same > nmagic)
+        return true;
+    if (n < LZ_ENTRY_HEADER_LEN)
+        return false;
+    for (uint32_t i = 0; i < LZ_SEC_COUNT; i++)
+        rows += lz_le32(p + OFF_TABLE + i * ROW_BYTES) == i + 1;
+    return rows == LZ_SEC_COUNT || (lz_le32(p + OFF_HEADER_LEN) == LZ_ENTRY_HEADER_LEN &&
+                                    lz_le64(p + OFF_FILE_LEN) == file_bytes);
+}
+
 /* A section that is a C string: its only NUL is its last byte. */
 static const char *text_of(const uint8_t *p, const lz_entry_section *s)
 {

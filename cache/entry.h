@@ -61,6 +61,11 @@ lz_entry_verdict lz_entry_parse(const void *bytes, size_t n, lz_entry *e, const 
 /* The value of a parsed entry into `dst` of sec[LZ_SEC_VALUE].usize bytes. LZ_ECORRUPT, LZ_EMEM. */
 lz_status lz_entry_value(const lz_entry *e, lz_codec_pool *pool, void *dst);
 
+/* Whether a file with an entry's name was written as one, however damaged it is by now, or holds
+ * nothing (no bytes, or zeros, as a power failure leaves them): the only ones that may be removed.
+ * head: its first n bytes, at least LZ_ENTRY_HEADER_LEN if it has as many. */
+bool lz_entry_is_ours(const void *head, size_t n, uint64_t file_bytes);
+
 typedef struct lz_entry_content {
     lz_cache_kind kind;
     int64_t created_unix_s;

@@ -52,7 +52,8 @@ static void scan(lz_store *s, int index, int64_t now, chunk *c)
             continue;
         victim v = {
             .used = (int64_t)st.st_mtime, .bytes = (uint64_t)st.st_size, .subdir = (uint8_t)index};
-        if (v.used > now + FUTURE_SLACK_S)
+        int err;
+        if (v.used > now + FUTURE_SLACK_S && lz_store_holds_entry(dir, name, &err))
             (void)lz_vfs_touch_at(dir, name, now);
         if (v.used > now)
             v.used = now;
@@ -62,6 +63,14 @@ static void scan(lz_store *s, int index, int64_t now, chunk *c)
             c->no_memory = true;
     }
     (void)lz_vfs_close(dir);
+}
+
+int lz_evict_entry(int dir, const char *name)
+{
+    int err;
+    if (!lz_store_holds_entry(dir, name, &err))
+        return err ? err : ENOENT;
+    return lz_vfs_unlink(dir, name, false) < 0 ? errno : 0;
 }
 
 /* Removes the oldest of the chunk until it holds at most `keep` bytes. */
@@ -80,17 +89,15 @@ static void trim(lz_store *s, chunk *c, uint64_t keep, lz_evict_result *r)
         }
         if (dir < 0)
             continue;
-        bool gone = lz_vfs_unlink(dir, v->name, false) == 0;
-        if (gone) {
-            r->files++;
-            r->bytes += v->bytes;
-        }
-        if (gone || errno == ENOENT) {
-            c->bytes -= v->bytes;
-        } else {
+        int err = lz_evict_entry(dir, v->name);
+        if (err && err != ENOENT) {
             r->refused++;
-            r->err = errno;
+            r->err = err;
+            continue;
         }
+        c->bytes -= v->bytes;
+        r->files += !err;
+        r->bytes += err ? 0 : v->bytes;
     }
     if (dir >= 0)
         (void)lz_vfs_close(dir);
@@ -151,10 +158,11 @@ uint64_t lz_evict_sweep(lz_store *s, bool all, uint64_t max_files, uint64_t max_
          looked < max_looked && removed < max_files && (name = lz_vfs_list_next(&list)) != NULL;) {
         struct stat st;
         looked++;
-        if (lz_vfs_statat(tmp, name, &st) < 0)
+        if (!lz_store_is_temp(name) || lz_vfs_statat(tmp, name, &st) < 0 ||
+            !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
             continue;
         int64_t age = now - (int64_t)st.st_mtime;
-        if (age < -FUTURE_SLACK_S)
+        if (age < -FUTURE_SLACK_S && S_ISREG(st.st_mode))
             (void)lz_vfs_touch_at(tmp, name, now); /* let it grow old from now on */
         if (!all && age <= LZ_EVICT_TEMP_AGE_S)
             continue;
@@ -183,15 +191,46 @@ void lz_evict_init(lz_evict *e, uint64_t max_bytes, uint64_t salt)
     atomic_init(&e->unseen, part ? next_random(&e->rng) % part : 0);
 }
 
-/* The lock between processes: never waited for. *fd is -1 where there are no locks; evicting
- * without is only wasteful. */
-static bool try_lock(lz_store *s, int *fd)
+/* Says since when the lock is held. A file that is not empty is not the cache's: its time stays. */
+static void stamp(int fd)
+{
+    struct stat st;
+    if (lz_vfs_fstat(fd, &st) == 0 && st.st_size == 0)
+        (void)lz_vfs_touch(fd, lz_vfs_now());
+}
+
+/* Whether the lock, which somebody else holds, was taken long ago: then its holder was stopped. */
+static bool is_stale(int fd)
+{
+    struct stat st;
+    if (lz_vfs_fstat(fd, &st) < 0)
+        return false;
+    int64_t age = lz_vfs_now() - (int64_t)st.st_mtime;
+    return age > LZ_EVICT_LOCK_AGE_S || age < -FUTURE_SLACK_S;
+}
+
+/* The lock between processes: never waited for. *fd is -1 where there are no locks, or for one that
+ * is held too long. */
+static bool try_lock(lz_evict *e, lz_store *s, int *fd)
 {
     *fd = lz_vfs_open(s->root, "lock", O_RDWR | O_CREAT | O_NONBLOCK, 0600);
-    if (*fd < 0 || lz_vfs_trylock(*fd) == 0 || errno != EWOULDBLOCK)
+    if (*fd < 0)
         return true;
+    if (lz_vfs_trylock(*fd) == 0) {
+        stamp(*fd);
+        atomic_store_explicit(&e->refused, 0, memory_order_relaxed);
+        return true;
+    }
+    if (errno != EWOULDBLOCK)
+        return true;
+    bool stale = is_stale(*fd);
     (void)lz_vfs_close(*fd);
-    return false;
+    *fd = -1;
+    int refused = atomic_fetch_add_explicit(&e->refused, 1, memory_order_relaxed) + 1;
+    if (!stale && refused < LZ_EVICT_PATIENCE)
+        return false;
+    atomic_store_explicit(&e->refused, 0, memory_order_relaxed);
+    return true;
 }
 
 static void unlock(int fd)
@@ -206,11 +245,11 @@ static void unlock(int fd)
 static uint64_t look(lz_evict *e, lz_store *s)
 {
     int fd;
-    if (!try_lock(s, &fd))
+    atomic_store_explicit(&e->unseen, 0, memory_order_relaxed);
+    if (!try_lock(e, s, &fd))
         return 0;
     lz_evict_result r;
     LZ_QUIETLY {
-        atomic_store_explicit(&e->unseen, 0, memory_order_relaxed);
         (void)lz_evict_run(s, e->max_bytes, e->max_bytes - e->max_bytes / 10,
                            (int)(next_random(&e->rng) % LZ_STORE_SUBDIRS), false, &r);
         (void)lz_evict_sweep(s, false, AUTO_SWEEP_FILES, AUTO_SWEEP_LOOKED);

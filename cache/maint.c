@@ -148,29 +148,28 @@ lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files,
     return rc == LZ_OK ? told(c, &r) : rc;
 }
 
-/* Everything with an entry's name in one subdirectory, then the subdirectory itself if nothing else
- * is in it. */
+/* Every entry in one subdirectory, then the subdirectory itself if that was all that is in it. */
 static void clear_subdir(lz_cache *c, int index, lz_evict_result *r)
 {
     int dir = lz_store_subdir(&c->store, index, false);
+    uint64_t before = r->files;
     if (dir < 0)
         return;
     lz_vfs_list list;
     lz_vfs_list_init(&list, dir);
     for (const char *name; (name = lz_vfs_list_next(&list)) != NULL;) {
-        if (!lz_store_is_entry(name))
-            continue;
-        if (lz_vfs_unlink(dir, name, false) == 0) {
-            r->files++;
-        } else if (errno != ENOENT && errno != EISDIR) { /* a directory is not an entry */
+        int err = lz_store_is_entry(name) ? lz_evict_entry(dir, name) : ENOENT;
+        r->files += !err;
+        if (err && err != ENOENT) {
             r->refused++;
-            r->err = errno;
+            r->err = err;
         }
     }
     (void)lz_vfs_close(dir);
     char sub[8];
     (void)snprintf(sub, sizeof sub, "%02x", (unsigned)index & 0xff);
-    (void)lz_vfs_unlink(c->store.root, sub, true);
+    if (r->files > before)
+        (void)lz_vfs_unlink(c->store.root, sub, true);
 }
 
 lz_status lz_cache_clear(lz_cache *c, uint64_t *removed_files)

@@ -5,6 +5,7 @@
  * minute). */
 #include "cache/store.h"
 #include "base/alloc.h"
+#include "cache/entry.h"
 #include "cache/vfs.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +15,80 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#define TAG "CACHEDIR.TAG"
 static const char cachedir_tag[] =
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This directory holds compiled code of Lazuli. It may be deleted at any time.\n"
     "# For information about cache directory tags see https://bford.info/cachedir/\n";
+
+/* ---- CACHEDIR.TAG: backup programs leave out what is below it, so it goes into no directory that
+ *   others use ---- */
+
+/* 0 or an errno. The descriptor is closed in any case. */
+static int write_all(int fd, const uint8_t *p, size_t n, bool sync)
+{
+    int err = lz_vfs_chmod(fd, 0600) < 0
+                  ? errno
+                  : 0; /* the umask must not decide whether we can read it again */
+    while (!err && n > 0) {
+        ssize_t got = lz_vfs_write(fd, p, n);
+        if (got < 0)
+            err = errno;
+        else if (got == 0)
+            err = EIO;
+        else {
+            p += got;
+            n -= (size_t)got;
+        }
+    }
+    if (!err && sync && lz_vfs_datasync(fd) < 0)
+        err = errno;
+    if (lz_vfs_close(fd) < 0 && !err)
+        err = errno;
+    return err;
+}
+
+static void write_tag(lz_store *s)
+{
+    int saved = errno, fd = lz_vfs_open(s->root, TAG, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0)
+        (void)write_all(fd, (const uint8_t *)cachedir_tag, sizeof cachedir_tag - 1, false);
+    errno = saved;
+}
+
+/* Whether every name below an open directory, which is closed, is one of those. */
+static bool only(int dir, bool (*known)(const char *name), int *budget)
+{
+    lz_vfs_list list;
+    bool all = dir >= 0;
+    lz_vfs_list_init(&list, dir);
+    for (const char *name; all && (name = lz_vfs_list_next(&list)) != NULL;)
+        all = known(name) && --*budget > 0;
+    if (dir >= 0)
+        (void)lz_vfs_close(dir);
+    return all;
+}
+
+/* A directory that the program was given and that has no tag: it gets one when there is nothing in
+ * it but the cache's own. What is large is not looked through. */
+static void tag_if_ours(lz_store *s)
+{
+    enum { LOOK_AT = 4096 };
+    struct stat st;
+    int saved = errno, budget = LOOK_AT;
+    if (atomic_exchange(&s->tagged, true) || lz_vfs_statat(s->root, TAG, &st) == 0)
+        return;
+    bool ours =
+        only(lz_vfs_open(s->root, ".", O_RDONLY | O_DIRECTORY, 0), lz_store_is_part, &budget);
+    for (int i = LZ_STORE_TMP; ours && i < LZ_STORE_SUBDIRS; i++) {
+        int dir = lz_store_subdir(s, i, false);
+        if (dir >= 0 || errno != ENOENT)
+            ours = only(dir, i == LZ_STORE_TMP ? lz_store_is_temp : lz_store_is_entry, &budget);
+    }
+    if (ours)
+        write_tag(s);
+    errno = saved;
+}
 
 /* ---- opening ---- */
 
@@ -39,8 +110,8 @@ static lz_status check_trust(const char *path, const struct stat *st, const stru
     return LZ_OK;
 }
 
-/* mkdir -p: only the last one must succeed. */
-static int make_path(const char *path)
+/* mkdir -p: only the last one must succeed. *made: it was this call that made it. */
+static int make_path(const char *path, bool *made)
 {
     char *copy = lz_strdup(path);
     if (!copy) {
@@ -56,14 +127,17 @@ static int make_path(const char *path)
     int saved = errno;
     lz_free(copy);
     errno = saved;
+    *made = r == 0;
     return r == 0 || saved == EEXIST ? 0 : -1;
 }
 
-/* A descriptor of the trusted directory `path` in *fd and its owner, or why not. */
-static lz_status open_root(const char *path, bool create, int *fd, uid_t *owner)
+/* A descriptor of the trusted directory `path` in *fd and its owner, or why not. *made: it is
+ * new. */
+static lz_status open_root(const char *path, bool create, int *fd, uid_t *owner, bool *made)
 {
+    *made = false;
     *fd = lz_vfs_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    if (*fd < 0 && errno == ENOENT && create && make_path(path) == 0)
+    if (*fd < 0 && errno == ENOENT && create && make_path(path, made) == 0)
         *fd = lz_vfs_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
     struct stat st, parent;
     if (*fd < 0) {
@@ -95,7 +169,10 @@ lz_status lz_store_open(lz_store *s, const char *path, bool read_only, bool sync
     s->path = lz_strdup(path);
     if (!s->path)
         return LZ_FAIL(LZ_EMEM, "persistent cache: no memory for its path");
-    LZ_TRY(open_root(path, !read_only, &s->root, &s->owner));
+    bool made;
+    LZ_TRY(open_root(path, !read_only, &s->root, &s->owner, &made));
+    if (made)
+        write_tag(s);
     s->read_only = read_only || s->owner != geteuid();
     s->sync = sync;
     if (getrandom(&s->salt, sizeof s->salt, GRND_NONBLOCK) != (ssize_t)sizeof s->salt)
@@ -127,11 +204,13 @@ static bool reopen_root(lz_store *s)
         return false;
     int fd = -1;
     uid_t owner;
-    bool ok = false;
+    bool ok = false, made = false;
     LZ_QUIETLY {
-        ok = open_root(s->path, true, &fd, &owner) == LZ_OK && owner == s->owner &&
+        ok = open_root(s->path, true, &fd, &owner, &made) == LZ_OK && owner == s->owner &&
              lz_vfs_dup_onto(fd, s->root) >= 0;
     }
+    if (ok && made)
+        write_tag(s);
     if (fd >= 0)
         (void)lz_vfs_close(fd);
     atomic_store(&s->reopening, 0);
@@ -160,6 +239,21 @@ bool lz_store_is_entry(const char *s)
     return s[32] == '\0' || (s[32] >= '1' && s[32] < '0' + LZ_STORE_SLOTS && s[33] == '\0');
 }
 
+/* "<pid>-<16 hex>-<number>", as temp_name makes them. */
+bool lz_store_is_temp(const char *s)
+{
+    size_t pid = strspn(s, "0123456789");
+    const char *salt = s + pid + 1, *n = salt + 17;
+    return pid && s[pid] == '-' && strspn(salt, "0123456789abcdef") == 16 && salt[16] == '-' &&
+           *n && n[strspn(n, "0123456789")] == '\0';
+}
+
+bool lz_store_is_part(const char *s)
+{
+    return strcmp(s, TAG) == 0 || strcmp(s, "lock") == 0 || strcmp(s, "tmp") == 0 ||
+           (strspn(s, "0123456789abcdef") == 2 && s[2] == '\0');
+}
+
 static int subdir_index(const char *name)
 {
     int hi = name[0] <= '9' ? name[0] - '0' : name[0] - 'a' + 10;
@@ -173,15 +267,8 @@ int lz_store_subdir(lz_store *s, int index, bool create)
     if (index != LZ_STORE_TMP)
         (void)snprintf(name, sizeof name, "%02x", (unsigned)index & 0xff);
     int fd = lz_vfs_open(s->root, name, O_RDONLY | O_DIRECTORY, 0);
-    if (fd >= 0 || !create)
+    if (fd >= 0 || !create || errno != ENOENT) /* a link or a file in its place: not ours */
         return fd;
-    if (errno == ELOOP ||
-        errno == ENOTDIR) { /* a link or a file in its place: not ours to follow, ours to remove */
-        if (lz_vfs_unlink(s->root, name, false) < 0)
-            return -1;
-    } else if (errno != ENOENT) {
-        return -1;
-    }
     if (lz_vfs_mkdir(s->root, name) < 0 && errno != EEXIST)
         return -1;
     return lz_vfs_open(s->root, name, O_RDONLY | O_DIRECTORY, 0);
@@ -192,8 +279,6 @@ int lz_store_subdir(lz_store *s, int index, bool create)
 static const char *file_fault(const lz_store *s, const struct stat *st, uint64_t min_bytes,
                               uint64_t max_bytes)
 {
-    if (!S_ISREG(st->st_mode))
-        return "not a regular file";
     if (st->st_uid != geteuid() && st->st_uid != s->owner)
         return "belongs to another user";
     if (st->st_mode & (S_IWGRP | S_IWOTH))
@@ -225,15 +310,9 @@ static lz_store_result read_range(lz_store_file *f, size_t from, size_t to)
     return LZ_STORE_OK;
 }
 
-static lz_store_result read_body(lz_store_file *f, uint64_t size, bool head_only,
-                                 lz_store_probe probe)
+static lz_store_result read_body(lz_store_file *f, uint64_t size, lz_store_probe probe)
 {
-    size_t head = size < LZ_STORE_SMALL ? (size_t)size : LZ_STORE_SMALL;
-    f->bytes = f->small;
-    f->n = head;
-    lz_store_result r = read_range(f, 0, head);
-    if (r != LZ_STORE_OK || head_only)
-        return r;
+    size_t head = f->n;
     if (head == size)
         return LZ_STORE_OK;
     if (probe && !probe(f->small, head, size, &f->why))
@@ -247,6 +326,41 @@ static lz_store_result read_body(lz_store_file *f, uint64_t size, bool head_only
     f->bytes = all;
     f->n = (size_t)size;
     return read_range(f, head, (size_t)size);
+}
+
+/* The first bytes, by which an entry is known for one. */
+static lz_store_result read_head(lz_store_file *f, uint64_t size)
+{
+    f->bytes = f->small;
+    f->n = size < LZ_STORE_SMALL ? (size_t)size : LZ_STORE_SMALL;
+    lz_store_result r = read_range(f, 0, f->n);
+    if (r != LZ_STORE_DAMAGED)
+        return r;
+    f->n = 0; /* it is being made shorter now */
+    return LZ_STORE_SKIP;
+}
+
+/* An open regular file. */
+static lz_store_result read_file(const lz_store *s, const struct stat *st, uint64_t min_bytes,
+                                 uint64_t max_bytes, bool head_only, lz_store_probe probe,
+                                 lz_store_file *f)
+{
+    lz_store_result r = read_head(f, (uint64_t)st->st_size);
+    if (r != LZ_STORE_OK)
+        return r;
+    const char *fault = file_fault(s, st, min_bytes, max_bytes);
+    f->why = fault ? fault : "";
+    if (!fault && !head_only)
+        r = read_body(f, (uint64_t)st->st_size, probe);
+    if (!fault && r != LZ_STORE_DAMAGED)
+        return r;
+    if (!lz_entry_is_ours(f->small, f->n < LZ_STORE_SMALL ? f->n : LZ_STORE_SMALL,
+                          (uint64_t)st->st_size))
+        return LZ_STORE_OTHER;
+    /* a writer on a file system without no-replace renames has two links for a moment: not damage
+     * when so young */
+    int64_t age = lz_vfs_now() - (int64_t)st->st_ctime;
+    return fault && st->st_nlink == 2 && age > -60 && age < 60 ? LZ_STORE_SKIP : LZ_STORE_DAMAGED;
 }
 
 lz_store_result lz_store_read(lz_store *s, const char *name, uint64_t min_bytes, uint64_t max_bytes,
@@ -267,7 +381,7 @@ lz_store_result lz_store_read(lz_store *s, const char *name, uint64_t min_bytes,
             return LZ_STORE_ABSENT;
         bool wrong_thing = errno == ELOOP || errno == ENXIO || errno == ENODEV || errno == EXDEV;
         f->why = wrong_thing ? "not a regular file" : "cannot be opened";
-        return wrong_thing ? LZ_STORE_DAMAGED : LZ_STORE_SKIP;
+        return wrong_thing ? LZ_STORE_OTHER : LZ_STORE_SKIP;
     }
     struct stat st;
     if (lz_vfs_fstat(f->fd, &st) < 0) {
@@ -279,16 +393,31 @@ lz_store_result lz_store_read(lz_store *s, const char *name, uint64_t min_bytes,
     f->mtime_unix_s = (int64_t)st.st_mtime;
     if (file_bytes)
         *file_bytes = (uint64_t)st.st_size;
-    f->why = file_fault(s, &st, min_bytes, max_bytes);
-    if (f->why) {
-        /* a writer on a file system without no-replace renames has two links for a moment: not
-         * damage when so young */
-        int64_t age = lz_vfs_now() - (int64_t)st.st_ctime;
-        bool young = S_ISREG(st.st_mode) && st.st_nlink == 2 && age > -60 && age < 60;
-        return young ? LZ_STORE_SKIP : LZ_STORE_DAMAGED;
+    if (!S_ISREG(st.st_mode)) {
+        f->why = "not a regular file";
+        return LZ_STORE_OTHER;
     }
-    f->why = "";
-    return read_body(f, (uint64_t)st.st_size, head_only, probe);
+    return read_file(s, &st, min_bytes, max_bytes, head_only, probe, f);
+}
+
+bool lz_store_holds_entry(int dir, const char *name, int *err)
+{
+    uint8_t head[LZ_ENTRY_HEADER_LEN];
+    size_t n = 0;
+    struct stat st;
+    int fd = lz_vfs_open(dir, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    bool link = fd < 0 && (errno == ELOOP || errno == ENXIO || errno == ENODEV);
+    *err = fd < 0 && !link ? errno : 0;
+    if (fd < 0)
+        return false;
+    bool file = lz_vfs_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    for (ssize_t got = 1; file && got > 0 && n<sizeof head; n += got> 0 ? (size_t)got : 0) {
+        got = lz_vfs_pread(fd, head + n, sizeof head - n, n);
+        if (got < 0)
+            *err = errno;
+    }
+    (void)lz_vfs_close(fd);
+    return file && !*err && lz_entry_is_ours(head, n, (uint64_t)st.st_size);
 }
 
 void lz_store_file_done(lz_store_file *f)
@@ -303,75 +432,26 @@ void lz_store_file_done(lz_store_file *f)
 
 /* ---- removing ---- */
 
-static void temp_name(lz_store *s, char name[64])
-{
-    uint64_t n = atomic_fetch_add(&s->next_temp, 1);
-    (void)snprintf(name, 64, "%d-%016" PRIx64 "-%" PRIu64, (int)getpid(), s->salt, n);
-}
-
-/* A directory that is not empty cannot be unlinked: it is moved to tmp, where the sweep finds
- * it. */
-static void move_away(lz_store *s, int dir, const char *base)
-{
-    char name[64];
-    temp_name(s, name);
-    int tmp = lz_store_subdir(s, LZ_STORE_TMP, true);
-    if (tmp < 0)
-        return;
-    (void)lz_vfs_rename(dir, base, tmp, name);
-    (void)lz_vfs_close(tmp);
-}
-
 void lz_store_remove(lz_store *s, const char *name, const lz_store_file *f)
 {
-    if (s->read_only)
-        return;
-    int dir = lz_store_subdir(s, subdir_index(name), false);
-    if (dir < 0) {
-        if (errno == ELOOP || errno == ENOTDIR) { /* the subdirectory itself is a link */
-            char sub[3] = {name[0], name[1], '\0'};
-            (void)lz_vfs_unlink(s->root, sub, false);
-        }
-        return;
-    }
+    int dir = s->read_only ? -1 : lz_store_subdir(s, subdir_index(name), false);
     struct stat st;
-    const char *base = name + 3;
+    if (dir < 0)
+        return;
     /* somebody may have removed and replaced it meanwhile: leave the new one (the window left costs
      * one recompilation) */
-    bool same = lz_vfs_statat(dir, base, &st) == 0 &&
-                (f->ino ? (uint64_t)st.st_dev == f->dev && (uint64_t)st.st_ino == f->ino
-                        : !S_ISREG(st.st_mode));
-    if (same && !S_ISDIR(st.st_mode))
-        (void)lz_vfs_unlink(dir, base, false);
-    else if (same && lz_vfs_unlink(dir, base, true) < 0)
-        move_away(s, dir, base);
+    if (lz_vfs_statat(dir, name + 3, &st) == 0 && (uint64_t)st.st_dev == f->dev &&
+        (uint64_t)st.st_ino == f->ino)
+        (void)lz_vfs_unlink(dir, name + 3, false);
     (void)lz_vfs_close(dir);
 }
 
 /* ---- writing ---- */
 
-/* 0 or an errno. The descriptor is closed in any case. */
-static int write_all(int fd, const uint8_t *p, size_t n, bool sync)
+static void temp_name(lz_store *s, char name[64])
 {
-    int err = lz_vfs_chmod(fd, 0600) < 0
-                  ? errno
-                  : 0; /* the umask must not decide whether we can read it again */
-    while (!err && n > 0) {
-        ssize_t got = lz_vfs_write(fd, p, n);
-        if (got < 0)
-            err = errno;
-        else if (got == 0)
-            err = EIO;
-        else {
-            p += got;
-            n -= (size_t)got;
-        }
-    }
-    if (!err && sync && lz_vfs_datasync(fd) < 0)
-        err = errno;
-    if (lz_vfs_close(fd) < 0 && !err)
-        err = errno;
-    return err;
+    uint64_t n = atomic_fetch_add(&s->next_temp, 1);
+    (void)snprintf(name, 64, "%d-%016" PRIx64 "-%" PRIu64, (int)getpid(), s->salt, n);
 }
 
 /* A fresh file in tmp with the bytes. 0 or an errno; on error no file is left if it can be
@@ -415,30 +495,15 @@ static int take_name(int tmp, const char *temp, int dir, const char *base)
     return err;
 }
 
-static void write_tag(lz_store *s)
-{
-    int fd = lz_vfs_open(s->root, "CACHEDIR.TAG", O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (fd >= 0)
-        (void)write_all(fd, (const uint8_t *)cachedir_tag, sizeof cachedir_tag - 1, false);
-}
-
 static int open_tmp(lz_store *s)
 {
-    int tmp = lz_store_subdir(s, LZ_STORE_TMP, false);
-    if (tmp >= 0)
-        return tmp;
-    tmp = lz_store_subdir(s, LZ_STORE_TMP, true);
+    int tmp = lz_store_subdir(s, LZ_STORE_TMP, true);
     if (tmp < 0 && errno == ENOENT) {
         if (!reopen_root(s)) {
             errno = ENOENT;
             return -1;
         }
         tmp = lz_store_subdir(s, LZ_STORE_TMP, true);
-    }
-    if (tmp >= 0) { /* the first store into this directory */
-        int saved = errno;
-        write_tag(s);
-        errno = saved;
     }
     return tmp;
 }
@@ -463,6 +528,7 @@ lz_store_result lz_store_publish(lz_store *s, const char *name, const void *byte
     if (dir >= 0)
         (void)lz_vfs_close(dir);
     (void)lz_vfs_close(tmp);
+    tag_if_ours(s);
     if (!*err)
         return LZ_STORE_OK;
     return *err == EEXIST && dir >= 0 ? LZ_STORE_EXISTS : LZ_STORE_FAILED;

@@ -90,8 +90,8 @@ static int act(const char *verb, lz_cache *c, uint64_t max_bytes)
     return verify && t.bad ? 1 : 0;
 }
 
-/* A directory that has files and no tag of ours is somebody else's. 1 a cache, 0 nothing there, -1
- * something else or not to be trusted or read: said. */
+/* A directory that has files, but no tag and no folder of entries, is somebody else's. 1 a
+ * cache, 0 nothing there, -1 something else or not to be trusted or read: said. */
 static int is_cache(const char *path)
 {
     lz_store s;
@@ -102,7 +102,8 @@ static int is_cache(const char *path)
     DIR *d = opendir(path);
     bool tag = false, other = !d;
     for (const struct dirent *e; d && !tag && (e = readdir(d));) {
-        tag = strcmp(e->d_name, "CACHEDIR.TAG") == 0;
+        tag = lz_store_is_part(e->d_name) && strcmp(e->d_name, "tmp") != 0 &&
+              strcmp(e->d_name, "lock") != 0;
         other = other || (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0);
     }
     if (d)

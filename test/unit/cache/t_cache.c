@@ -245,7 +245,7 @@ START_TEST(read_only_cache)
     ck_assert_int_eq(lz_cache_clear(r, NULL), LZ_EPERM);
     lz_cache_stats s = ct_stats(r);
     ck_assert_uint_eq(s.stored + s.write_fail, 0);
-    ct_spill(ct_path(5), "damaged", 7); /* a reader counts damage and leaves it */
+    ct_spill(ct_path(5), LZ_ENTRY_MAGIC, 7); /* a reader counts damage and leaves it */
     ck_assert_int_eq(ct_get(r, 5), 0);
     ck_assert_uint_eq(ct_stats(r).corrupt, 1);
     ck_assert(ct_exists(ct_path(5)));
@@ -374,7 +374,7 @@ START_TEST(collecting_and_clearing)
     snprintf(other, sizeof other, "%s/notes.txt", ct_dir);
     ct_spill(other, "mine", 4);
     char temp[400];
-    snprintf(temp, sizeof temp, "%s/tmp/1-2-3", ct_dir);
+    snprintf(temp, sizeof temp, "%s/tmp/1-0123456789abcdef-3", ct_dir);
     ct_spill(temp, "left over", 9);
     ck_assert_int_eq(lz_cache_gc(c, 0, NULL, NULL), LZ_OK);
     ck_assert(ct_exists(temp)); /* may still be in the writing */

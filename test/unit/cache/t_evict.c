@@ -166,11 +166,11 @@ START_TEST(leftovers)
     int64_t now = (int64_t)time(NULL);
     char path[400];
     for (int i = 0; i < 100; i++) {
-        snprintf(path, sizeof path, "%s/tmp/%d-%d", ct_dir, i, i);
+        snprintf(path, sizeof path, "%s/tmp/%d-0123456789abcdef-%d", ct_dir, i, i);
         ct_spill(path, "part", 4);
         set_mtime(path, i < 80 ? now - 3700 : i < 90 ? now - 3000 : now + 100000);
     }
-    snprintf(path, sizeof path, "%s/tmp/empty-directory", ct_dir);
+    snprintf(path, sizeof path, "%s/tmp/1-fedcba9876543210-1", ct_dir);
     mkdir(path, 0700);
     set_mtime(path, now - 5000);
     lz_cache_close(c);
@@ -190,24 +190,234 @@ START_TEST(leftovers)
 }
 END_TEST
 
-/* Somebody else evicts: we do not wait and do not evict. */
-START_TEST(lock_is_never_waited_for)
+static int hold_lock(int64_t since)
 {
-    uint64_t cap = 100000;
     char lock[400];
-    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = cap});
-    put_noise(c, 0, 1, 5000);
     snprintf(lock, sizeof lock, "%s/lock", ct_dir);
     int fd = open(lock, O_RDWR | O_CREAT, 0600);
     ck_assert_int_eq(lz_vfs_trylock(fd), 0);
-    put_noise(c, 1, 40, 5000);
-    ck_assert_uint_eq(ct_count_entries(NULL), 40);
+    set_mtime(lock, since);
+    return fd;
+}
+
+/* Somebody else evicts: we do not wait and do not evict, but for a few looks only. */
+START_TEST(lock_is_never_waited_for)
+{
+    enum { VALUE = 5000, CAP = 400000 }; /* a look every other entry */
+    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = CAP});
+    put_noise(c, 0, 1, VALUE);
+    int fd = hold_lock((int64_t)time(NULL));
+    uint64_t bytes, k = 1;
+    do {
+        put_noise(c, k, k + 1, VALUE);
+        (void)ct_count_entries(&bytes);
+    } while (++k < 75); /* not full yet: no matter who looks */
+    ck_assert_uint_eq(ct_count_entries(NULL), 75);
+    for (; k < 300; k++) {
+        put_noise(c, k, k + 1, VALUE);
+        (void)ct_count_entries(&bytes);
+        ck_assert_uint_le(bytes, CAP + (LZ_EVICT_PATIENCE + 1) * (CAP / LZ_EVICT_PART + 2 * VALUE));
+    }
     close(fd);
-    put_noise(c, 40, 41, 5000);
+    for (; k < 310; k++)
+        put_noise(c, k, k + 1, VALUE);
+    (void)ct_count_entries(&bytes);
+    ck_assert_uint_le(bytes, CAP + CAP / LZ_EVICT_PART + 2 * VALUE);
+    lz_cache_close(c);
+}
+END_TEST
+
+/* Many short processes, none of which lives as long as the patience of one, and a lock that is held
+ * since an hour, or by a clock that was ahead. */
+START_TEST(stale_lock)
+{
+    enum { VALUE = 5000, CAP = 100000 };
+    int64_t now = (int64_t)time(NULL);
+    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = CAP});
+    put_noise(c, 0, 1, VALUE);
+    int fd = hold_lock(_i ? now + 10000 : now - 3600);
+    for (uint64_t k = 1; k < 100; k++) {
+        lz_cache *shortly = ct_open_with((lz_cache_options){.max_bytes = CAP});
+        put_noise(shortly, k, k + 1, VALUE);
+        lz_cache_close(shortly);
+    }
     uint64_t bytes;
     (void)ct_count_entries(&bytes);
-    ck_assert_uint_le(bytes, cap);
+    ck_assert_uint_le(bytes, CAP + CAP / LZ_EVICT_PART + 2 * VALUE);
+    close(fd);
     lz_cache_close(c);
+}
+END_TEST
+
+/* ---- a directory that others use ---- */
+
+typedef struct foreign {
+    const char *name; /* below the directory */
+    const char *text; /* NULL: a folder */
+    bool ours;        /* goes when it is old */
+} foreign;
+
+#define HEX30 "0123456789abcdef0123456789abcd"
+#define SALT "0123456789abcdef"
+static const foreign others[] = {
+    {"letter.txt", "precious", false},
+    {"5f", NULL, false},
+    {"5f/letter.txt", "precious", false},
+    {"5f/" HEX30 ".p", "precious, under the name of an entry", false},
+    {"5f/" HEX30 ".k1", "p", false},
+    {"5f/" HEX30 ".c", NULL, false},
+    {"5f/" HEX30 ".k3", NULL, false},
+    {"5f/" HEX30 ".k3/deep", NULL, false},
+    {"5f/" HEX30 ".k3/deep/letter.txt", "precious", false},
+    {"5f/" HEX30 ".k4", "\x89LZC\r\n\x1a\n", false},
+    {"5f/" HEX30 "0.k", "\x89LZC\r\n\x1a\n", false},
+    {"5f/" HEX30 ".kx", "\x89LZC\r\n\x1a\n", false},
+    {"5f/0123456789ABCDEF0123456789abcd.k", "\x89LZC\r\n\x1a\n", false},
+    {"5f/" HEX30 ".k", "\x89LZC\r\n\x1a\n, cut short", true},
+    {"5f/" HEX30 ".k2", "", true},
+    {"5F", NULL, false},
+    {"5F/" HEX30 ".k", "\x89LZC\r\n\x1a\n", false},
+    {"60", "a file in the place of a folder", false},
+    {"61", NULL, false},
+    {"tmp", NULL, false},
+    {"tmp/thesis.tex", "precious", false},
+    {"tmp/empty", NULL, false},
+    {"tmp/1-2-3.csv", "precious", false},
+    {"tmp/4711-" SALT, "precious", false},
+    {"tmp/4711-" SALT "-", "precious", false},
+    {"tmp/-" SALT "-1", "precious", false},
+    {"tmp/4711-" SALT "0-1", "precious", false},
+    {"tmp/4711-" SALT "-1.bak", "precious", false},
+    {"tmp/4711-" SALT "-7", NULL, false},
+    {"tmp/4711-" SALT "-7/letter.txt", "precious", false},
+    {"tmp/4711-" SALT "-0", "part of an entry", true},
+};
+enum { NOTHERS = sizeof others / sizeof others[0] };
+
+static const char *below(const char *name)
+{
+    static char path[500];
+    snprintf(path, sizeof path, "%s/%s", ct_dir, name);
+    return path;
+}
+
+static void plant_others(void)
+{
+    int64_t old = (int64_t)time(NULL) - 7200;
+    char outside[400];
+    ck_assert_int_eq(mkdir(ct_dir, 0700), 0);
+    for (int i = 0; i < NOTHERS; i++)
+        if (others[i].text)
+            ct_spill(below(others[i].name), others[i].text, strlen(others[i].text));
+        else
+            ck_assert_int_eq(mkdir(below(others[i].name), 0700), 0);
+    snprintf(outside, sizeof outside, "%s/outside", ct_base);
+    ct_spill(outside, "precious", 8);
+    ck_assert_int_eq(symlink(outside, below("5f/" HEX30 ".p1")), 0);
+    ck_assert_int_eq(symlink(outside, below("tmp/4711-" SALT "-9")), 0);
+    ck_assert_int_eq(symlink(ct_base, below("62")), 0);
+    ck_assert_int_eq(link(outside, below("5f/" HEX30 ".p2")), 0);
+    ck_assert_int_eq(mkfifo(below("5f/" HEX30 ".p3"), 0600), 0);
+    for (int i = NOTHERS; i-- > 0;)
+        set_mtime(below(others[i].name), old);
+}
+
+static void others_are_there(bool ours_too)
+{
+    struct stat st;
+    for (int i = 0; i < NOTHERS; i++) {
+        bool there = lstat(below(others[i].name), &st) == 0;
+        if (!others[i].ours || ours_too)
+            ck_assert_msg(there, "%s is gone", others[i].name);
+        if (!there || !others[i].text)
+            continue;
+        size_t n;
+        uint8_t *p = ct_slurp(below(others[i].name), &n);
+        ck_assert_msg(n == strlen(others[i].text) && memcmp(p, others[i].text, n) == 0,
+                      "%s was changed", others[i].name);
+        free(p);
+    }
+    ck_assert(lstat(below("5f/" HEX30 ".p1"), &st) == 0 && S_ISLNK(st.st_mode));
+    ck_assert(lstat(below("tmp/4711-" SALT "-9"), &st) == 0 && S_ISLNK(st.st_mode));
+    ck_assert(lstat(below("62"), &st) == 0 && S_ISLNK(st.st_mode));
+    ck_assert(lstat(below("5f/" HEX30 ".p2"), &st) == 0 && st.st_nlink == 2);
+    ck_assert(lstat(below("5f/" HEX30 ".p3"), &st) == 0 && S_ISFIFO(st.st_mode));
+    ck_assert(!ct_exists(below("CACHEDIR.TAG"))); /* or backups would leave out all of it */
+}
+
+/* The cache's folder is one that its user keeps other things in: they stay as they are, whoever
+ * evicts, and what is an entry's or a temporary file goes. */
+START_TEST(others_stay)
+{
+    enum { CAP = 300000 };
+    plant_others();
+    lz_cache *c = ct_open_with((lz_cache_options){.max_bytes = CAP});
+    put_noise(c, 0, 200, 5000);
+    others_are_there(false);
+    ck_assert(!ct_exists(below("tmp/4711-" SALT "-0"))); /* swept by the first store */
+    uint64_t bytes;
+    (void)ct_count_entries(&bytes);
+    ck_assert_uint_le(bytes, CAP + CAP / LZ_EVICT_PART + 10000);
+    ck_assert_int_eq(lz_cache_gc(c, 1, NULL, NULL), LZ_OK);
+    others_are_there(false);
+    ck_assert(!ct_exists(below("5f/" HEX30 ".k")) && !ct_exists(below("5f/" HEX30 ".k2")));
+    put_noise(c, 0, 20, 5000);
+    ck_assert_int_eq(lz_cache_clear(c, NULL), LZ_OK);
+    others_are_there(false);
+    lz_cache_close(c);
+}
+END_TEST
+
+/* A time in the future is corrected of entries only. */
+START_TEST(times_of_others_stay)
+{
+    int64_t ahead = (int64_t)time(NULL) + 100000;
+    plant_others();
+    for (int i = NOTHERS; i-- > 0;)
+        set_mtime(below(others[i].name), ahead);
+    lz_cache *c = ct_open();
+    ck_assert_int_eq(lz_cache_gc(c, 0, NULL, NULL), LZ_OK);
+    for (int i = 0; i < NOTHERS; i++)
+        ck_assert_msg((mtime_of(below(others[i].name)) == ahead) == !others[i].ours, "%s",
+                      others[i].name);
+    others_are_there(true);
+    lz_cache_close(c);
+}
+END_TEST
+
+/* CACHEDIR.TAG: in a directory that the cache made, and in one that has nothing else in it. */
+START_TEST(tag)
+{
+    static const char *const foreign_names[] = {"letter.txt", "5f/letter.txt", "tmp/letter.txt",
+                                                ".hidden", "60"};
+    lz_cache *c = ct_open();
+    ck_assert(ct_exists(below("CACHEDIR.TAG")));
+    ct_put(c, 5);
+    lz_cache_close(c);
+    ck_assert_int_eq(unlink(below("CACHEDIR.TAG")), 0);
+    c = ct_open();
+    ct_put(c, 6);
+    ck_assert(ct_exists(below("CACHEDIR.TAG")));
+    lz_cache_close(c);
+    for (int i = 0; i < 5; i++) {
+        ct_rm(ct_dir);
+        ck_assert_int_eq(mkdir(ct_dir, 0700), 0);
+        ck_assert_int_eq(mkdir(below("5f"), 0700), 0);
+        ck_assert_int_eq(mkdir(below("tmp"), 0700), 0);
+        if (i)
+            ct_spill(below(foreign_names[i]), "precious", 8);
+        else
+            ck_assert_int_eq(symlink(ct_base, below(foreign_names[i])), 0);
+        c = ct_open();
+        ct_put(c, 5);
+        ck_assert(!ct_exists(below("CACHEDIR.TAG")));
+        ck_assert_int_eq(unlink(below(foreign_names[i])), 0);
+        lz_cache_close(c);
+        c = ct_open();
+        ct_put(c, 6);
+        ck_assert(ct_exists(below("CACHEDIR.TAG")));
+        lz_cache_close(c);
+    }
 }
 END_TEST
 
@@ -224,6 +434,10 @@ int main(void)
     tcase_add_test(t, sampling);
     tcase_add_test(t, leftovers);
     tcase_add_test(t, lock_is_never_waited_for);
+    tcase_add_loop_test(t, stale_lock, 0, 2);
+    tcase_add_test(t, others_stay);
+    tcase_add_test(t, times_of_others_stay);
+    tcase_add_test(t, tag);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
