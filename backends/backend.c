@@ -1,6 +1,6 @@
 /* backend.c - the backends there are, from backends.def. Threads: pure. */
 #include "backends/backend.h"
-#include <strings.h>
+#include "base/text.h"
 
 #define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
 #include "backends/backends.def"
@@ -21,7 +21,7 @@ const lz_backend *lz_backend_at(uint32_t index)
 const lz_backend *lz_backend_get(const char *name)
 {
     for (uint32_t i = 0; name && i < COUNT; i++)
-        if (rows[i] && strcasecmp(rows[i]->name, name) == 0)
+        if (rows[i] && lz_text_same(rows[i]->name, name))
             return rows[i];
     return NULL;
 }

@@ -5,6 +5,7 @@
  * Threads: thread-safe, except lz_alloc_set_hooks, which belongs to start-up. */
 #include "base/alloc.h"
 #include "base/process_end.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -280,11 +281,11 @@ char *lz_arena_printf(lz_arena *a, const char *fmt, ...)
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = lz_vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
     char *p = n < 0 ? NULL : lz_arena_alloc(a, (size_t)n + 1);
     if (p)
-        vsnprintf(p, (size_t)n + 1, fmt, again);
+        lz_vsnprintf(p, (size_t)n + 1, fmt, again);
     va_end(again);
     return p;
 }

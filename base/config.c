@@ -5,14 +5,12 @@
 #include "base/config.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef enum opt_type { T_BOOL, T_INT, T_STR } opt_type;
 static const char *const type_names[] = {"bool", "int", "string"};
@@ -80,18 +78,15 @@ static const char *pool_intern(const char *s)
     return found;
 }
 
+/* Blanks around it are fine. */
 static bool parse_int(const char *s, int64_t *out)
 {
-    char *end;
-    int saved = errno;
-    errno = 0;
-    long long v = strtoll(s, &end, 10);
-    bool ok = errno == 0 && end != s;
-    errno = saved;
-    while (ok && isspace((unsigned char)*end))
-        end++;
-    *out = v;
-    return ok && *end == '\0';
+    size_t n = strlen(s);
+    for (; n && lz_is_space(*s); s++)
+        n--;
+    while (n && lz_is_space(s[n - 1]))
+        n--;
+    return lz_text_i64(s, n, INT64_MIN, INT64_MAX, out) == LZ_OK;
 }
 
 static bool parse_bool(const char *s, int64_t *out)
@@ -99,7 +94,7 @@ static bool parse_bool(const char *s, int64_t *out)
     static const char *const words[2][3] = {{"false", "off", "no"}, {"true", "on", "yes"}};
     for (int v = 0; v < 2; v++)
         for (int i = 0; i < 3; i++)
-            if (strcasecmp(s, words[v][i]) == 0) {
+            if (lz_text_same(s, words[v][i])) {
                 *out = v;
                 return true;
             }
@@ -111,8 +106,34 @@ static bool parse_bool(const char *s, int64_t *out)
 
 static bool log_level_ok(const char *s)
 {
-    return strcasecmp(s, "error") == 0 || strcasecmp(s, "warn") == 0 ||
-           strcasecmp(s, "info") == 0 || strcasecmp(s, "debug") == 0;
+    return lz_text_same(s, "error") || lz_text_same(s, "warn") || lz_text_same(s, "info") ||
+           lz_text_same(s, "debug");
+}
+
+bool lz_fraction_next(const char **list, double *out)
+{
+    const char *p = *list;
+    size_t n = strcspn(p, ":");
+    if (!lz_text_f64(p, n, out) || !(*out > 0 && *out < 1))
+        return false;
+    *list = p + n + (p[n] == ':' && p[n + 1]); /* a colon at the end is left: it ends nothing */
+    return true;
+}
+
+static bool fractions_ok(const char *p)
+{
+    double q;
+    while (*p && lz_fraction_next(&p, &q))
+        ;
+    return !*p;
+}
+
+/* Whether o, of type string, can have this value. */
+static bool text_ok(int o, const char *text)
+{
+    return o == LZ_OPT_LOG                   ? log_level_ok(text)
+           : o == LZ_OPT_METRICS_PERCENTILES ? fractions_ok(text)
+                                             : true;
 }
 
 static void to_default(int o)
@@ -130,7 +151,7 @@ static lz_status apply(int o, const char *text)
     const opt_row *r = &rows[o];
     int64_t v = 0;
     if (r->type == T_STR) {
-        if (o == LZ_OPT_LOG && !log_level_ok(text))
+        if (!text_ok(o, text))
             return LZ_EINVAL;
         const char *kept = pool_intern(text);
         if (!kept)
@@ -184,6 +205,8 @@ static void describe_domain(int o, char *buf, size_t n)
     const opt_row *r = &rows[o];
     if (o == LZ_OPT_LOG)
         snprintf(buf, n, "error, warn, info or debug");
+    else if (o == LZ_OPT_METRICS_PERCENTILES)
+        snprintf(buf, n, "numbers between 0 and 1 with colons between them");
     else if (r->type == T_BOOL)
         snprintf(buf, n, "true, false, on, off or a number");
     else if (r->type == T_INT)

@@ -29,6 +29,9 @@ lz_status lz_config_set(const char *env_name, const char *value);
 void lz_config_check_unknown(void);
 /* Row i of the table, for documentation and `lazuli env`; false past the end. */
 bool lz_config_row(int i, const char **env, const char **type, const char **def, const char **doc);
+/* The next number of a list of numbers between 0 and 1, as XLA_METRICS_PERCENTILES is one:
+ * 0.5:0.9. False at its end, and where it has something else. */
+bool lz_fraction_next(const char **list, double *out);
 /* Whether `name` is an item of a comma-separated list. */
 bool lz_list_has(const char *list, const char *name);
 #endif

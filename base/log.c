@@ -5,11 +5,11 @@
 #include "base/log.h"
 #include "base/config.h"
 #include "base/mutex.h"
+#include "base/text.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 enum { LINE_BYTES = 1024 };
@@ -99,7 +99,7 @@ void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
     char message[LINE_BYTES];
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(message, sizeof message, fmt, ap);
+    int n = lz_vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
     if (n >= 0) {
         void *user;

@@ -2,6 +2,7 @@
  * thread-local. */
 #include "base/status.h"
 #include "base/log.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
     char text[sizeof last.message]; /* an argument may point into the record itself */
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, ap);
+    int n = lz_vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     if (n < 0)
         text[0] = '\0';

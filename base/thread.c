@@ -2,6 +2,7 @@
 #include "base/thread.h"
 #include "base/alloc.h"
 #include "base/file_io.h"
+#include "base/text.h"
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -105,12 +106,12 @@ static int cores_by_quota(void)
     char text[64];
     if (!lz_file_text("/sys/fs/cgroup/cpu.max", text, sizeof text))
         return INT_MAX;
-    char *end;
-    long long quota = strtoll(text, &end, 10); /* "max 100000" gives 0 */
-    long long period = strtoll(end, NULL, 10);
-    if (quota <= 0 || period <= 0)
+    uint64_t quota, period; /* "max 100000" has none */
+    size_t n = strlen(text), k = lz_text_digits(text, n, &quota);
+    if (!k || text[k] != ' ' || !lz_text_digits(text + k + 1, n - k - 1, &period) || !quota ||
+        !period)
         return INT_MAX;
-    long long cores = quota / period + (quota % period != 0);
+    uint64_t cores = quota / period + (quota % period != 0);
     return cores < INT_MAX ? (int)cores : INT_MAX;
 }
 

@@ -1,8 +1,8 @@
 /* vec.c - growth of vectors, byte strings and the bounds-checked reader. Threads:
  * thread-compatible. */
 #include "base/vec.h"
+#include "base/text.h"
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 lz_status lz_vec_grow_(void **data, uint32_t *cap, uint64_t need, size_t elem)
@@ -71,14 +71,14 @@ void lz_buf_printf(lz_buf *b, const char *fmt, ...)
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(small, sizeof small, fmt, ap);
+    int n = lz_vsnprintf(small, sizeof small, fmt, ap);
     va_end(ap);
     if (n < 0) {
         b->failed = true;
     } else if ((size_t)n < sizeof small) {
         lz_buf_put(b, small, (size_t)n);
     } else if (buf_room(b, (size_t)n)) {
-        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
+        lz_vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
         b->len += (size_t)n;
     }
     va_end(again);

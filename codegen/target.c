@@ -6,6 +6,7 @@
 #include "codegen/codegen.h"
 #include "base/config.h"
 #include "base/file_io.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,9 +295,10 @@ static void read_caches(lz_target *t)
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
         if (!read_line(path, size, sizeof size))
             continue;
-        char *end;
-        int64_t v = strtoll(size, &end, 10);
-        v *= *end == 'K' ? 1 << 10 : *end == 'M' ? 1 << 20 : 1;
+        uint64_t n = 0;
+        char unit = size[lz_text_digits(size, strlen(size), &n)];
+        int64_t v = n < UINT64_C(1) << 40 ? (int64_t)n : 0;
+        v *= unit == 'K' ? 1 << 10 : unit == 'M' ? 1 << 20 : 1;
         int64_t *at = level[0] == '1'   ? &t->machine.l1_bytes
                       : level[0] == '2' ? &t->machine.l2_bytes
                       : level[0] == '3' ? &t->machine.l3_bytes

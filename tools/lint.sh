@@ -35,6 +35,7 @@ tools/files.sh || bad=1
 if [ -d "$BUILD/obj" ]; then tools/symbols.sh || bad=1; fi
 tools/links.sh || bad=1
 tools/retired-words.sh || bad=1
+tools/conversions.sh || bad=1
 
 found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
 trap 'rm -f "$found"' EXIT

@@ -4,6 +4,7 @@
 #include "backends/common/device_table.h"
 #include "backends/cuda/cuda_device.h"
 #include "base/config.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -72,11 +73,11 @@ static lz_status device_info(int device, lz_device_info *out)
     memset(out, 0, sizeof *out);
     LZ_TRY(get_device(device, &d));
     snprintf(out->kind, sizeof out->kind, "cuda: %.40s, sm_%d%d", d->name, d->major, d->minor);
-    snprintf(out->details, sizeof out->details,
-             "%.1f GiB, %d multiprocessors at %.2f GHz, %.1f MiB of L2 cache, %d KiB of shared "
-             "memory, code for %s",
-             (double)d->total_bytes / (1 << 30), d->processors, d->clock_khz * 1e-6,
-             d->l2_bytes / 1048576.0, d->shared_bytes >> 10, d->target.cpu);
+    lz_snprintf(out->details, sizeof out->details,
+                "%.1f GiB, %d multiprocessors at %.2f GHz, %.1f MiB of L2 cache, %d KiB of shared "
+                "memory, code for %s",
+                (double)d->total_bytes / (1 << 30), d->processors, d->clock_khz * 1e-6,
+                d->l2_bytes / 1048576.0, d->shared_bytes >> 10, d->target.cpu);
     lz_mutex_lock(&d->pool.lock);
     out->memory_used = d->pool.used;
     out->memory_peak = d->pool.peak;

@@ -1,5 +1,6 @@
 /* lexer.c - words, brackets and places of StableHLO text. See lexer.h. */
 #include "ir/text/lexer.h"
+#include "base/text.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ lz_status lz_lex_fail(const lz_lexer *c, const char *at, lz_status s, const char
     int line, column;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    lz_vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
     place(c, at, &line, &column);
     return LZ_FAIL(s, "%.80s:%d:%d: %s", c->name, line, column, message);
@@ -185,7 +186,7 @@ lz_status lz_lex_value(lz_lexer *c, lz_slice *name, uint32_t *index)
     return LZ_OK;
 }
 
-lz_status lz_lex_i64(lz_lexer *c, int64_t *out)
+lz_status lz_lex_digits(lz_lexer *c, int64_t *out)
 {
     bool neg = lz_lex_eat(c, "-");
     const char *start = c->p;
@@ -199,6 +200,22 @@ lz_status lz_lex_i64(lz_lexer *c, int64_t *out)
         return lz_lex_fail(c, start, LZ_EPARSE, "expected a number");
     *out = v;
     return LZ_OK;
+}
+
+size_t lz_lex_number(const lz_lexer *c, const char *at)
+{
+    size_t n = 0;
+    while (at + n < c->end && at[n] && (lz_is_alnum(at[n]) || strchr("+-._", at[n])))
+        n++;
+    return n;
+}
+
+lz_status lz_lex_i64(lz_lexer *c, int64_t *out)
+{
+    LZ_TRY(lz_lex_digits(c, out));
+    return c->p < c->end && (lz_is_alnum(*c->p) || *c->p == '_' || *c->p == '.')
+               ? lz_lex_fail(c, c->p, LZ_EPARSE, "expected the end of the number")
+               : LZ_OK;
 }
 
 /* ---- brackets ---- */

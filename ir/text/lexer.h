@@ -38,7 +38,11 @@ lz_status lz_lex_string(lz_lexer *c, lz_slice *out);
 lz_status lz_lex_symbol(lz_lexer *c, lz_slice *out); /* @name or @"name" */
 /* %name or %name#3; UINT32_MAX without # */
 lz_status lz_lex_value(lz_lexer *c, lz_slice *name, uint32_t *index);
-lz_status lz_lex_i64(lz_lexer *c, int64_t *out);
+lz_status lz_lex_i64(lz_lexer *c, int64_t *out);    /* a word of its own */
+lz_status lz_lex_digits(lz_lexer *c, int64_t *out); /* the number a word begins with: 3 of 3xf32 */
+/* The length of what stands at `at` like a number, which is still to be read: -1.5e+3, 0x7F, 1abc
+ */
+size_t lz_lex_number(const lz_lexer *c, const char *at);
 bool lz_slice_is(lz_slice x, const char *s);
 
 /* Steps over balanced text up to one of the characters `stops`, a closing bracket or the end, at

@@ -17,7 +17,7 @@ static lz_status scan_extents(lz_lexer *c, const char *start, lz_shape *s)
                 c, c->p, LZ_EUNSUPPORTED,
                 "the type has an extent that is not known: only static shapes are supported");
         int64_t e;
-        LZ_TRY(lz_lex_i64(c, &e));
+        LZ_TRY(lz_lex_digits(c, &e));
         if (c->p >= c->end || *c->p != 'x')
             return lz_lex_fail(c, c->p, LZ_EPARSE, "expected 'x' after the extent %" PRId64, e);
         if (s->rank == LZ_MAX_RANK)

@@ -2,32 +2,9 @@
  * bits back, else with as many as its format ever needs, else (inf, NaN, and where no decimal point
  * would be left) as the hexadecimal bits: MLIR's rule. */
 #include "ir/text/number.h"
-#include "base/mutex.h"
+#include "base/text.h"
 #include <inttypes.h>
-#include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static locale_t c_locale;
-static lz_once c_locale_once = LZ_ONCE_INIT;
-
-static void make_c_locale(void)
-{
-    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-}
-
-lz_locale lz_locale_enter(void)
-{
-    lz_once_run(&c_locale_once, make_c_locale);
-    return (lz_locale){c_locale ? (void *)uselocale(c_locale) : NULL};
-}
-
-void lz_locale_leave(lz_locale l)
-{
-    if (l.saved)
-        (void)uselocale((locale_t)l.saved);
-}
 
 /* ---- floats ---- */
 
@@ -39,34 +16,35 @@ static uint64_t bits_of(lz_dtype d, const void *p, int64_t i)
     return u;
 }
 
-/* f32 is read as f32: by way of double it would round twice. */
-static void store_decimal(lz_dtype d, const char *s, void *p, int64_t i)
+/* f32 is read as f32: by way of double it would round twice. False: no number. */
+static bool store_decimal(lz_dtype d, const char *s, size_t n, void *p, int64_t i)
 {
     float f;
-    if (d == LZ_F32) {
-        f = strtof(s, NULL);
+    double v;
+    if (d == LZ_F32 ? !lz_text_f32(s, n, &f) : !lz_text_f64(s, n, &v))
+        return false;
+    if (d == LZ_F32)
         memcpy((char *)p + (size_t)i * sizeof f, &f, sizeof f);
-    } else {
-        lz_elem_set_f64(d, p, i, strtod(s, NULL));
-    }
+    else
+        lz_elem_set_f64(d, p, i, v);
+    return true;
 }
 
 static bool reads_back(lz_dtype d, const char *s, uint64_t bits)
 {
     uint64_t u = 0;
-    store_decimal(d, s, &u, 0);
-    return u == bits;
+    return store_decimal(d, s, strlen(s), &u, 0) && u == bits;
 }
 
 /* d.ddddd0e+xx: six digits and one zero. */
 static bool print_short(char *out, size_t n, lz_dtype d, double v, uint64_t bits)
 {
     char s[32];
-    snprintf(s, sizeof s, "%.5e", v);
+    lz_snprintf(s, sizeof s, "%.5e", v);
     const char *e = strchr(s, 'e');
     if (!e || !reads_back(d, s, bits))
         return false;
-    snprintf(out, n, "%.*s0%s", (int)(e - s), s, e);
+    lz_snprintf(out, n, "%.*s0%s", (int)(e - s), s, e);
     return true;
 }
 
@@ -76,8 +54,11 @@ static bool print_long(char *out, size_t n, lz_dtype d, double v, uint64_t bits)
 {
     int precision = d == LZ_F64 ? 17 : d == LZ_F32 ? 9 : d == LZ_F16 ? 5 : d == LZ_BF16 ? 4 : 3;
     char s[40], digits[24];
-    snprintf(s, sizeof s, "%.*e", precision - 1, v);
-    int nd = 0, exp10 = atoi(strchr(s, 'e') + 1);
+    lz_snprintf(s, sizeof s, "%.*e", precision - 1, v);
+    int64_t power = 0;
+    const char *e = strchr(s, 'e') + 1;
+    (void)lz_text_i64(e, strlen(e), -999, 999, &power);
+    int nd = 0, exp10 = (int)power;
     for (const char *p = s; *p != 'e'; p++)
         if (*p >= '0' && *p <= '9')
             digits[nd++] = *p;
@@ -87,15 +68,15 @@ static bool print_long(char *out, size_t n, lz_dtype d, double v, uint64_t bits)
     int last = exp10 - (nd - 1); /* power of the last digit */
     bool scientific = last >= 0 ? last > 3 || exp10 + 1 > precision : exp10 < -3;
     if (scientific)
-        snprintf(out, n, "%s%.1s.%.*sE%+d", sign, digits, nd > 1 ? nd - 1 : 1,
-                 nd > 1 ? digits + 1 : "0", exp10);
+        lz_snprintf(out, n, "%s%.1s.%.*sE%+d", sign, digits, nd > 1 ? nd - 1 : 1,
+                    nd > 1 ? digits + 1 : "0", exp10);
     else if (last >= 0)
         return false;
     else if (exp10 >= 0)
-        snprintf(out, n, "%s%.*s.%.*s", sign, exp10 + 1, digits, nd - exp10 - 1,
-                 digits + exp10 + 1);
+        lz_snprintf(out, n, "%s%.*s.%.*s", sign, exp10 + 1, digits, nd - exp10 - 1,
+                    digits + exp10 + 1);
     else
-        snprintf(out, n, "%s0.%.*s%.*s", sign, -exp10 - 1, "000", nd, digits);
+        lz_snprintf(out, n, "%s0.%.*s%.*s", sign, -exp10 - 1, "000", nd, digits);
     return reads_back(d, out, bits);
 }
 
@@ -131,22 +112,9 @@ void lz_number_print(lz_buf *b, lz_dtype d, const void *p, int64_t i)
 
 /* ---- reading ---- */
 
-/* Digits of base 10 or 16; false on another character or overflow. */
 static bool read_u64(const char *s, size_t n, unsigned base, uint64_t *out)
 {
-    uint64_t v = 0;
-    for (size_t i = 0; i < n; i++) {
-        char c = s[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
-                                                : 99;
-        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
-            __builtin_add_overflow(v, (uint64_t)digit, &v))
-            return false;
-    }
-    *out = v;
-    return n > 0;
+    return lz_text_u64(s, n, base, UINT64_MAX, out) == LZ_OK;
 }
 
 static bool is_hex(const char *s, size_t n)
@@ -164,20 +132,13 @@ static bool parse_float(lz_dtype d, const char *s, size_t n, bool neg, void *p, 
         memcpy((char *)p + (size_t)i * size, &u, size);
         return true;
     }
-    char text[512];
-    if (n == 0 || n + 2 > sizeof text || s[0] < '0' || s[0] > '9')
+    char text[LZ_TEXT_FLOAT];
+    if (n == 0 || n + 2 > sizeof text || !lz_is_digit(s[0]))
         return false;
     text[0] = neg ? '-' : '+';
     memcpy(text + 1, s, n);
     text[n + 1] = '\0';
-    if (strspn(text + 1, "0123456789.eE+-") != n)
-        return false;
-    char *end;
-    (void)strtod(text, &end);
-    if (end != text + n + 1)
-        return false;
-    store_decimal(d, text, p, i);
-    return true;
+    return strspn(text + 1, "0123456789.eE+-") == n && store_decimal(d, text, n + 1, p, i);
 }
 
 static bool parse_int(lz_dtype d, const char *s, size_t n, bool neg, void *p, int64_t i)

@@ -4,17 +4,9 @@
 #define LZ_IR_TEXT_NUMBER_H
 #include "ir/module.h"
 
-/* Between these, the calling thread prints and reads numbers with a decimal point. */
-typedef struct lz_locale {
-    void *saved;
-} lz_locale;
-lz_locale lz_locale_enter(void);
-void lz_locale_leave(lz_locale l);
-
-/* Element i: true, -3, 1.000000e+00, 0x7F800000, (1.000000e+00,0.000000e+00). Needs
- * lz_locale_enter. */
+/* Element i: true, -3, 1.000000e+00, 0x7F800000, (1.000000e+00,0.000000e+00). */
 void lz_number_print(lz_buf *b, lz_dtype d, const void *p, int64_t i);
 /* Reads one word without sign: decimal, 0x bits, true, false. neg: a minus came before it. False:
- * it does not fit the dtype. part: 0, or for complex 0 real, 1 imaginary. Needs lz_locale_enter. */
+ * it does not fit the dtype. part: 0, or for complex 0 real, 1 imaginary. */
 bool lz_number_parse(lz_dtype d, const char *s, size_t n, bool neg, int part, void *p, int64_t i);
 #endif

@@ -687,9 +687,7 @@ lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **
 {
     lz_parser p = {.c = {text, text, text + n, name ? name : "text"}};
     *out = NULL;
-    lz_locale locale = lz_locale_enter();
     lz_status s = parse_main(&p, out);
-    lz_locale_leave(locale);
     parser_free(&p);
     return s;
 }
@@ -718,9 +716,7 @@ static lz_status add_checked(lz_parser *p, lz_func *f)
 static lz_status one_checked(lz_parser *p, uint32_t index, lz_checked_fn *fn, void *user)
 {
     lz_checked c = {0};
-    lz_locale locale = lz_locale_enter();
     lz_status s = take_function(p, index, &c.f);
-    lz_locale_leave(locale);
     if (s == LZ_OK) {
         lz_slice name = p->funcs.data[index].name;
         snprintf(c.f->name, sizeof c.f->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));

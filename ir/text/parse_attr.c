@@ -222,7 +222,7 @@ static lz_status record_precision(lz_parser *p, const lz_parse_entry *e, lz_attr
 {
     lz_lexer c = scan_at(p, e->value);
     LZ_TRY(lz_lex_want(&c, "e"));
-    LZ_TRY(lz_lex_i64(&c, &a->exponent_bits));
+    LZ_TRY(lz_lex_digits(&c, &a->exponent_bits));
     LZ_TRY(lz_lex_want(&c, "m"));
     return lz_lex_i64(&c, &a->mantissa_bits);
 }

@@ -1,9 +1,9 @@
 /* parse_check.c - the check dialect of StableHLO's conformance programs: what is compared becomes
  * results of the function. See check.h.
  * Threads: thread-compatible. */
+#include "base/text.h"
 #include "ir/text/number.h"
 #include "ir/text/parse.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* check.NAME, and check.NAME_const whose expected value is written out; expect_ is missing in older
@@ -65,13 +65,12 @@ bool lz_parse_is_check(lz_slice name)
 static lz_status number_of(lz_parser *p, const lz_stmt *t, const char *key, double *out)
 {
     const lz_parse_entry *e = lz_stmt_find(t, key);
-    char text[64] = "", *end;
     if (!e)
         return LZ_OK;
-    for (size_t i = 0; i + 1 < sizeof text && e->value + i < p->c.end; i++)
-        text[i] = strchr("+-.0123456789eE", e->value[i]) && e->value[i] ? e->value[i] : '\0';
-    *out = strtod(text, &end);
-    return end > text && *out >= 0
+    const char *s = e->value;
+    size_t n = lz_lex_number(&p->c, s);
+    bool decimal = n && (lz_is_digit(*s) || strchr("+-.", *s)) && !memchr(s, 'x', n);
+    return decimal && lz_text_f64(s, n, out) && *out >= 0
                ? LZ_OK
                : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected a number, 0 or more", key);
 }
@@ -89,8 +88,10 @@ static lz_status count_of(lz_parser *p, const lz_stmt *t, const char *key, int64
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *s - '0', &v))
             v = INT64_MAX;
     *out = v;
-    return s > e->value ? LZ_OK
-                        : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected 0 or more", key);
+    bool whole = s == p->c.end || !(lz_is_alnum(*s) || *s == '_' || *s == '.');
+    return s > e->value && whole
+               ? LZ_OK
+               : lz_lex_fail(&p->c, e->value, LZ_EPARSE, "%s: expected 0 or more", key);
 }
 
 /* ---- a check that has been read ---- */

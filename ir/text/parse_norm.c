@@ -79,14 +79,10 @@ typedef struct norm {
 static lz_status number(lz_parser *p, const lz_stmt *t, const char *field, double *out)
 {
     const lz_parse_entry *e = lz_stmt_find(t, field);
-    char text[64];
-    size_t n = 0;
     if (!e)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the attribute %s is missing",
                            LZ_SLICE_ARG(t->name), field);
-    while (e->value + n < p->c.end && n < sizeof text - 1 &&
-           strchr("+-.0123456789eExX", e->value[n]))
-        n++;
+    size_t n = lz_lex_number(&p->c, e->value);
     float v = 0;
     bool neg = n && e->value[0] == '-';
     if (!lz_number_parse(LZ_F32, e->value + neg, n - neg, neg, 0, &v, 0))

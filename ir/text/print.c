@@ -2,9 +2,9 @@
  * print_op.c. Names are MLIR's: arguments %argN, float constants %cst, other constants %c, the rest
  * numbers; a taken name gets _N with one counter for all. Threads: reads only. */
 #include "ir/text/print.h"
+#include "base/text.h"
 #include "ir/custom_call.h"
 #include "ir/text/number.h"
-#include <ctype.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -205,9 +205,9 @@ void lz_print_region_end(lz_printer *inner)
 
 static void print_symbol(lz_buf *b, const char *s)
 {
-    bool bare = isalpha((unsigned char)s[0]) || s[0] == '_';
+    bool bare = lz_is_alpha(s[0]) || s[0] == '_';
     for (const char *c = s; *c; c++)
-        bare = bare && (isalnum((unsigned char)*c) || strchr("_$.-", *c));
+        bare = bare && (lz_is_alnum(*c) || strchr("_$.-", *c));
     lz_buf_putc(b, '@');
     if (bare)
         lz_buf_puts(b, s);
@@ -238,13 +238,11 @@ void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags)
     lz_printer p = {.out = out, .f = f, .flags = flags, .indent = 4};
     if (!name_all(&p))
         return;
-    lz_locale locale = lz_locale_enter();
     lz_buf_puts(out, "module ");
     print_symbol(out, f->name);
     lz_buf_puts(out, " {\n");
     print_signature(&p);
     lz_print_body(&p, "return");
     lz_buf_puts(out, "  }\n}\n");
-    lz_locale_leave(locale);
     lz_free(p.names);
 }

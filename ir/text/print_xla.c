@@ -150,13 +150,11 @@ static void put_line(lz_buf *b, const lz_func *f, lz_val v, bool locations)
 
 void lz_func_print_irtext(const lz_func *f, lz_buf *out, bool locations)
 {
-    lz_locale locale = lz_locale_enter();
     lz_buf_puts(out, "IR {\n");
     for (lz_val v = 0; v < f->ninst && !out->failed; v++)
         if (f->insts[v].sig->op != LZ_OP_RESULT)
             put_line(out, f, v, locations);
     lz_buf_puts(out, "}\n");
-    lz_locale_leave(locale);
 }
 
 static void put_node(lz_buf *b, const lz_func *f, lz_val v)
@@ -186,7 +184,6 @@ static void put_edges(lz_buf *b, const lz_func *f, lz_val v)
 
 void lz_func_print_dot(const lz_func *f, lz_buf *out)
 {
-    lz_locale locale = lz_locale_enter();
     lz_buf_puts(out, "digraph G {\n");
     for (lz_val v = 0; v < f->ninst && !out->failed; v++)
         if (f->insts[v].sig->op != LZ_OP_RESULT)
@@ -195,5 +192,4 @@ void lz_func_print_dot(const lz_func *f, lz_buf *out)
         if (f->insts[v].sig->op != LZ_OP_RESULT)
             put_edges(out, f, v);
     lz_buf_puts(out, "}\n");
-    lz_locale_leave(locale);
 }

@@ -2,6 +2,7 @@
  * Elementwise ops have no regions, so a record is a few numbers.
  * Threads: pure. */
 #include "lower/loops/loop_impl.h"
+#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,7 @@ static bool word_is(const char *p, size_t n, const char *word)
 
 static bool parse_i64(const char *p, size_t n, int64_t *out)
 {
-    char t[32], *end;
-    if (n == 0 || n >= sizeof t)
-        return false;
-    memcpy(t, p, n);
-    t[n] = '\0';
-    *out = strtoll(t, &end, 10);
-    return *end == '\0';
+    return lz_text_i64(p, n, INT64_MIN, INT64_MAX, out) == LZ_OK;
 }
 
 static bool parse_list(const char *p, size_t n, int32_t *count, int64_t *v)

@@ -5,9 +5,8 @@
  *   error.
  * Threads: pure. */
 #include "lower/loops/loop.h"
+#include "base/text.h"
 #include "lower/loops/loop_impl.h"
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +42,7 @@ static lz_status wrong(const parser *s, const char *what)
 static void skip(parser *s)
 {
     while (s->p < s->end) {
-        if (isspace((unsigned char)*s->p)) {
+        if (lz_is_space(*s->p)) {
             s->p++;
         } else if (s->end - s->p >= 2 && s->p[0] == '/' && s->p[1] == '/') {
             while (s->p < s->end && *s->p != '\n')
@@ -56,7 +55,7 @@ static void skip(parser *s)
 
 static bool word_char(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
+    return lz_is_alnum(c) || c == '_' || c == '.';
 }
 
 /* Takes the token t if it is next; a word must end there. */
@@ -96,17 +95,10 @@ static size_t word(parser *s, const char **w)
 static lz_status number(parser *s, int64_t *out)
 {
     skip(s);
-    char t[32];
-    size_t n = 0;
-    while (s->p + n < s->end && n < sizeof t - 1 &&
-           (isdigit((unsigned char)s->p[n]) || (n == 0 && s->p[n] == '-'))) {
-        t[n] = s->p[n];
+    size_t n = s->p < s->end && *s->p == '-';
+    while (s->p + n < s->end && lz_is_digit(s->p[n]))
         n++;
-    }
-    t[n] = '\0';
-    errno = 0;
-    *out = strtoll(t, NULL, 10);
-    if (n == 0 || errno || (n == 1 && *t == '-'))
+    if (lz_text_i64(s->p, n, INT64_MIN, INT64_MAX, out) != LZ_OK)
         return wrong(s, "expected a number");
     s->p += n;
     return LZ_OK;
@@ -327,15 +319,11 @@ static lz_status elementwise(parser *s, lz_sop *o)
 static lz_status constant(parser *s, lz_sop *o)
 {
     const char *w;
-    char t[24], *end;
     size_t n = word(s, &w);
-    if (n < 3 || n >= sizeof t || w[0] != '0' || w[1] != 'x')
+    if (n < 3 || w[0] != '0' || w[1] != 'x' ||
+        lz_text_u64(w + 2, n - 2, 16, UINT64_MAX, &o->bits) != LZ_OK)
         return wrong(s, "expected bits as 0x...");
-    memcpy(t, w, n);
-    t[n] = '\0';
-    errno = 0;
-    o->bits = strtoull(t, &end, 16);
-    return *end || errno ? wrong(s, "expected bits as 0x...") : LZ_OK;
+    return LZ_OK;
 }
 
 static lz_status red_read(parser *s, lz_sop *o)

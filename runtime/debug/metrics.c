@@ -193,17 +193,11 @@ static int by_value(const void *a, const void *b)
 static void print_percentiles(lz_buf *out, metric_unit unit, sample *s, uint32_t n)
 {
     const char *p = lz_cfg_str(LZ_OPT_METRICS_PERCENTILES);
+    double q;
     bool first = true;
     qsort(s, n, sizeof *s, by_value);
     lz_buf_puts(out, "  Percentiles: ");
-    while (*p) {
-        char *end;
-        double q = strtod(p, &end);
-        if (end == p)
-            break;
-        p = *end == ':' ? end + 1 : end;
-        if (!(q > 0 && q < 1))
-            continue;
+    while (lz_fraction_next(&p, &q)) {
         lz_buf_printf(out, "%s%g%%=", first ? "" : "; ", q * 100);
         print_value(out, unit, s[(uint32_t)(q * n)].value);
         first = false;

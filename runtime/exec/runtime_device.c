@@ -2,6 +2,7 @@
  * runtime_device.h. */
 #include "runtime/exec/runtime_device.h"
 #include "base/config.h"
+#include "base/text.h"
 #include "base/timeline.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/graph/thread_state.h"
@@ -47,13 +48,9 @@ static lz_status parse_name(const char *name, const lz_backend **be, int *ordina
     char platform[24];
     const char *colon = strchr(name, ':');
     size_t n = colon ? (size_t)(colon - name) : strlen(name);
-    long o = 0;
-    if (colon) {
-        char *end;
-        o = strtol(colon + 1, &end, 10);
-        if (end == colon + 1 || *end || o < 0 || o > 1 << 20)
-            return LZ_FAIL(LZ_EINVAL, "device \"%s\": not PLATFORM:ordinal", name);
-    }
+    uint64_t o = 0;
+    if (colon && lz_text_u64(colon + 1, strlen(colon + 1), 10, 1 << 20, &o) != LZ_OK)
+        return LZ_FAIL(LZ_EINVAL, "device \"%s\": not PLATFORM:ordinal", name);
     *be = NULL;
     if (n < sizeof platform) {
         memcpy(platform, name, n);

@@ -1,7 +1,7 @@
 /* html.c - the reference as one HTML file that needs nothing else: a list of names, sections by
  * header, a search over names and text by a few lines of script. */
 #include "tools/apidoc/apidoc.h"
-#include <ctype.h>
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -55,8 +55,8 @@ static void put_linked(const char *s, const char *self)
     bool code = false;
     while (*s) {
         size_t n = 0;
-        while (isalnum((unsigned char)s[n]) || s[n] == '_' ||
-               (s[n] == '.' && s[n + 1] == 'h' && !isalnum((unsigned char)s[n + 2])))
+        while (lz_is_alnum(s[n]) || s[n] == '_' ||
+               (s[n] == '.' && s[n + 1] == 'h' && !lz_is_alnum(s[n + 2])))
             n++;
         const char *word = keep_n(s, n);
         const char *to = n > 3 && (strncmp(word, "lz_", 3) == 0 || strncmp(word, "LZ_", 3) == 0 ||
@@ -121,7 +121,7 @@ static void put_options(const record *r)
 static void put_signature(const char *sig, const char *name)
 {
     const char *at = strstr(sig, name);
-    while (at && (isalnum((unsigned char)at[strlen(name)]) || at[strlen(name)] == '_'))
+    while (at && (lz_is_alnum(at[strlen(name)]) || at[strlen(name)] == '_'))
         at = strstr(at + 1, name);
     size_t n = at ? (size_t)(at - sig) : 0;
     put_escaped(sig, n);
@@ -191,8 +191,7 @@ static void put_header(const header *h)
         const block *b = &h->blocks.data[i];
         if (b->kind == BLOCK_SECTION) {
             fputs("<h3>", stdout);
-            int c = (unsigned char)b->title[0];
-            putchar(toupper(c));
+            putchar(lz_to_upper(b->title[0]));
             put_escaped(b->title + 1, strlen(b->title + 1));
             puts("</h3>");
             put_text(b->text, NULL);

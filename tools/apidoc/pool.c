@@ -1,6 +1,6 @@
 /* pool.c - text that lives as long as the program, and splitting it. */
 #include "tools/apidoc/apidoc.h"
-#include <ctype.h>
+#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +39,9 @@ void pool_free(void)
 
 const char *trimmed(const char *s, size_t n)
 {
-    while (n && isspace((unsigned char)*s))
+    while (n && lz_is_space(*s))
         s++, n--;
-    while (n && isspace((unsigned char)s[n - 1]))
+    while (n && lz_is_space(s[n - 1]))
         n--;
     return keep_n(s, n);
 }
@@ -50,9 +50,9 @@ const char *collapsed(const char *s)
 {
     lz_buf b = {0};
     for (; *s; s++)
-        if (!isspace((unsigned char)*s))
+        if (!lz_is_space(*s))
             lz_buf_putc(&b, *s);
-        else if (b.len && s[1] && !isspace((unsigned char)s[1]))
+        else if (b.len && s[1] && !lz_is_space(s[1]))
             lz_buf_putc(&b, ' ');
     return keep_buf(&b);
 }

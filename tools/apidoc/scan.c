@@ -2,7 +2,7 @@
  * The form of the headers is that of clang-format, so a scanner suffices; C++'s branches of
  * conditionals are left out. */
 #include "tools/apidoc/apidoc.h"
-#include <ctype.h>
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static const char *comment_text(const char *s, size_t n)
         while (end < n && s[end] != '\n')
             end++;
         size_t last = end;
-        while (last > i && isspace((unsigned char)s[last - 1]))
+        while (last > i && lz_is_space(s[last - 1]))
             last--;
         if (b.len)
             lz_buf_putc(&b, '\n');
@@ -189,7 +189,7 @@ static void scan_function(scanner *s)
     d.source = collapsed(trimmed(from, (size_t)(end - from)));
     const char *open = strchr(d.source, '(');
     const char *name = open;
-    while (name && name > d.source && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+    while (name && name > d.source && (lz_is_alnum(name[-1]) || name[-1] == '_'))
         name--;
     s->p = end;
     if (!open)
@@ -205,8 +205,10 @@ static void scan_function(scanner *s)
 static void put_rows(lz_buf *b, const char *line)
 {
     char path[128] = "include/";
-    if (sscanf(line, "#include <%100[^>]>", path + 8) != 1)
+    const char *from = strchr(line, '<'), *to = from ? strchr(from, '>') : NULL;
+    if (!to || to - from > 100)
         return;
+    memcpy(path + 8, from + 1, (size_t)(to - from) - 1);
     const char *text = read_all(path);
     for (const char *p = text; p && (p = strstr(p, "\nLZ_")); p++) {
         const char *open = strchr(p, '('), *close = open;
@@ -341,10 +343,10 @@ static const char *type_name(const char *src)
     const char *handler = strstr(src, "_handler(");
     if (!strchr(src, '{') && (fn || handler))
         end = fn ? fn + 3 : handler + 8;
-    while (end > src && !(isalnum((unsigned char)end[-1]) || end[-1] == '_'))
+    while (end > src && !(lz_is_alnum(end[-1]) || end[-1] == '_'))
         end--;
     const char *from = end;
-    while (from > src && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+    while (from > src && (lz_is_alnum(from[-1]) || from[-1] == '_'))
         from--;
     return keep_n(from, (size_t)(end - from));
 }
@@ -374,7 +376,7 @@ static void scan_inline(scanner *s)
     const char *sig = collapsed(trimmed(from, n));
     sig += strncmp(sig, "static inline ", 14) == 0 ? 14 : 0;
     const char *open = strchr(sig, '('), *name = open;
-    while (name > sig && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+    while (name > sig && (lz_is_alnum(name[-1]) || name[-1] == '_'))
         name--;
     d.name = keep_n(name, (size_t)(open - name));
     lz_buf b = {0};
@@ -502,7 +504,7 @@ bool api_scan(api *a, const char *path)
     s.p = s.text;
     while (*s.p) {
         int newlines = 0;
-        for (; isspace((unsigned char)*s.p); s.p++)
+        for (; lz_is_space(*s.p); s.p++)
             newlines += *s.p == '\n';
         s.gap = newlines > 1;
         if (*s.p)

@@ -1,11 +1,11 @@
 /* args.c - command-line helpers of the subcommands: numbers, messages, and output errors. */
 #include "tools/lazuli/tool.h"
+#include "base/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <lazuli/tensor.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ int tool_usage(const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     fprintf(stderr, "%s: ", command);
-    vfprintf(stderr, fmt, ap);
+    lz_vfprintf(stderr, fmt, ap);
     va_end(ap);
     fprintf(stderr, " (%s --help)\n", command);
     return 2;
@@ -36,10 +36,8 @@ int tool_usage(const char *fmt, ...)
 
 bool tool_uint(const char *option, const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
 {
-    char *end = NULL;
-    errno = 0;
-    uint64_t v = *text >= '0' && *text <= '9' ? strtoull(text, &end, 0) : 0;
-    if (!end || *end || errno || v < lo || v > hi) {
+    uint64_t v = 0;
+    if (lz_text_u64(text, strlen(text), 0, hi, &v) != LZ_OK || v < lo) {
         tool_usage("%s takes an integer from %" PRIu64 " to %" PRIu64 ", not '%s'", option, lo, hi,
                    text);
         return false;
@@ -50,9 +48,8 @@ bool tool_uint(const char *option, const char *text, uint64_t lo, uint64_t hi, u
 
 bool tool_tolerance(const char *option, const char *text, double *out)
 {
-    char *end = NULL;
-    double v = *text && !strchr(" \t\n", *text) ? strtod(text, &end) : -1;
-    if (!end || *end || !isfinite(v) || signbit(v)) {
+    double v;
+    if (!lz_text_f64(text, strlen(text), &v) || !isfinite(v) || signbit(v)) {
         tool_usage("%s takes a number of at least 0, not '%s'", option, text);
         return false;
     }

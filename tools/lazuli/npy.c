@@ -1,5 +1,6 @@
 /* npy.c - literals in NumPy's .npy files, by the library's reader and writer. */
 #include "tools/lazuli/tool.h"
+#include "base/text.h"
 #include <inttypes.h>
 #include <lazuli/data.h>
 #include <math.h>
@@ -64,7 +65,7 @@ static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)
         if (isnan(v))
             fputs("nan", f);
         else
-            fprintf(f, "%.*g", d == LZ_F64 ? 17 : 9, v);
+            lz_fprintf(f, "%.*g", d == LZ_F64 ? 17 : 9, v);
     } else if (d == LZ_U64) {
         fprintf(f, "%" PRIu64, (uint64_t)lz_elem_get_i64(LZ_U64, data, i));
     } else {

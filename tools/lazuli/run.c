@@ -6,6 +6,7 @@
 #include "ir/text/check.h"
 #include "lower/plan/plan.h"
 #include "tools/lazuli/tool.h"
+#include "base/text.h"
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -193,9 +194,10 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in,
                 flt ? close_enough(a, b, rtol, atol)
                     : lz_elem_get_i64(d, got[k]->data, i) == lz_elem_get_i64(d, want[k]->data, i);
             if (!same) {
-                fprintf(stderr,
-                        "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n",
-                        k, i * got[k]->type->nelem / n, o->device, a, o->compare, b);
+                lz_fprintf(stderr,
+                           "lazuli: result %u element %" PRId64
+                           ": %s gives %.17g, %s gives %.17g\n",
+                           k, i * got[k]->type->nelem / n, o->device, a, o->compare, b);
                 bad = 1;
             }
         }

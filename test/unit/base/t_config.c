@@ -84,7 +84,9 @@ START_TEST(row_from_environment)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, rows[_i].max);
-    const char *s = _i == LZ_OPT_LOG ? "info" : "some:value,with=signs";
+    const char *s = _i == LZ_OPT_LOG                   ? "info"
+                    : _i == LZ_OPT_METRICS_PERCENTILES ? "0.5:1e-3"
+                                                       : "some:value,with=signs";
     setenv(rows[_i].env, rows[_i].type == S ? s : text, 1);
     ck_assert(lz_cfg_is_set(rows[_i].id));
     if (rows[_i].type == B)
@@ -155,6 +157,20 @@ START_TEST(bool_words)
         ck_assert_int_eq(lz_config_set("LAZULI_CACHE", no[i]), LZ_OK);
         ck_assert_msg(!lz_cfg_bool(LZ_OPT_CACHE), "%s", no[i]);
     }
+}
+END_TEST
+
+START_TEST(percentiles)
+{
+    static const char *const good[] = {"0.5", "0.01:0.99", ".5", "5e-1:0x1p-4", ""};
+    static const char *const bad[] = {"x",   "0.5x", "0,5",  "0.5:", ":0.5", "0.5::0.6",  "0",
+                                      "1.0", "nan",  "-0.5", "0.5 ", " 0.5", "0.5:0.5:1e"};
+    const char *name = "XLA_METRICS_PERCENTILES";
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(lz_config_set(name, good[i]) == LZ_OK, "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(lz_config_set(name, bad[i]) == LZ_EINVAL, "%s", bad[i]);
+    ck_assert_str_eq(lz_cfg_str(LZ_OPT_METRICS_PERCENTILES), "");
 }
 END_TEST
 
@@ -254,6 +270,7 @@ int main(void)
     tcase_add_loop_test(t, row_empty_is_unset, 0, NUM_ROWS);
     tcase_add_loop_test(t, row_bad_values, 0, NUM_ROWS);
     tcase_add_test(t, bool_words);
+    tcase_add_test(t, percentiles);
     tcase_add_test(t, strings_live_on);
     tcase_add_test(t, unknown_names);
     tcase_add_loop_test(t, former_name_works_and_warns_once, 0, NUM_FORMER);
