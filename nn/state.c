@@ -1,13 +1,13 @@
 /* state.c - saving and loading parameters and checkpoints. A load reads and checks everything first
  * and assigns then, so that an error leaves everything unchanged. */
+#include "base/text.h"
 #include "base/vec.h"
 #include "nn/optim_rule.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <lazuli/data.h>
 #include <lazuli/tensor_ops.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- saving ---- */
@@ -127,11 +127,13 @@ static lz_status save_checkpoint(const char *path, const lz_checkpoint *c, const
 {
     char step[NUMBER], seed[NUMBER], counter[NUMBER], lr[NUMBER];
     lz_rng_state rng;
+    if (c->step < 0)
+        return LZ_FAIL(LZ_EINVAL, "step is %" PRId64 ": it must not be negative", c->step);
     LZ_TRY(lz_get_rng_state(&rng));
     snprintf(step, NUMBER, "%" PRId64, c->step);
     snprintf(seed, NUMBER, "%" PRIu64, rng.seed);
     snprintf(counter, NUMBER, "%" PRIu64, rng.counter);
-    snprintf(lr, NUMBER, "%a", c->optim ? c->optim->lr : 0);
+    lz_snprintf(lr, NUMBER, "%a", c->optim ? c->optim->lr : 0);
     const char *const metadata[] = {
         "format",      "pt", "lazuli.step",      step,
         "lazuli.seed", seed, "lazuli.counter",   counter,
@@ -405,16 +407,35 @@ static lz_status plan_group(loader *l, const lz_optim_rule *rule, lz_optim_group
     return LZ_OK;
 }
 
-static lz_status number(const loader *l, const char *key, uint64_t *out)
+/* What the metadata of a checkpoint say. */
+typedef struct numbers {
+    uint64_t step, seed, counter;
+    double lr;
+} numbers;
+
+static lz_status no_number(const loader *l, const char *key, const char *text)
+{
+    return LZ_FAIL(LZ_ECORRUPT, "%s is no checkpoint: %s is %s%.40s%s", l->path, key,
+                   text ? "\"" : "", text ? text : "not there", text ? "\"" : "");
+}
+
+static lz_status read_count(const loader *l, const char *key, uint64_t most, uint64_t *out)
 {
     const char *text = lz_archive_metadata(l->file, key);
-    char *end = NULL;
-    errno = 0;
-    *out = text ? strtoull(text, &end, 10) : 0;
-    return text && *text && !*end && !errno
+    return text && lz_text_u64(text, strlen(text), 10, most, out) == LZ_OK
                ? LZ_OK
-               : LZ_FAIL(LZ_ECORRUPT, "%s is no checkpoint: %s is %.40s", l->path, key,
-                         text ? text : "not there");
+               : no_number(l, key, text);
+}
+
+static lz_status read_numbers(const loader *l, numbers *n)
+{
+    static const char rate[] = "lazuli.lr";
+    LZ_TRY(read_count(l, "lazuli.step", INT64_MAX, &n->step));
+    LZ_TRY(read_count(l, "lazuli.seed", UINT64_MAX, &n->seed));
+    LZ_TRY(read_count(l, "lazuli.counter", UINT64_MAX, &n->counter));
+    const char *text = lz_archive_metadata(l->file, rate);
+    bool good = text && lz_text_f64(text, strlen(text), &n->lr) && n->lr >= 0 && isfinite(n->lr);
+    return good ? LZ_OK : no_number(l, rate, text);
 }
 
 static lz_status plan_optim(loader *l, lz_optim *o, int64_t **steps)
@@ -438,6 +459,20 @@ static lz_status plan_optim(loader *l, lz_optim *o, int64_t **steps)
     return plan_zero(l, &o->skipped);
 }
 
+/* A scale is above 0, a count not below. */
+static lz_status check_scaler(loader *l, const char *name, int i)
+{
+    lz_array a = {0};
+    float v = 1;
+    lz_status s = lz_archive_read_at(l->file, name, &a, l->site);
+    if (s == LZ_OK && a.dtype == LZ_F32 && a.nbytes == sizeof v)
+        memcpy(&v, a.data, sizeof v); /* another dtype or shape: plan says so */
+    if (s == LZ_OK && !(i ? v >= 0 : v > 0))
+        s = LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is %g", l->path, name, (double)v);
+    lz_array_free(&a);
+    return s;
+}
+
 static lz_status plan_scaler(loader *l, lz_grad_scaler *s)
 {
     for (int i = 0; i < SCALER_STATES; i++) {
@@ -445,51 +480,52 @@ static lz_status plan_scaler(loader *l, lz_grad_scaler *s)
         if (!name)
             return LZ_EMEM;
         lz_tensor **state = scaler_state(s, i);
-        lz_status st = plan(l, name, *state, state);
+        lz_status st = check_scaler(l, name, i);
+        if (st == LZ_OK)
+            st = plan(l, name, *state, state);
         lz_free(name);
         LZ_TRY(st);
     }
     return LZ_OK;
 }
 
-static lz_status load_checkpoint(loader *l, lz_checkpoint *c)
+static lz_status plan_checkpoint(loader *l, const lz_checkpoint *c, numbers *n, int64_t **steps)
 {
-    uint64_t step, seed, counter;
-    int64_t *steps = NULL;
-    const char *lr = lz_archive_metadata(l->file, "lazuli.lr");
-    lz_status s = number(l, "lazuli.step", &step);
-    if (s == LZ_OK)
-        s = number(l, "lazuli.seed", &seed);
-    if (s == LZ_OK)
-        s = number(l, "lazuli.counter", &counter);
-    if (s == LZ_OK && c->params)
-        s = plan_list(l, "", c->params);
-    if (s == LZ_OK && c->ema)
-        s = plan_list(l, "ema", &c->ema->average);
-    if (s == LZ_OK && c->scaler)
-        s = plan_scaler(l, c->scaler);
-    if (s == LZ_OK && c->optim)
-        s = plan_optim(l, c->optim, &steps);
-    if (s == LZ_OK && c->optim)
-        s = lz_optim_set_lr(c->optim, lr ? strtod(lr, NULL) : -1);
-    if (s == LZ_OK)
-        s = lz_set_rng_state(&(lz_rng_state){seed, counter});
-    for (size_t i = 0, k = 0; c->optim && i < c->optim->ngroups && s == LZ_OK; i++)
+    LZ_TRY(read_numbers(l, n));
+    if (c->params)
+        LZ_TRY(plan_list(l, "", c->params));
+    if (c->ema)
+        LZ_TRY(plan_list(l, "ema", &c->ema->average));
+    if (c->scaler)
+        LZ_TRY(plan_scaler(l, c->scaler));
+    return c->optim ? plan_optim(l, c->optim, steps) : LZ_OK;
+}
+
+/* The numbers, when all tensors are assigned. */
+static lz_status take_numbers(lz_checkpoint *c, const numbers *n, const int64_t *steps)
+{
+    LZ_TRY(lz_set_rng_state(&(lz_rng_state){n->seed, n->counter}));
+    if (c->optim)
+        LZ_TRY(lz_optim_set_lr(c->optim, n->lr));
+    for (size_t i = 0, k = 0; c->optim && i < c->optim->ngroups; i++)
         for (size_t j = 0; j < c->optim->groups[i].params->len; j++)
             c->optim->groups[i].step[j] = steps[k++];
-    if (s == LZ_OK)
-        c->step = (int64_t)step;
-    lz_free(steps);
-    return s;
+    c->step = (int64_t)n->step;
+    return LZ_OK;
 }
 
 lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site)
 {
     loader l;
+    numbers n;
+    int64_t *steps = NULL;
     lz_status s = take_struct(path, c);
     if (s == LZ_OK)
         s = open_file(&l, path, site);
     if (s == LZ_OK)
-        s = close_file(&l, load_checkpoint(&l, c));
+        s = close_file(&l, plan_checkpoint(&l, c, &n, &steps));
+    if (s == LZ_OK)
+        s = take_numbers(c, &n, steps);
+    lz_free(steps);
     return annotated(s, "lz_checkpoint_load", site);
 }

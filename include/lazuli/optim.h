@@ -157,17 +157,19 @@ typedef struct lz_checkpoint {
     lz_optim *optim LZ_DEFAULT(nullptr);        /* its state and learning rate */
     lz_ema *ema LZ_DEFAULT(nullptr);            /* the averages */
     lz_grad_scaler *scaler LZ_DEFAULT(nullptr); /* its scale and counts */
-    int64_t step LZ_DEFAULT(0);                 /* saved; filled in by loading */
+    int64_t step LZ_DEFAULT(0);                 /* >= 0; saved; filled in by loading */
 } lz_checkpoint;
 /* Writes a checkpoint, or replaces the file, whole or not at all. Parameters are saved under their
  * names (other programs can read them), state of the optimizer as optimizer/<what>/<name>, averages
  * as ema/<name>, the scaler's as scaler/<what>; the rate, the step and the state of the random
- * numbers are metadata. Errors: as lz_params_save. */
+ * numbers are metadata. Errors: as lz_params_save, and LZ_EINVAL for a negative step. */
 LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
                                        const lz_site *site);
 /* Restores all that lz_checkpoint_save wrote (the optimizer must be of the kind that was saved,
- * LZ_EINVAL); on error nothing is changed. Loading assigns: with an lz_mark_step after it, the next
- * step of the training is one like all others, and compiles nothing. Errors: as lz_params_load. */
+ * LZ_EINVAL); on error nothing is changed. A step, rate or state of the random numbers that
+ * lz_checkpoint_save would not write is LZ_ECORRUPT. Loading assigns: with an lz_mark_step after
+ * it, the next step of the training is one like all others, and compiles nothing. Errors: as
+ * lz_params_load. */
 LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);
 #define lz_checkpoint_save(path, c) lz_checkpoint_save_at((path), (c), LZ_SITE)
 #define lz_checkpoint_load(path, c) lz_checkpoint_load_at((path), (c), LZ_SITE)

@@ -245,6 +245,74 @@ START_TEST(random_state_is_got_and_set)
 }
 END_TEST
 
+/* Puts other text in place of "key":"old" in the file's header, which keeps its length. */
+static void edit(const char *key, const char *old, const char *now)
+{
+    char find[120], put[120], *text = calloc(1, 1 << 16);
+    FILE *f = fopen(path, "r+b");
+    size_t n = fread(text, 1, (1 << 16) - 1, f);
+    snprintf(find, sizeof find, "\"%s\":\"%s\"", key, old);
+    snprintf(put, sizeof put, "\"%s\":\"%s\"", key, now);
+    char *at = memmem(text, n, find, strlen(find));
+    ck_assert_msg(at && strlen(put) <= strlen(find), "%s is not in the file", find);
+    memset(at, ' ', strlen(find));
+    memcpy(at, put, strlen(put));
+    rewind(f);
+    ck_assert_uint_eq(fwrite(text, 1, n, f), n);
+    fclose(f);
+    free(text);
+}
+
+/* Every number in the metadata is what lz_checkpoint_save could have written, or the file is
+ * refused and nothing changed. */
+START_TEST(damaged_numbers_are_refused)
+{
+    static const struct {
+        const char *key, *old, *bad[14];
+    } keys[] = {
+        {"lazuli.step",
+         "1234567890123456789",
+         {"", "-7", " 7", "7 ", "+7", "7.0", "1e3", "0x7", "abc", "7abc", "nan",
+          "9223372036854775808"}},
+        {"lazuli.seed", "18446744073709551615", {"", "-7", "7.5", "x", "18446744073709551616"}},
+        {"lazuli.counter", "1234567890123456789", {"", "-7", "7.5", "x", "7,5"}},
+        {"lazuli.lr",
+         "0x1.999999999999ap-4",
+         {"", "abc", "0x1p-3xyz", "nan", "inf", "-inf", "-1", "0,1", " 1", "1 ", "1e999"}}};
+    const float w[2] = {1, 2};
+    float got[2];
+    lz_params ps = {0};
+    OK(lz_params_add(&ps, "w", lz_from_host(LZ_F32, LZ_SHAPE(2), w)));
+    lz_optim *o = lz_sgd(&ps, .lr = 0.1);
+    lz_checkpoint c = {.struct_size = sizeof c, .params = &ps, .optim = o};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        for (int i = 0; keys[k].bad[i]; i++) {
+            lz_rng_state rng = {UINT64_MAX, 1234567890123456789};
+            OK(lz_set_rng_state(&rng));
+            OK(lz_optim_set_lr(o, 0.1));
+            c.step = 1234567890123456789;
+            OK(lz_checkpoint_save(file("n.safetensors"), &c));
+            edit(keys[k].key, keys[k].old, keys[k].bad[i]);
+            OK(lz_assign(ps.tensors[0], lz_zeros(LZ_F32, LZ_SHAPE(2))));
+            OK(lz_set_rng_state(&(lz_rng_state){5, 6}));
+            OK(lz_optim_set_lr(o, 7));
+            c.step = 55;
+            ck_assert_msg(lz_checkpoint_load(path, &c) == LZ_ECORRUPT, "%s \"%s\"", keys[k].key,
+                          keys[k].bad[i]);
+            ck_assert_ptr_nonnull(strstr(lz_last_error_text(), keys[k].key));
+            OK(lz_get_rng_state(&rng));
+            OK(lz_to_host(ps.tensors[0], got, sizeof got));
+            ck_assert(c.step == 55 && lz_optim_lr(o) == 7 && rng.seed == 5 && rng.counter == 6 &&
+                      got[0] == 0);
+            OK(lz_assign(ps.tensors[0], lz_from_host(LZ_F32, LZ_SHAPE(2), w)));
+        }
+    c.step = -1;
+    ck_assert_int_eq(lz_checkpoint_save(file("n.safetensors"), &c), LZ_EINVAL);
+    lz_optim_free(o);
+    lz_params_free(&ps);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("state");
@@ -256,6 +324,7 @@ int main(void)
     tcase_add_test(t, shapes_and_dtypes_are_checked_before_anything_changes);
     tcase_add_test(t, checkpoints_of_another_kind_are_refused);
     tcase_add_test(t, random_state_is_got_and_set);
+    tcase_add_test(t, damaged_numbers_are_refused);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
