@@ -64,9 +64,9 @@ FLAGS := $(CFLAGS_COMMON) $(CFLAGS_$(MODE)) $(CFLAGS)
 INTERNAL := -I. -Iinclude -I$(BUILD)/gen
 DEPFLAGS = -MMD -MP -MF $@.d -MT $@
 LINKFLAGS := -Wl,--as-needed $(LDFLAGS)
-LDLIBS := -lzstd -ljansson -lz -ldl -lm -lpthread
+LDLIBS := -lzstd -lz -ldl -lm -lpthread
 LLVM_CFLAGS := $(addprefix -isystem ,$(LLVM_INCLUDEDIR))
-CHECK_LIBS := $(or $(CHECK_LIBS),-lcheck -lsubunit -lrt -lm)
+CHECK_LIBS := $(or $(CHECK_LIBS),-lcheck -lsubunit -lrt -lm) -ljansson
 
 # V=1 shows the commands.
 Q := $(if $(V),,@)

@@ -1,4 +1,5 @@
 /* archive.c - named arrays in files: what .npz and safetensors have in common. */
+#include "base/hash.h"
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
@@ -23,71 +24,73 @@ void lz_archive_close(lz_archive *a)
 {
     if (!a)
         return;
-    for (uint32_t i = 0; i < a->files.len; i++)
-        lz_holder_release(a->files.data[i].holder);
-    for (uint32_t i = 0; i < a->entries.len; i++)
-        lz_free(a->entries.data[i].name);
-    for (uint32_t i = 0; i < a->metadata.len; i++) {
-        lz_free(a->metadata.data[i].key);
-        lz_free(a->metadata.data[i].value);
+    for (uint32_t i = 0; i < a->files.len; i++) {
+        lz_holder_release(a->files.data[i].view.holder);
+        lz_free(a->files.data[i].names);
+        lz_free(a->files.data[i].metadata);
     }
     lz_vec_free(&a->files);
-    lz_vec_free(&a->entries);
-    lz_vec_free(&a->metadata);
-    lz_free(a->by_name);
+    lz_vec_free(&a->rows);
+    lz_free(a->slots);
     lz_free(a->path);
     lz_free(a);
 }
 
-static int compare_names(const void *x, const void *y, void *entries)
+const char *lz_archive_row_name(const lz_archive *a, const lz_archive_row *r)
 {
-    const lz_archive_entry *e = entries;
-    return strcmp(e[*(const uint32_t *)x].name, e[*(const uint32_t *)y].name);
+    return a->files.data[r->file].names + r->name;
+}
+
+/* The slot of a name, or the free one where it would be. The address of the table is the seed: a
+ * file cannot know which names share slots. */
+static uint32_t *slot_of(const lz_archive *a, const char *name)
+{
+    uint64_t h = lz_hash_seeded(name, strlen(name), (uintptr_t)a->slots).lo;
+    for (uint32_t i = (uint32_t)h & a->mask;; i = (i + 1) & a->mask) {
+        uint32_t row = a->slots[i];
+        if (!row || strcmp(name, lz_archive_row_name(a, &a->rows.data[row - 1])) == 0)
+            return &a->slots[i];
+    }
 }
 
 lz_status lz_archive_index(lz_archive *a)
 {
-    uint32_t n = a->entries.len;
-    lz_archive_entry *e = a->entries.data;
-    a->by_name = lz_calloc((size_t)n + 1, sizeof *a->by_name);
-    if (!a->by_name)
-        return LZ_FAIL(LZ_EMEM, "%s: no memory for %u names", a->path, n);
-    for (uint32_t i = 0; i < n; i++)
-        a->by_name[i] = i;
-    if (n)
-        qsort_r(a->by_name, n, sizeof *a->by_name, compare_names, e);
-    for (uint32_t i = 1; i < n; i++)
-        if (strcmp(e[a->by_name[i - 1]].name, e[a->by_name[i]].name) == 0)
-            return LZ_FAIL(LZ_ECORRUPT, "%s: two arrays are named \"%.100s\"", a->path,
-                           e[a->by_name[i]].name);
+    uint64_t n = a->rows.len, cap = 8;
+    while (cap < n + n / 3)
+        cap *= 2;
+    lz_free(a->slots);
+    a->slots = cap <= UINT32_MAX ? lz_calloc(cap, sizeof *a->slots) : NULL;
+    a->mask = (uint32_t)(cap - 1);
+    if (!a->slots)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for %" PRIu64 " names", a->path, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const lz_archive_row *r = &a->rows.data[i];
+        const char *name = lz_archive_row_name(a, r);
+        uint32_t *slot = slot_of(a, name);
+        if (*slot && !a->zip && a->rows.data[*slot - 1].file == r->file)
+            return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has two tensors \"%.100s\"", a->path,
+                           name);
+        if (*slot)
+            return LZ_FAIL(LZ_ECORRUPT, "%s: two arrays are named \"%.100s\"", a->path, name);
+        *slot = i + 1;
+    }
     return LZ_OK;
 }
 
-const lz_archive_entry *lz_archive_find(const lz_archive *a, const char *name)
+const lz_archive_row *lz_archive_find(const lz_archive *a, const char *name)
 {
-    uint32_t lo = 0, hi = a->entries.len;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const lz_archive_entry *e = &a->entries.data[a->by_name[mid]];
-        int c = strcmp(name, e->name);
-        if (c == 0)
-            return e;
-        if (c < 0)
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
-    return NULL;
+    uint32_t row = a->slots ? *slot_of(a, name) : 0;
+    return row ? &a->rows.data[row - 1] : NULL;
 }
 
 size_t lz_archive_len(const lz_archive *a)
 {
-    return a ? a->entries.len : 0;
+    return a ? a->rows.len : 0;
 }
 
 const char *lz_archive_name(const lz_archive *a, size_t i)
 {
-    return a && i < a->entries.len ? a->entries.data[i].name : NULL;
+    return a && i < a->rows.len ? lz_archive_row_name(a, &a->rows.data[i]) : NULL;
 }
 
 bool lz_archive_has(const lz_archive *a, const char *name)
@@ -97,32 +100,41 @@ bool lz_archive_has(const lz_archive *a, const char *name)
 
 const char *lz_archive_metadata(const lz_archive *a, const char *key)
 {
-    for (uint32_t i = 0; a && key && i < a->metadata.len; i++)
-        if (strcmp(a->metadata.data[i].key, key) == 0)
-            return a->metadata.data[i].value;
+    for (uint32_t i = 0; a && key && i < a->files.len; i++) {
+        const char *p = a->files.data[i].metadata, *end = p ? p + a->files.data[i].metadata_len : p;
+        while (p < end) {
+            const char *value = p + strlen(p) + 1;
+            if (strcmp(p, key) == 0)
+                return value;
+            p = value + strlen(value) + 1;
+        }
+    }
     return NULL;
 }
 
 /* ---- reading ---- */
 
-static lz_status lookup(const lz_archive *a, const char *name, const lz_archive_entry **e)
+static lz_status lookup(const lz_archive *a, const char *name, const lz_archive_row **r)
 {
     if (!a || !name)
         return LZ_FAIL(LZ_ENULL, "%s is NULL", a ? "the name" : "the archive");
-    *e = lz_archive_find(a, name);
-    return *e ? LZ_OK : LZ_FAIL(LZ_ENOENT, "%s: no array \"%.100s\"", a->path, name);
+    *r = lz_archive_find(a, name);
+    return *r ? LZ_OK : LZ_FAIL(LZ_ENOENT, "%s: no array \"%.100s\"", a->path, name);
 }
 
 lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dtype *dtype,
                              lz_shape *shape, const lz_site *site)
 {
-    const lz_archive_entry *e;
-    lz_status s = lookup(a, name, &e);
+    const lz_archive_row *r;
+    lz_archive_entry e = {0};
+    lz_status s = lookup(a, name, &r);
     lz_npy_head h = {0};
-    if (s == LZ_OK && a->zip)
-        s = lz_zip_info(a, e, &h);
-    else if (s == LZ_OK)
-        h = (lz_npy_head){.dtype = e->dtype, .shape = e->shape};
+    if (s == LZ_OK && a->zip) {
+        s = lz_zip_info(a, r, &h);
+    } else if (s == LZ_OK) {
+        s = lz_safetensors_entry(a, r, &e);
+        h = (lz_npy_head){.dtype = e.dtype, .shape = e.shape};
+    }
     if (s == LZ_OK && dtype)
         *dtype = h.dtype;
     if (s == LZ_OK && shape)
@@ -132,11 +144,13 @@ lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dtype *dt
 
 static lz_status read_entry(const lz_archive *a, const char *name, lz_array *out)
 {
-    const lz_archive_entry *e;
-    LZ_TRY(lookup(a, name, &e));
+    const lz_archive_row *r;
+    lz_archive_entry e;
+    LZ_TRY(lookup(a, name, &r));
     if (a->zip)
-        return lz_zip_read(a, e, out);
-    return lz_data_view(&a->files.data[e->file], e->at, e->dtype, &e->shape, e->name, out);
+        return lz_zip_read(a, r, out);
+    LZ_TRY(lz_safetensors_entry(a, r, &e));
+    return lz_data_view(&a->files.data[r->file].view, e.at, e.dtype, &e.shape, e.name, out);
 }
 
 lz_status lz_archive_read_at(const lz_archive *a, const char *name, lz_array *out,

@@ -77,6 +77,19 @@ lz_status lz_data_new(lz_dtype d, const lz_shape *s, const char *name, lz_array 
     return LZ_OK;
 }
 
+lz_status lz_data_grow(lz_array *a, size_t used, size_t nbytes, const char *name)
+{
+    lz_holder *h = a->owner;
+    size_t offset = (size_t)((uint8_t *)a->data - (uint8_t *)h), total;
+    h = lz_add_size(nbytes, sizeof *h + ALIGN, &total) ? lz_realloc(h, total) : NULL;
+    if (!h)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for %zu bytes", name, nbytes);
+    a->owner = h;
+    a->data = (void *)LZ_ALIGN_UP((uintptr_t)(h + 1), ALIGN);
+    memmove(a->data, (uint8_t *)h + offset, used);
+    return LZ_OK;
+}
+
 /* Other programs take any byte but 0 for true; here true is 1. */
 static bool all_bools(const uint8_t *p, size_t n)
 {

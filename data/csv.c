@@ -1,19 +1,17 @@
 /* csv.c - numbers in text, a line each row. */
+#include "base/text.h"
 #include "data/data_internal.h"
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_FIELD = 128 };
 
 typedef struct reader {
-    const char *p, *end, *name;
+    const char *text, *end, *name;
     char delimiter, comment;
     lz_dtype dtype;
-    int64_t line, columns, rows;
-    lz_buf values;
+    int64_t line, columns, rows, numbers; /* numbers: of all lines */
+    uint8_t *at;                          /* where the next number goes */
 } reader;
 
 static bool blank(const reader *r, char c)
@@ -31,53 +29,43 @@ static const char *field_end(const reader *r, const char *p, const char *eol)
     return p;
 }
 
-/* The limits of an integer dtype, as doubles and integers do not hold all of both: compared by the
- * wider. */
-static lz_status put_integer(reader *r, const char *text, char **end)
+/* An integer of the dtype, as two's complement. */
+static lz_status read_integer(const reader *r, const char *s, size_t n, uint64_t *bits)
 {
     size_t w = lz_dtype_size(r->dtype);
-    bool is_signed = r->dtype >= LZ_I8 && r->dtype <= LZ_I64;
-    errno = 0;
-    uint64_t bits;
-    bool fits;
-    if (is_signed) {
-        long long v = strtoll(text, end, 10), lo = w == 8 ? INT64_MIN : -(1LL << (8 * w - 1));
-        fits = v >= lo && v <= (w == 8 ? INT64_MAX : (1LL << (8 * w - 1)) - 1);
-        bits = (uint64_t)v;
-    } else {
-        bits = strtoull(text, end, 10);
-        fits = *text != '-' && (w == 8 || bits >> 8 * w == 0);
+    if (r->dtype >= LZ_I8 && r->dtype <= LZ_I64) {
+        int64_t v = 0, most = (int64_t)(UINT64_MAX >> (65 - 8 * w));
+        lz_status st = lz_text_i64(s, n, -most - 1, most, &v);
+        *bits = (uint64_t)v;
+        return st;
     }
-    if (errno || !fits)
-        return LZ_FAIL(LZ_ERANGE, "%s:%" PRId64 ": \"%.40s\" is no %s", r->name, r->line, text,
-                       lz_dtype_name(r->dtype));
-    lz_buf_put(&r->values, &bits, w); /* little-endian */
+    size_t sign = n && (*s == '+' || *s == '-');
+    lz_status st = lz_text_u64(s + sign, n - sign, 10, UINT64_MAX >> (64 - 8 * w), bits);
+    return st == LZ_OK && *s == '-' ? LZ_ERANGE : st;
+}
+
+static lz_status put_number(reader *r, const char *s, size_t n)
+{
+    uint64_t bits;
+    lz_status st = LZ_EPARSE;
+    if (n > MAX_FIELD)
+        return LZ_FAIL(LZ_EPARSE, "%s:%" PRId64 ": a field of %zu bytes is no number", r->name,
+                       r->line, n);
+    if (r->dtype == LZ_F32)
+        st = lz_text_f32(s, n, (float *)r->at) ? LZ_OK : LZ_EPARSE;
+    else if (r->dtype == LZ_F64)
+        st = lz_text_f64(s, n, (double *)r->at) ? LZ_OK : LZ_EPARSE;
+    else if ((st = read_integer(r, s, n, &bits)) == LZ_OK)
+        memcpy(r->at, &bits, lz_dtype_size(r->dtype)); /* little-endian */
+    int shown = (int)(n < 40 ? n : 40);
+    if (st != LZ_OK)
+        return LZ_FAIL(st, "%s:%" PRId64 ": \"%.*s\" is no %s", r->name, r->line, shown, s,
+                       st == LZ_EPARSE ? "number" : lz_dtype_name(r->dtype));
+    r->at += lz_dtype_size(r->dtype);
     return LZ_OK;
 }
 
-static lz_status put_number(reader *r, const char *from, const char *to)
-{
-    char text[MAX_FIELD + 1], *end = text;
-    size_t n = (size_t)(to - from);
-    if (n > MAX_FIELD || memchr(from, '\0', n))
-        return LZ_FAIL(LZ_EPARSE, "%s:%" PRId64 ": a field of %zu bytes is no number", r->name,
-                       r->line, n);
-    memcpy(text, from, n);
-    text[n] = '\0';
-    if (r->dtype == LZ_F32) {
-        float v = strtof(text, &end);
-        lz_buf_put(&r->values, &v, sizeof v);
-    } else if (r->dtype == LZ_F64) {
-        double v = strtod(text, &end);
-        lz_buf_put(&r->values, &v, sizeof v);
-    } else {
-        LZ_TRY(put_integer(r, text, &end));
-    }
-    if (!n || end != text + n)
-        return LZ_FAIL(LZ_EPARSE, "%s:%" PRId64 ": \"%.40s\" is no number", r->name, r->line, text);
-    return r->values.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory for the numbers", r->name) : LZ_OK;
-}
-
+/* The numbers of a line, which are only counted while there is no memory for them. */
 static lz_status read_line(reader *r, const char *p, const char *eol)
 {
     int64_t columns = 0;
@@ -89,8 +77,10 @@ static lz_status read_line(reader *r, const char *p, const char *eol)
         const char *end = field_end(r, p, eol), *last = end;
         while (last > p && blank(r, last[-1]))
             last--;
-        LZ_TRY(put_number(r, p, last));
+        if (r->at)
+            LZ_TRY(put_number(r, p, (size_t)(last - p)));
         columns++;
+        r->numbers++;
         for (p = end; p < eol && blank(r, *p);)
             p++;
         if (p == eol || *p == r->comment)
@@ -130,28 +120,33 @@ static lz_status options(reader *r, const lz_csv_options *o, int *skip)
     return LZ_OK;
 }
 
+static lz_status read_lines(reader *r, int skip)
+{
+    r->line = r->rows = r->columns = r->numbers = 0;
+    for (const char *p = r->text, *eol; p < r->end; p = eol < r->end ? eol + 1 : eol) {
+        eol = memchr(p, '\n', (size_t)(r->end - p));
+        eol = eol ? eol : r->end;
+        if (++r->line > skip)
+            LZ_TRY(read_line(r, p, eol));
+    }
+    return LZ_OK;
+}
+
+/* Twice over the text: to count, and, with exactly the memory that takes, to read. Lines of
+ * different lengths end the first pass; the second then finds what is wrong first. */
 lz_status lz_csv_parse(const char *text, size_t n, const char *name, const lz_csv_options *o,
                        lz_array *out)
 {
-    reader r = {.p = text, .end = text + n, .name = name};
+    reader r = {.text = text, .end = text + n, .name = name};
     int skip = 0;
     LZ_TRY(options(&r, o, &skip));
-    lz_status s = LZ_OK;
-    while (s == LZ_OK && r.p < r.end) {
-        const char *eol = memchr(r.p, '\n', (size_t)(r.end - r.p));
-        if (!eol)
-            eol = r.end;
-        r.line++;
-        if (r.line > skip)
-            s = read_line(&r, r.p, eol);
-        r.p = eol < r.end ? eol + 1 : eol;
-    }
-    lz_shape shape = LZ_SHAPE(r.rows, r.columns);
-    if (s == LZ_OK)
-        s = lz_data_new(r.dtype, &shape, name, out);
-    if (s == LZ_OK && out->nbytes)
-        memcpy(out->data, r.values.data, out->nbytes);
-    lz_buf_free(&r.values);
+    lz_status s = read_lines(&r, skip);
+    lz_shape shape = s == LZ_OK ? LZ_SHAPE(r.rows, r.columns) : LZ_SHAPE(r.numbers);
+    LZ_TRY(lz_data_new(r.dtype, &shape, name, out));
+    r.at = out->data;
+    s = read_lines(&r, skip);
+    if (s != LZ_OK)
+        lz_array_free(out);
     return s;
 }
 

@@ -2,7 +2,6 @@
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <string.h>
-#include <zlib.h>
 
 /* ---- IDX: 0, 0, type, rank, then big-endian extents and elements ---- */
 
@@ -31,104 +30,90 @@ static void from_big_endian(lz_array *a)
         }
 }
 
-lz_status lz_idx_parse(const lz_view *v, const char *name, lz_array *out)
+typedef struct idx_head {
+    lz_dtype dtype;
+    lz_shape shape;
+    size_t at, nbytes; /* where the elements begin, and how many bytes they are */
+} idx_head;
+enum { IDX_LEAST = 4, IDX_MOST = 4 + 4 * LZ_MAX_RANK };
+
+/* Of the first n bytes: all of the file, or IDX_MOST. */
+static lz_status read_head(const uint8_t *p, size_t n, const char *name, idx_head *h)
 {
-    const uint8_t *p = v->data;
-    lz_shape s = LZ_SCALAR;
-    if (v->len < 4 || p[0] || p[1])
+    if (n < IDX_LEAST || p[0] || p[1])
         return LZ_FAIL(LZ_EPARSE, "%s: not an IDX file", name);
-    lz_dtype d = idx_dtype(p[2]);
-    if (d == LZ_DTYPE_NONE)
+    *h = (idx_head){.dtype = idx_dtype(p[2]), .shape = {.rank = p[3]}, .at = 4 + 4 * (size_t)p[3]};
+    if (h->dtype == LZ_DTYPE_NONE)
         return LZ_FAIL(LZ_EDTYPE, "%s: the IDX element type 0x%02x is unknown", name, p[2]);
     if (p[3] > LZ_MAX_RANK)
         return LZ_FAIL(LZ_ESHAPE, "%s: %d dimensions: a tensor has at most %d", name, p[3],
                        LZ_MAX_RANK);
-    s.rank = p[3];
-    size_t at = 4 + 4 * (size_t)s.rank, nbytes;
-    if (v->len < at)
+    if (n < h->at)
         return LZ_FAIL(LZ_ECORRUPT, "%s: the file ends in the IDX header", name);
-    for (int i = 0; i < s.rank; i++) {
+    for (int i = 0; i < h->shape.rank; i++) {
         const uint8_t *q = p + 4 + 4 * i;
-        s.dims[i] = (int64_t)q[0] << 24 | q[1] << 16 | q[2] << 8 | q[3];
+        h->shape.dims[i] = (int64_t)q[0] << 24 | q[1] << 16 | q[2] << 8 | q[3];
     }
-    LZ_TRY(lz_data_size(d, &s, name, &nbytes));
-    if (v->len - at != nbytes)
+    return lz_data_size(h->dtype, &h->shape, name, &h->nbytes);
+}
+
+lz_status lz_idx_parse(const lz_view *v, const char *name, lz_array *out)
+{
+    idx_head h;
+    LZ_TRY(read_head(v->data, v->len, name, &h));
+    if (v->len - h.at != h.nbytes)
         return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes of elements, the IDX header says %zu", name,
-                       v->len - at, nbytes);
-    if (lz_dtype_size(d) == 1)
-        return lz_data_view(v, at, d, &s, name, out);
-    LZ_TRY(lz_data_new(d, &s, name, out));
-    if (nbytes)
-        memcpy(out->data, p + at, nbytes);
+                       v->len - h.at, h.nbytes);
+    if (lz_dtype_size(h.dtype) == 1)
+        return lz_data_view(v, h.at, h.dtype, &h.shape, name, out);
+    LZ_TRY(lz_data_new(h.dtype, &h.shape, name, out));
+    if (h.nbytes)
+        memcpy(out->data, v->data + h.at, h.nbytes);
     from_big_endian(out);
     return LZ_OK;
 }
 
-/* ---- gzip ---- */
-
-static bool grow(lz_array *a, size_t used)
+/* The same, compressed by gzip: no more is decompressed than the header says, but for a byte to see
+ * that nothing follows. */
+static lz_status read_compressed(lz_inflater *f, const char *name, lz_array *out)
 {
-    lz_array more = {0};
-    lz_shape s = LZ_SHAPE((int64_t)(2 * a->nbytes));
-    if (lz_data_new(LZ_U8, &s, "decompressed data", &more) != LZ_OK)
-        return false;
-    memcpy(more.data, a->data, used);
-    lz_array_free(a);
-    *a = more;
-    return true;
-}
-
-/* Decompresses a gzip file. Memory grows with what was really decompressed, whatever the file
- * claims. */
-static lz_status gunzip(const lz_view *v, const char *name, lz_array *out, size_t *len)
-{
-    z_stream z = {0};
-    lz_shape s = LZ_SHAPE((int64_t)(4 * v->len + 4096));
-    LZ_TRY(lz_data_new(LZ_U8, &s, name, out));
-    if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
-        return LZ_FAIL(LZ_EMEM, "%s: no memory to decompress", name);
-    size_t in = 0, used = 0;
-    int r = Z_OK;
-    bool memory = true;
-    while (r == Z_OK && memory) {
-        if (used == out->nbytes)
-            memory = grow(out, used);
-        size_t room = memory ? out->nbytes - used : 0, rest = v->len - in;
-        z.next_in = (Bytef *)v->data + in;
-        z.avail_in = rest < (1u << 30) ? (uInt)rest : 1u << 30;
-        z.next_out = (Bytef *)out->data + used;
-        z.avail_out = room < (1u << 30) ? (uInt)room : 1u << 30;
-        uInt in_before = z.avail_in, out_before = z.avail_out;
-        if (memory)
-            r = inflate(&z, Z_NO_FLUSH);
-        in += in_before - z.avail_in;
-        used += out_before - z.avail_out;
-    }
-    inflateEnd(&z);
-    *len = used;
-    if (!memory)
-        return LZ_EMEM;
-    if (r != Z_STREAM_END || in != v->len)
-        return LZ_FAIL(LZ_ECORRUPT, "%s: the gzip data is damaged: %s", name,
-                       z.msg ? z.msg : "it has no end, or something after it");
-    return LZ_OK;
+    uint8_t head[IDX_MOST];
+    idx_head h;
+    size_t n = lz_inflate_read(f, head, IDX_LEAST), got = 0;
+    if (n == IDX_LEAST && head[3] <= LZ_MAX_RANK)
+        n += lz_inflate_read(f, head + n, 4 * (size_t)head[3]);
+    LZ_TRY(read_head(head, n, name, &h));
+    LZ_TRY(lz_inflate_array(f, h.dtype, &h.shape, name, out, &got));
+    lz_status s = LZ_OK;
+    if (got == h.nbytes && !lz_inflate_done(f))
+        s = LZ_FAIL(LZ_ECORRUPT,
+                    "%s: the gzip data are damaged, or more than the %zu bytes of elements that "
+                    "the IDX header says",
+                    name, h.nbytes);
+    else if (got != h.nbytes)
+        s = LZ_FAIL(LZ_ECORRUPT,
+                    "%s: the gzip data are damaged: %zu bytes of elements, the IDX "
+                    "header says %zu",
+                    name, got, h.nbytes);
+    if (s == LZ_OK)
+        from_big_endian(out);
+    else
+        lz_array_free(out);
+    return s;
 }
 
 static lz_status read_idx(const char *path, lz_array *out)
 {
     lz_view v;
-    lz_array block = {0};
+    lz_inflater f;
     LZ_TRY(lz_data_map(path, &v));
     lz_status s = LZ_OK;
-    lz_view whole = v;
-    if (v.len > 2 && v.data[0] == 0x1f && v.data[1] == 0x8b) {
-        size_t len = 0;
-        s = gunzip(&v, path, &block, &len);
-        whole = (lz_view){block.data, len, block.owner};
+    if (v.len < 3 || v.data[0] != 0x1f || v.data[1] != 0x8b) {
+        s = lz_idx_parse(&v, path, out);
+    } else if ((s = lz_inflate_begin(&f, v.data, v.len, true, path)) == LZ_OK) {
+        s = read_compressed(&f, path, out);
+        lz_inflate_end(&f);
     }
-    if (s == LZ_OK)
-        s = lz_idx_parse(&whole, path, out);
-    lz_array_free(&block);
     lz_holder_release(v.holder);
     return s;
 }

@@ -157,6 +157,14 @@ static lz_status take_dict(scanner *s, lz_npy_head *h)
     return LZ_OK;
 }
 
+size_t lz_npy_head_size(const uint8_t *p)
+{
+    if (memcmp(p, "\x93NUMPY", 6) != 0 || p[6] < 1 || p[6] > 3)
+        return 0;
+    size_t n = p[6] == 1 ? 10 + (size_t)lz_le16(p + 8) : 12 + (size_t)lz_le32(p + 8);
+    return n <= LZ_NPY_MOST ? n : 0;
+}
+
 lz_status lz_npy_parse_head(const uint8_t *p, size_t n, const char *name, lz_npy_head *h)
 {
     *h = (lz_npy_head){0};
@@ -193,23 +201,30 @@ static void swap_bytes(lz_array *a)
         }
 }
 
-/* Column-major `from` as row-major `to`. */
-static void to_rows(const uint8_t *from, lz_array *to)
+void lz_npy_fix(lz_array *a, const lz_npy_head *h)
 {
-    size_t w = lz_dtype_size(to->dtype), n = to->nbytes / w;
-    int rank = to->shape.rank;
-    int64_t index[LZ_MAX_RANK] = {0};
-    size_t stride[LZ_MAX_RANK], at = 0;
-    for (int d = 0; d < rank; d++)
-        stride[d] = d ? stride[d - 1] * (size_t)to->shape.dims[d - 1] : w;
-    for (size_t i = 0; i < n; i++) {
-        memcpy((uint8_t *)to->data + i * w, from + at, w);
-        for (int d = rank - 1; d >= 0; d--) {
-            at += stride[d];
-            if (++index[d] < to->shape.dims[d])
+    uint8_t *p = a->data;
+    if (h->swapped)
+        swap_bytes(a);
+    for (size_t i = 0; a->dtype == LZ_BOOL && i < a->nbytes; i++)
+        p[i] = p[i] != 0;
+}
+
+void lz_npy_put_columns(lz_npy_columns *c, const uint8_t *from, size_t nbytes)
+{
+    size_t w = lz_dtype_size(c->to->dtype);
+    const lz_shape *s = &c->to->shape;
+    size_t stride[LZ_MAX_RANK];
+    for (int d = s->rank - 1; d >= 0; d--)
+        stride[d] = d == s->rank - 1 ? w : stride[d + 1] * (size_t)s->dims[d + 1];
+    for (size_t i = 0; i + w <= nbytes; i += w) {
+        memcpy((uint8_t *)c->to->data + c->at, from + i, w);
+        for (int d = 0; d < s->rank; d++) {
+            c->at += stride[d];
+            if (++c->index[d] < s->dims[d])
                 break;
-            at -= stride[d] * (size_t)index[d];
-            index[d] = 0;
+            c->at -= stride[d] * (size_t)c->index[d];
+            c->index[d] = 0;
         }
     }
 }
@@ -225,11 +240,10 @@ lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out)
         return lz_data_view(v, h.at, h.dtype, &h.shape, name, out);
     LZ_TRY(lz_data_new(h.dtype, &h.shape, name, out));
     if (h.fortran)
-        to_rows(v->data + h.at, out);
+        lz_npy_put_columns(&(lz_npy_columns){.to = out}, v->data + h.at, h.nbytes);
     else if (h.nbytes)
         memcpy(out->data, v->data + h.at, h.nbytes);
-    if (h.swapped)
-        swap_bytes(out);
+    lz_npy_fix(out, &h);
     return LZ_OK;
 }
 

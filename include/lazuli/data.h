@@ -16,7 +16,7 @@
  * Threads: every function may be called from any thread; an open archive may be read by many
  * threads at once.
  * Implemented in: data/array.c, data/npy.c, data/dataset_files.c, data/csv.c, data/zip.c,
- *   data/safetensors.c, data/archive.c. */
+ *   data/safetensors.c, data/safetensors_read.c, data/archive.c. */
 #ifndef LAZULI_DATA_H
 #define LAZULI_DATA_H
 #include <lazuli/tensor.h>

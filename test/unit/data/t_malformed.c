@@ -42,6 +42,15 @@ static const row safetensors[] = {
     {"{\"a\":{\"dtype\":\"F32\",\"shape\":[],\"offsets\":[0,4]}}", 4, LZ_EPARSE, "\"a\""},
     {"{\"a\":" T("F32", "[2]", "[0,8]") ",\"a\":" T("F32", "[2]", "[0,8]") "}", 8, LZ_EPARSE,
      "JSON"},
+    {"{\"a\":" T("F32", "[0]", "[0,0]") ",\"a\":" T("F32", "[0]", "[0,0]") "}", 0, LZ_EPARSE,
+     "JSON"},
+    {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, LZ_EPARSE, "JSON"},
+    {"{\"__metadata__\":{\"k\":\"1\",\"k\":\"2\"}}", 0, LZ_EPARSE, "JSON"},
+    {"{\"__metadata__\":{\"k\":\"\\ud800\"}}", 0, LZ_EPARSE, "JSON"},
+    {"{\"__metadata__\":{\"k\":\"\t\"}}", 0, LZ_EPARSE, "JSON"},
+    {"{\"__metadata__\":{\"k\":\"v\",}}", 0, LZ_EPARSE, "JSON"},
+    {"{\"a\":" T("F32", "[02]", "[0,8]") "}", 8, LZ_EPARSE, "JSON"},
+    {"{\"a\":" T("F32", "[2,]", "[0,8]") "}", 8, LZ_EPARSE, "\"a\""},
     {"{\"a\":" T("F77", "[2]", "[0,8]") "}", 8, LZ_EDTYPE, "F77"},
     {"{\"a\":" T("f32", "[2]", "[0,8]") "}", 8, LZ_EDTYPE, "f32"},
     {"{\"a\":{\"dtype\":3,\"shape\":[],\"data_offsets\":[0,4]}}", 4, LZ_EDTYPE, "\"a\""},
@@ -151,7 +160,7 @@ START_TEST(safetensors_many_and_deep)
     for (int i = 0; i < DEEP; i++)
         lz_buf_putc(&b, '[');
     f = lz_calloc(1, b.len + 8);
-    is(open_safetensors(f, put_header(f, b.len, b.data, 0)), LZ_EPARSE, "depth", "deep");
+    is(open_safetensors(f, put_header(f, b.len, b.data, 0)), LZ_EPARSE, "\"a\" is not", "deep");
     lz_free(f);
     lz_buf_free(&b);
 }
