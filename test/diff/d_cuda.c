@@ -118,6 +118,7 @@ int main(int argc, char **argv)
     static const lz_diff_options o = {.way = by_cuda,
                                       .name = "cuda",
                                       .cases = "test/diff/cases/cuda/*.mlir",
+                                      .case_stride = 2,
                                       .seeds = 16,
                                       .quick_seeds = 12,
                                       .whole_seeds = 40,

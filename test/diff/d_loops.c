@@ -37,13 +37,13 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_loops,
                                       .name = "loops",
-                                      .seeds = 200,
-                                      .quick_seeds = 120,
+                                      .seeds = 120,
+                                      .quick_seeds = 80,
                                       .whole_seeds = 400,
                                       .nets = 16,
                                       .quick_nets = 10,
                                       .whole_nets = 40,
-                                      .stride = 1,
+                                      .stride = 3,
                                       .quick_stride = 7,
                                       .whole_stride = 1,
                                       .one_thread = true};

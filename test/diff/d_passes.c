@@ -106,8 +106,8 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_passes,
                                       .name = "passes",
-                                      .seeds = 40,
-                                      .quick_seeds = 40,
+                                      .seeds = 24,
+                                      .quick_seeds = 24,
                                       .whole_seeds = 150,
                                       .nets = 4,
                                       .quick_nets = 4,

@@ -331,8 +331,10 @@ START_TEST(as_the_reference)
     lz_func *f = program(p);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
     pretend(w->capability);
-    uint64_t had = boxes();
     for (uint64_t seed = 0; seed < 2; seed++) {
+        if (!lz_test_in_turn((unsigned)((uint64_t)_i / WAYS + seed), 2))
+            continue;
+        uint64_t had = boxes();
         lz_literal **args;
         lz_expect *want;
         char msg[512];
@@ -343,7 +345,7 @@ START_TEST(as_the_reference)
         ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s -> %s, %d x %d x %d: %s",
                       p->in, p->out, p->m, p->n, p->k, msg);
         if (!getenv("LZ_TEST_GPU"))
-            ck_assert_uint_eq(boxes(), had + (seed + 1) * comes_in_boxes(p, w));
+            ck_assert_uint_eq(boxes(), had + comes_in_boxes(p, w));
         lz_literal_release(got);
         lz_expect_free(want);
         lz_gen_args_free(f, args);

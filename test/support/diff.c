@@ -207,15 +207,16 @@ static int case_file(const char *path, size_t number)
     return bad;
 }
 
-/* Every so many-th file, from one on. */
-static int case_files(const char *pattern, size_t from, size_t step)
+/* Every so many-th file, from one on, and of those one in `of` by turns. */
+static int case_files(const char *pattern, size_t from, size_t step, unsigned of)
 {
     int bad = 0;
     glob_t g = {0};
     if (glob(pattern, 0, NULL, &g) != 0 || g.gl_pathc == 0)
         printf("no %s\n", pattern), bad = 1;
     for (size_t i = from; i < g.gl_pathc; i += step)
-        bad += case_file(g.gl_pathv[i], i);
+        if (lz_test_in_turn((unsigned)(i / step), of))
+            bad += case_file(g.gl_pathv[i], i);
     globfree(&g);
     return bad;
 }
@@ -274,9 +275,9 @@ END_TEST
 
 START_TEST(cases)
 {
-    ck_assert_int_eq(case_files("test/diff/cases/*.mlir", (size_t)_i, SHARDS), 0);
+    ck_assert_int_eq(case_files("test/diff/cases/*.mlir", (size_t)_i, SHARDS, opt->case_stride), 0);
     if (opt->cases)
-        ck_assert_int_eq(case_files(opt->cases, (size_t)_i, SHARDS), 0);
+        ck_assert_int_eq(case_files(opt->cases, (size_t)_i, SHARDS, opt->case_stride), 0);
 }
 END_TEST
 
@@ -324,7 +325,7 @@ static int by_hand(int argc, char **argv)
         for (uint64_t s = from; s < from + n && bad < ENOUGH; s++)
             bad += !seed_ok(s, insts);
     } else if (strcmp(argv[1], "cases") == 0) {
-        bad = case_files(argc > 2 ? argv[2] : "test/diff/cases/*.mlir", 0, 1);
+        bad = case_files(argc > 2 ? argv[2] : "test/diff/cases/*.mlir", 0, 1, 1);
     } else {
         return usage(argv[0]);
     }
