@@ -2,6 +2,7 @@
 #include "base/thread.h"
 #include "base/alloc.h"
 #include "base/file_io.h"
+#include "base/main_end.h"
 #include "base/text.h"
 #include <errno.h>
 #include <limits.h>
@@ -62,7 +63,10 @@ static void *thread_main(void *p)
     thread_start start = *(thread_start *)p;
     lz_free(p);
     (void)pthread_setname_np(pthread_self(), start.name);
-    return start.fn(start.arg);
+    lz_main_end_thread(true);
+    void *result = start.fn(start.arg);
+    lz_main_end_thread(false);
+    return result;
 }
 
 lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg)
