@@ -23,6 +23,7 @@ static lz_status fill_errors(lz_status s, const char *op, lz_tensor **out, size_
 lz_status lz_value_and_grad_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
                                lz_tensor **out, lz_tensor **grads, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_value_and_grad";
     const lz_grad_options o = {.struct_size = sizeof o, .allow_unused = true};
     lz_status s = LZ_OK;
@@ -48,6 +49,7 @@ lz_status lz_value_and_grad_at(lz_body_fn *fn, lz_tensor *const *in, int nin, in
 lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor *const *vectors, size_t n,
                     lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     const lz_grad_options o = {.struct_size = sizeof o};
     const lz_jvp_options unused = {.struct_size = sizeof unused, .allow_unused = true};
     lz_api_frame frame = lz_api_enter("lz_hvp", site);
@@ -125,6 +127,7 @@ static lz_tensor *ones(lz_tensor *of, const lz_site *site)
 
 lz_tensor *lz_jacobian_at(lz_tensor *y, lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_api_frame frame = lz_api_enter("lz_jacobian", site);
     pair p = {y, x, site};
     lz_shape s;

@@ -323,6 +323,7 @@ static lz_status grads_of(request *q, lz_tensor **grads, bool allow_unused, cons
 lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads,
                      const lz_grad_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_grad", site);
     request q = {.loss = loss, .params = params, .n = n, .seed = o ? o->grad_output : NULL};
     lz_status s = LZ_OK;
@@ -362,6 +363,7 @@ static lz_status accumulate(const request *q, lz_tensor **grads, const lz_site *
 
 lz_status lz_backward_at(lz_tensor *loss, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_backward", site);
     lz_tensor **marked = NULL, **grads = NULL;
     request q = {.loss = loss, .marked = true};
@@ -392,6 +394,7 @@ lz_status lz_backward_at(lz_tensor *loss, const lz_site *site)
 
 lz_status lz_requires_grad(lz_tensor *t, bool on)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_requires_grad", NULL);
     lz_status s = t ? lz_status_of(t) : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
     if (s == LZ_OK && on && !has_gradient(lz_dtype_of(t)))
@@ -408,11 +411,13 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
 
 lz_tensor *lz_grad_of(lz_tensor *t)
 {
+    LZ_PUBLIC(LZ_FORK_TENSOR);
     return t ? lz_trace_grad(t) : NULL;
 }
 
 lz_status lz_zero_grad(lz_tensor *const *params, size_t n)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_zero_grad", NULL);
     lz_status s = params || !n ? LZ_OK : LZ_FAIL(LZ_ENULL, "the list of parameters is NULL");
     for (size_t i = 0; i < n && s == LZ_OK; i++)
@@ -426,6 +431,7 @@ lz_status lz_zero_grad(lz_tensor *const *params, size_t n)
 
 lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_api_frame frame = lz_api_enter("lz_detach", site);
     lz_node *n = lz_trace_node_of(x), *d = n ? lz_node_new_detached(n, site) : NULL;
     lz_tensor *t = d ? lz_trace_tensor_of(d, site) : lz_trace_error_tensor("lz_detach", site);

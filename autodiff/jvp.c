@@ -252,6 +252,7 @@ lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *in
                     lz_tensor *const *tangents, size_t nin, lz_tensor **out,
                     const lz_jvp_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_jvp", site);
     request q = {.nout = nout,
                  .nin = nin,

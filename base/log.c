@@ -4,6 +4,7 @@
  * under way may still reach the callback that was just replaced. */
 #include "base/log.h"
 #include "base/config.h"
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "base/text.h"
 #include <errno.h>
@@ -56,6 +57,8 @@ static lz_log_fn get_callback(void **user)
         *user = atomic_load_explicit(&callback_user, memory_order_seq_cst);
         if (!(s & 1) && atomic_load_explicit(&seq, memory_order_seq_cst) == s)
             return fn;
+        if (lz_fork_happened())
+            return NULL; /* it was being set in the parent, and for ever will be here */
     }
 }
 

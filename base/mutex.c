@@ -2,6 +2,7 @@
  * after a when some thread took b while it held a. A new pair is refused when a comes after b
  * already, directly or through others. */
 #include "base/mutex.h"
+#include "base/fork.h"
 #include <stddef.h>
 #ifdef LZ_DEBUG
 #include <stdio.h>
@@ -279,18 +280,47 @@ void lz_mutex_destroy(lz_mutex *m)
     pthread_mutex_destroy(&m->m);
 }
 
+/* While the library is not armed, fork waits for those that hold locks. In the child of a fork that
+ * happened when it was (base/fork.h) there is one thread, and who held a lock is not there: locks
+ * are neither taken nor waited for. Little of the library runs in such a child: what a callback
+ * that forked returns to, and functions called at exit. */
+static __attribute__((noinline)) void lock_unarmed(lz_mutex *m)
+{
+    if (lz_fork_happened())
+        return;
+    lz_fork_enter();
+    pthread_mutex_lock(&m->m);
+}
+
+static __attribute__((noinline)) void unlock_unarmed(lz_mutex *m)
+{
+    if (lz_fork_happened())
+        return;
+    pthread_mutex_unlock(&m->m);
+    lz_fork_leave();
+}
+
 void lz_mutex_lock(lz_mutex *m)
 {
     before_lock(m);
-    pthread_mutex_lock(&m->m);
+    if (lz_fork_armed())
+        pthread_mutex_lock(&m->m);
+    else
+        lock_unarmed(m);
     after_lock(m);
     entered();
 }
 
 bool lz_mutex_trylock(lz_mutex *m)
 {
-    if (pthread_mutex_trylock(&m->m) != 0)
+    bool unarmed = !lz_fork_armed() && !lz_fork_happened();
+    if (unarmed)
+        lz_fork_enter();
+    if (!lz_fork_happened() && pthread_mutex_trylock(&m->m) != 0) {
+        if (unarmed)
+            lz_fork_leave();
         return false;
+    }
     after_lock(m);
     entered();
     return true;
@@ -299,7 +329,10 @@ bool lz_mutex_trylock(lz_mutex *m)
 void lz_mutex_unlock(lz_mutex *m)
 {
     before_unlock(m);
-    pthread_mutex_unlock(&m->m);
+    if (lz_fork_armed())
+        pthread_mutex_unlock(&m->m);
+    else
+        unlock_unarmed(m);
     left();
 }
 
@@ -316,7 +349,8 @@ void lz_cond_destroy(lz_cond *c)
 void lz_cond_wait(lz_cond *c, lz_mutex *m)
 {
     before_unlock(m);
-    pthread_cond_wait(&c->c, &m->m);
+    if (!lz_fork_happened())
+        pthread_cond_wait(&c->c, &m->m);
     after_lock(m);
 }
 
@@ -333,9 +367,14 @@ void lz_cond_broadcast(lz_cond *c)
 void lz_once_first(lz_once *o, void (*fn)(void))
 {
     once_begins(o, fn);
+    bool unarmed = !lz_fork_armed() && !lz_fork_happened();
+    if (unarmed)
+        lz_fork_enter();
     entered();
     (void)pthread_once(&o->once, fn);
     atomic_store_explicit(&o->done, true, memory_order_release);
     once_ends(o);
+    if (unarmed)
+        lz_fork_leave();
     left();
 }

@@ -16,39 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static lz_once fork_once = LZ_ONCE_INIT;
-static atomic_bool fork_happened;
-
-static void fork_in_child(void)
-{
-    atomic_store_explicit(&fork_happened, true, memory_order_relaxed);
-}
-
-static void fork_register(void)
-{
-    (void)pthread_atfork(NULL, NULL, fork_in_child);
-}
-
-void lz_fork_arm(void)
-{
-    lz_once_run(&fork_once, fork_register);
-}
-
-bool lz_fork_happened(void)
-{
-    return atomic_load_explicit(&fork_happened, memory_order_relaxed);
-}
-
-lz_status lz_fork_check(void)
-{
-    if (__builtin_expect(!lz_fork_happened(), 1))
-        return LZ_OK;
-    return LZ_FAIL(LZ_EFORK,
-                   "process %ld was forked after Lazuli had been initialised in its parent; "
-                   "initialise after the fork, or exec a new program",
-                   (long)getpid());
-}
-
 /* Handed to the new thread, which frees it. */
 typedef struct thread_start {
     char name[16];
@@ -74,6 +41,7 @@ lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *),
     thread_start *start = lz_alloc(sizeof *start);
     if (!start)
         return LZ_FAIL(LZ_EMEM, "cannot start thread %s: out of memory", name);
+    lz_fork_arm();
     *start = (thread_start){.fn = fn, .arg = arg};
     snprintf(start->name, sizeof start->name, "%s", name);
     sigset_t all, old;

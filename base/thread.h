@@ -1,19 +1,13 @@
-/* thread.h - the few things the library needs from the system's threads: fork guard, cores, clock,
- * futex, latch; and the locks of mutex.h.
- * Units: times in nanoseconds of CLOCK_MONOTONIC. Threads: everything here is thread-safe. */
+/* thread.h - the few things the library needs from the system's threads: cores, clock, futex,
+ * latch; the locks of mutex.h and what happens at a fork (fork.h). Units: times in nanoseconds of
+ * CLOCK_MONOTONIC. Threads: everything here is thread-safe. */
 #ifndef LZ_BASE_THREAD_H
 #define LZ_BASE_THREAD_H
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* Fork guard. lz_fork_arm() is called when the library starts its first thread or device; in a
- * child forked after that lz_fork_check() records and returns LZ_EFORK, for ever. Costs one relaxed
- * load. */
-void lz_fork_arm(void);
-bool lz_fork_happened(void);
-lz_status lz_fork_check(void);
 
 /* Starts a thread with every signal blocked (signals belong to the embedding program). name: at
  * most 15 bytes are kept; the thread has it before fn runs.

@@ -539,6 +539,8 @@ static void tell_hooks(void)
 
 static void at_exit(void)
 {
+    if (lz_fork_happened())
+        return;
     tell_hooks();
     lz_mutex_lock(&lock);
     lz_status s = running ? end() : LZ_OK;
@@ -547,17 +549,9 @@ static void at_exit(void)
         LZ_WARN("trace", "%s", lz_error_get()->message);
 }
 
-static void before_fork(void)
-{
-    lz_mutex_lock(&lock);
-}
-
-static void in_parent(void)
-{
-    lz_mutex_unlock(&lock);
-}
-
-/* The file is the parent's, and the threads that own the other recorders are not here. */
+/* The file is the parent's, and the threads that own the other recorders are not here. Without the
+ * lock: in the child there is one thread, and who held it in the parent, if the library was armed,
+ * keeps it for ever (base/fork.h). */
 static void in_child(void)
 {
     int none = LZ_TIMELINE_ON;
@@ -574,7 +568,6 @@ static void in_child(void)
     self = NULL;
     if (key_ok)
         (void)pthread_setspecific(key, NULL);
-    lz_mutex_unlock(&lock);
 }
 
 static void arm(void)
@@ -582,7 +575,7 @@ static void arm(void)
     lz_stay_loaded();
     key_ok = pthread_key_create(&key, thread_end) == 0;
     (void)atexit(at_exit);
-    (void)pthread_atfork(before_fork, in_parent, in_child);
+    (void)pthread_atfork(NULL, NULL, in_child);
 }
 
 /* Under the lock. */

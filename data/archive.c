@@ -22,6 +22,7 @@ lz_archive *lz_archive_new(const char *path, bool zip)
 
 void lz_archive_close(lz_archive *a)
 {
+    LZ_PUBLIC();
     if (!a)
         return;
     for (uint32_t i = 0; i < a->files.len; i++) {
@@ -85,21 +86,25 @@ const lz_archive_row *lz_archive_find(const lz_archive *a, const char *name)
 
 size_t lz_archive_len(const lz_archive *a)
 {
+    LZ_PUBLIC(0);
     return a ? a->rows.len : 0;
 }
 
 const char *lz_archive_name(const lz_archive *a, size_t i)
 {
+    LZ_PUBLIC(NULL);
     return a && i < a->rows.len ? lz_archive_row_name(a, &a->rows.data[i]) : NULL;
 }
 
 bool lz_archive_has(const lz_archive *a, const char *name)
 {
+    LZ_PUBLIC(false);
     return a && name && lz_archive_find(a, name);
 }
 
 const char *lz_archive_metadata(const lz_archive *a, const char *key)
 {
+    LZ_PUBLIC(NULL);
     for (uint32_t i = 0; a && key && i < a->files.len; i++) {
         const char *p = a->files.data[i].metadata, *end = p ? p + a->files.data[i].metadata_len : p;
         while (p < end) {
@@ -125,6 +130,7 @@ static lz_status lookup(const lz_archive *a, const char *name, const lz_archive_
 lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dtype *dtype,
                              lz_shape *shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     const lz_archive_row *r;
     lz_archive_entry e = {0};
     lz_status s = lookup(a, name, &r);
@@ -156,6 +162,7 @@ static lz_status read_entry(const lz_archive *a, const char *name, lz_array *out
 lz_status lz_archive_read_at(const lz_archive *a, const char *name, lz_array *out,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     if (out)
         *out = (lz_array){0};
     lz_status s = out ? read_entry(a, name, out) : LZ_FAIL(LZ_ENULL, "out is NULL");
@@ -164,6 +171,7 @@ lz_status lz_archive_read_at(const lz_archive *a, const char *name, lz_array *ou
 
 lz_tensor *lz_archive_tensor_at(const lz_archive *a, const char *name, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_array x = {0};
     if (read_entry(a, name, &x) != LZ_OK)
         return lz_error_tensor_last("lz_archive_tensor", site);

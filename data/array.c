@@ -26,6 +26,7 @@ void lz_holder_release(lz_holder *h)
 
 void lz_array_free(lz_array *a)
 {
+    LZ_PUBLIC();
     if (!a)
         return;
     lz_holder_release(a->owner);
@@ -145,6 +146,7 @@ static void release_holder(void *h)
 
 lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     if (!a) {
         LZ_FAIL(LZ_ENULL, "the array is NULL");
         return lz_error_tensor_last("lz_array_tensor", site);
@@ -164,6 +166,7 @@ lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site)
 
 lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_tensor_array";
     if (out)
         *out = (lz_array){0};

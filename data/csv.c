@@ -153,6 +153,7 @@ lz_status lz_csv_parse(const char *text, size_t n, const char *name, const lz_cs
 lz_status lz_csv_read_at(const char *path, const lz_csv_options *o, lz_array *out,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_view v = {0};
     if (out)
         *out = (lz_array){0};

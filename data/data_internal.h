@@ -4,6 +4,7 @@
 #ifndef LZ_DATA_DATA_INTERNAL_H
 #define LZ_DATA_DATA_INTERNAL_H
 #include "base/alloc.h"
+#include "base/fork.h"
 #include "base/outfile.h"
 #include "base/status.h"
 #include "base/vec.h"

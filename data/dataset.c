@@ -31,6 +31,7 @@ void lz_shuffled(int64_t *order, int64_t len, uint64_t seed, int64_t epoch)
 
 void lz_dataset_free(lz_dataset *d)
 {
+    LZ_PUBLIC();
     if (!d)
         return;
     if (d->destroy)
@@ -89,6 +90,7 @@ static lz_status take_arrays(lz_array *arrays, int n, rows *r, lz_dataset *out)
 
 lz_status lz_dataset_of_arrays_at(lz_array *arrays, int n, lz_dataset *out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     rows *r = NULL;
     lz_status s = LZ_OK;
     if (!arrays || !out)
@@ -176,6 +178,7 @@ static lz_status take_fields(const lz_field *fields, int n, int64_t classes, fak
 lz_status lz_dataset_fake_at(int64_t len, const lz_field *fields, int n, int64_t classes,
                              uint64_t seed, lz_dataset *out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     fake *k = NULL;
     lz_status s = LZ_OK;
     if (!fields || !out)

@@ -120,6 +120,7 @@ static lz_status read_idx(const char *path, lz_array *out)
 
 lz_status lz_idx_read_at(const char *path, lz_array *out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     if (out)
         *out = (lz_array){0};
     lz_status s = path && out ? read_idx(path, out)
@@ -163,6 +164,7 @@ lz_status lz_cifar_parse(const lz_view *v, const char *name, bool fine, lz_array
 lz_status lz_cifar_read_at(const char *path, bool fine, lz_array *images, lz_array *labels,
                            const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_view v = {0};
     if (images)
         *images = (lz_array){0};
@@ -183,6 +185,7 @@ lz_status lz_cifar_read_at(const char *path, bool fine, lz_array *images, lz_arr
 
 lz_status lz_bytes_read_at(const char *path, lz_array *out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_view v = {0};
     if (out)
         *out = (lz_array){0};

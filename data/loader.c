@@ -165,6 +165,8 @@ static void *worker(void *loader)
         batch *b = lz_calloc(1, sizeof *b);
         if (b && fill(l, number, b) != LZ_OK)
             b->error = *lz_error_get();
+        if (lz_fork_happened()) /* by the data set's get: nobody takes this batch */
+            return NULL;
         lz_mutex_lock(&l->lock);
         l->busy--;
         if (b)
@@ -270,6 +272,7 @@ static lz_status prepare(lz_loader *l)
 
 lz_loader *lz_loader_new_at(const lz_dataset *d, const lz_loader_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(NULL);
     lz_loader_options o;
     lz_loader *l = NULL;
     if (check_set(d) == LZ_OK && take_options(&o, opt) && !(l = lz_calloc(1, sizeof *l)))
@@ -293,6 +296,7 @@ lz_loader *lz_loader_new_at(const lz_dataset *d, const lz_loader_options *opt, c
 
 int64_t lz_loader_len(const lz_loader *l)
 {
+    LZ_PUBLIC(0);
     return l ? l->batches : 0;
 }
 
@@ -325,6 +329,7 @@ static void drain(lz_loader *l)
 
 lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_loader_begin";
     if (!l)
         return lz_data_done(LZ_FAIL(LZ_ENULL, "the loader is NULL"), op, site);
@@ -421,6 +426,7 @@ static bool step(lz_loader *l, const lz_site *site)
 
 bool lz_loader_next_at(lz_loader *l, lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(false);
     static const char op[] = "lz_loader_next";
     if (!l || !out) {
         LZ_FAIL(LZ_ENULL, "%s is NULL", l ? "out" : "the loader");
@@ -452,6 +458,7 @@ bool lz_loader_next_at(lz_loader *l, lz_tensor **out, const lz_site *site)
 
 lz_status lz_loader_status(const lz_loader *l)
 {
+    LZ_PUBLIC(LZ_EFORK);
     if (!l)
         return LZ_FAIL(LZ_ENULL, "the loader is NULL");
     if (l->error.status != LZ_OK)
@@ -461,6 +468,7 @@ lz_status lz_loader_status(const lz_loader *l)
 
 void lz_loader_free(lz_loader *l)
 {
+    LZ_PUBLIC();
     if (!l)
         return;
     if (l->ring && l->ahead)

@@ -277,6 +277,7 @@ void lz_npy_put_head(lz_buf *b, const lz_array *a)
 
 lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_view v = {0};
     if (out)
         *out = (lz_array){0};
@@ -291,6 +292,7 @@ lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site)
 lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name, lz_array *out,
                            const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     const lz_view v = {bytes, n, NULL};
     if (out)
         *out = (lz_array){0};
@@ -301,6 +303,7 @@ lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name, lz_arr
 
 lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_outfile f;
     lz_buf head = {0};
     lz_status s = path && a ? lz_data_check(a, path)

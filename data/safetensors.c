@@ -171,6 +171,7 @@ lz_status lz_safetensors_write_at(const char *path, const char *const *names,
                                   const lz_array *arrays, size_t n, const char *const *metadata,
                                   size_t nmetadata, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_status s = lz_data_check_all(path, names, arrays, n);
     item *items = s == LZ_OK ? lz_calloc(n + 1, sizeof *items) : NULL;
     if (s == LZ_OK && !items)
@@ -206,6 +207,7 @@ lz_status lz_save_safetensors_at(const char *path, const char *const *names,
                                  lz_tensor *const *tensors, size_t n, const char *const *metadata,
                                  size_t nmetadata, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     item *items = NULL;
     lz_status s = LZ_OK;
     if (!path || (n && (!names || !tensors)))

@@ -547,6 +547,7 @@ static lz_status open_index(lz_archive *a, const lz_view *v)
 
 lz_archive *lz_safetensors_open_at(const char *path, const lz_site *site)
 {
+    LZ_PUBLIC_AT(NULL);
     lz_view v = {0};
     lz_status s = path ? lz_data_map(path, &v) : LZ_FAIL(LZ_ENULL, "the path is NULL");
     lz_archive *a = s == LZ_OK ? lz_archive_new(path, false) : NULL;

@@ -360,6 +360,7 @@ lz_status lz_zip_read(const lz_archive *a, const lz_archive_row *r, lz_array *ou
 
 lz_archive *lz_npz_open_at(const char *path, const lz_site *site)
 {
+    LZ_PUBLIC_AT(NULL);
     lz_view v = {0};
     lz_status s = path ? lz_data_map(path, &v) : LZ_FAIL(LZ_ENULL, "the path is NULL");
     lz_archive *a = s == LZ_OK ? lz_archive_new(path, true) : NULL;
@@ -581,6 +582,7 @@ static lz_status write_all(lz_outfile *f, const char *const *names, const lz_arr
 lz_status lz_npz_write_at(const char *path, const char *const *names, const lz_array *arrays,
                           size_t n, bool compress, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_outfile f;
     lz_status s = lz_data_check_all(path, names, arrays, n);
     for (size_t i = 0; i < n && s == LZ_OK; i++)

@@ -142,6 +142,7 @@ static bool check_options(nnc *c, const lz_attention_options *o, const shapes *s
 lz_tensor *lz_scaled_dot_product_attention_at(lz_tensor *q, lz_tensor *k, lz_tensor *v,
                                               const lz_attention_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_scaled_dot_product_attention", site);
     lz_attention_options o = {.struct_size = sizeof o};
     shapes s;
@@ -195,6 +196,7 @@ static lz_tensor *turned(nnc *c, lz_tensor *x, lz_tensor *offset, double base, b
 lz_tensor *lz_rotary_embedding_at(lz_tensor *x, lz_tensor *offset, double base, bool interleaved,
                                   const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_rotary_embedding", site);
     lz_tensor *y = NULL;
     bool ok = nn_check_float(&c, x, "the input") &&

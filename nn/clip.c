@@ -44,6 +44,7 @@ static lz_tensor *total_norm(const lz_params *ps, double p, const lz_site *site)
 lz_tensor *lz_clip_grad_norm_at(const lz_params *ps, double max_norm, double norm_type,
                                 const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static const char op[] = "lz_clip_grad_norm";
     lz_status s = LZ_OK;
     if (!ps)
@@ -73,6 +74,7 @@ lz_tensor *lz_clip_grad_norm_at(const lz_params *ps, double max_norm, double nor
 
 lz_status lz_clip_grad_value_at(const lz_params *ps, double value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_clip_grad_value";
     if (!ps)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "the parameter list is NULL");

@@ -28,6 +28,7 @@ lz_status lz_conv_layer_init_at(lz_conv_layer *l, int dims, lz_params *ps, const
                                 int64_t in, int64_t out, const lz_conv_layer_options *opt,
                                 lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_conv_layer_init";
     lz_conv_layer_options o = {.struct_size = sizeof o};
     nnc c = {.op = op, .site = site};
@@ -64,6 +65,7 @@ lz_status lz_conv_layer_init_at(lz_conv_layer *l, int dims, lz_params *ps, const
 
 lz_tensor *lz_conv_layer_forward_at(const lz_conv_layer *l, lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static lz_tensor *(*const forward[2][3])(lz_tensor *, lz_tensor *, lz_tensor *,
                                              const lz_conv_options *, const lz_site *) = {
         {lz_conv1d_at, lz_conv2d_at, lz_conv3d_at},

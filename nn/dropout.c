@@ -27,6 +27,7 @@ static lz_tensor *drop(const nnc *c, lz_tensor *x, lz_shape s, double p)
 
 lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_dropout", site);
     lz_tensor *y = x;
     if (nn_check_float(&c, x, "the input") && check_p(&c, p) && training && p > 0)
@@ -36,6 +37,7 @@ lz_tensor *lz_dropout_at(lz_tensor *x, double p, bool training, const lz_site *s
 
 lz_tensor *lz_feature_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_feature_dropout", site);
     lz_tensor *y = x;
     if (nn_check_float(&c, x, "the input") && check_p(&c, p) &&
@@ -64,6 +66,7 @@ static lz_tensor *alpha_drop(const nnc *c, lz_tensor *x, double p)
 
 lz_tensor *lz_alpha_dropout_at(lz_tensor *x, double p, bool training, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_alpha_dropout", site);
     lz_tensor *y = x;
     if (nn_check_float(&c, x, "the input") && check_p(&c, p) && training && p > 0)
@@ -73,6 +76,7 @@ lz_tensor *lz_alpha_dropout_at(lz_tensor *x, double p, bool training, const lz_s
 
 lz_tensor *lz_rrelu_at(lz_tensor *x, double lower, double upper, bool training, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_rrelu", site);
     lz_tensor *y = NULL;
     if (nn_check_float(&c, x, "the input") &&

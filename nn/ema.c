@@ -28,6 +28,7 @@ static lz_status add_copy(lz_params *to, const char *name, lz_tensor *p, const l
 
 lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site)
 {
+    LZ_PUBLIC_AT(NULL);
     static const char op[] = "lz_ema_new";
     lz_ema *e = NULL;
     lz_status s = LZ_OK;
@@ -60,6 +61,7 @@ lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site)
 
 lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     if (!e)
         return LZ_NN_FAIL(LZ_ENULL, "lz_ema_update", site, "the averages are NULL");
     lz_status s = lz_scope_begin();
@@ -79,6 +81,7 @@ lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
 
 lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     if (!e)
         return LZ_NN_FAIL(LZ_ENULL, "lz_ema_swap", site, "the averages are NULL");
     lz_status s = lz_scope_begin();
@@ -97,11 +100,13 @@ lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
 
 const lz_params *lz_ema_params(const lz_ema *e)
 {
+    LZ_PUBLIC(NULL);
     return e ? &e->average : NULL;
 }
 
 void lz_ema_free(lz_ema *e)
 {
+    LZ_PUBLIC();
     if (!e)
         return;
     lz_params_free(&e->average);

@@ -57,6 +57,7 @@ static lz_status end(nnc *c, lz_status s)
 
 lz_grad_scaler *lz_grad_scaler_new_at(const lz_grad_scaler_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(NULL);
     nnc c = nn_begin("lz_grad_scaler_new", site);
     lz_grad_scaler_options o = {.struct_size = sizeof o, LZ_GRAD_SCALER_DEFAULTS};
     lz_grad_scaler *s = NULL;
@@ -84,6 +85,7 @@ static void forget(lz_grad_scaler *s)
 
 void lz_grad_scaler_free(lz_grad_scaler *s)
 {
+    LZ_PUBLIC();
     if (!s)
         return;
     forget(s);
@@ -95,6 +97,7 @@ void lz_grad_scaler_free(lz_grad_scaler *s)
 
 lz_tensor *lz_grad_scaler_scale_at(lz_grad_scaler *s, lz_tensor *loss, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_grad_scaler_scale", site);
     lz_tensor *y = NULL;
     if (c.status == LZ_OK && !s)
@@ -173,6 +176,7 @@ static lz_status begin(nnc *c, const char *op, lz_grad_scaler *s, const void *o,
 
 lz_status lz_grad_scaler_unscale_at(lz_grad_scaler *s, lz_optim *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     nnc c;
     lz_status st = begin(&c, "lz_grad_scaler_unscale", s, o, site);
     if (st == LZ_OK && !s->options.disabled)
@@ -183,6 +187,7 @@ lz_status lz_grad_scaler_unscale_at(lz_grad_scaler *s, lz_optim *o, const lz_sit
 
 lz_status lz_grad_scaler_step_at(lz_grad_scaler *s, lz_optim *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     nnc c;
     lz_status st = begin(&c, "lz_grad_scaler_step", s, o, site);
     if (st != LZ_OK)
@@ -225,6 +230,7 @@ static lz_status update(nnc *c, lz_grad_scaler *s)
 
 lz_status lz_grad_scaler_update_at(lz_grad_scaler *s, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     nnc c;
     lz_status st = begin(&c, "lz_grad_scaler_update", s, s, site);
     if (st == LZ_OK && !s->options.disabled)
@@ -235,5 +241,6 @@ lz_status lz_grad_scaler_update_at(lz_grad_scaler *s, const lz_site *site)
 
 lz_tensor *lz_grad_scaler_get_scale(const lz_grad_scaler *s)
 {
+    LZ_PUBLIC(LZ_FORK_TENSOR);
     return s ? s->scale : NULL;
 }

@@ -10,6 +10,7 @@
 lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, double hi,
                               const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     if (lz_scope_begin() != LZ_OK)
         return lz_error_tensor_last("lz_init_uniform", site);
     lz_tensor *u = lz_mul_scalar_at(lz_rand_at(dtype, shape, site), hi - lo, site);
@@ -19,6 +20,7 @@ lz_tensor *lz_init_uniform_at(lz_dtype dtype, lz_shape shape, double lo, double 
 lz_tensor *lz_init_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     if (lz_scope_begin() != LZ_OK)
         return lz_error_tensor_last("lz_init_normal", site);
     lz_tensor *z = lz_mul_scalar_at(lz_randn_at(dtype, shape, site), std, site);
@@ -39,6 +41,7 @@ static void fans(lz_shape s, double *fan_in, double *fan_out)
 /* He et al. 2015: bound = gain sqrt(3 / fan_in), gain = sqrt(2 / (1 + a^2)) */
 lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     double in, out;
     fans(shape, &in, &out);
     double bound = sqrt(2 / (1 + a * a)) * sqrt(3 / fmax(in, 1));
@@ -49,6 +52,7 @@ lz_tensor *lz_init_kaiming_uniform_at(lz_dtype dtype, lz_shape shape, double a, 
 lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain,
                                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     double in, out;
     fans(shape, &in, &out);
     double bound = gain * sqrt(6 / fmax(in + out, 1));
@@ -57,6 +61,7 @@ lz_tensor *lz_init_xavier_uniform_at(lz_dtype dtype, lz_shape shape, double gain
 
 lz_tensor *lz_init_kaiming_normal_at(lz_dtype dtype, lz_shape shape, double a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     double in, out;
     fans(shape, &in, &out);
     return lz_init_normal_at(dtype, shape, 0, sqrt(2 / (1 + a * a)) / sqrt(fmax(in, 1)), site);
@@ -65,6 +70,7 @@ lz_tensor *lz_init_kaiming_normal_at(lz_dtype dtype, lz_shape shape, double a, c
 lz_tensor *lz_init_xavier_normal_at(lz_dtype dtype, lz_shape shape, double gain,
                                     const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     double in, out;
     fans(shape, &in, &out);
     return lz_init_normal_at(dtype, shape, 0, gain * sqrt(2 / fmax(in + out, 1)), site);
@@ -108,6 +114,7 @@ static double centred(double z)
 lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                                    double lo, double hi, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_init_trunc_normal", site);
     lz_tensor *y = NULL;
     if (c.status == LZ_OK && !(std > 0 && lo < hi))
@@ -175,6 +182,7 @@ static lz_tensor *orthogonal(nnc *c, lz_dtype dtype, lz_shape shape, double gain
 
 lz_tensor *lz_init_orthogonal_at(lz_dtype dtype, lz_shape shape, double gain, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_init_orthogonal", site);
     lz_tensor *y = NULL;
     if (c.status == LZ_OK && shape.rank < 2)

@@ -127,6 +127,7 @@ LZ_NN_LOSS(lz_binary_cross_entropy_with_logits, LZ_NN_NO_FIELD, bce_with_logits)
 lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *opt,
                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_kl_div", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
@@ -159,6 +160,7 @@ static lz_tensor *hinge(const nnc *c, lz_tensor *x)
 lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target,
                                        const lz_loss_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_cosine_embedding_loss", site);
     nn_autocast(&c, &a, &b, &target);
     lz_loss_options o;
@@ -201,6 +203,7 @@ static lz_tensor *distance(const nnc *c, lz_tensor *a, lz_tensor *b, const lz_lo
 lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_tensor *negative,
                                      const lz_loss_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_triplet_margin_loss", site);
     nn_autocast(&c, &anchor, &positive, &negative);
     lz_loss_options o;

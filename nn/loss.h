@@ -20,6 +20,7 @@ lz_tensor *lz_nn_loss(const char *op, lz_tensor *x, lz_tensor *target, const lz_
     lz_tensor *name##_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *o,                \
                          const lz_site *site)                                                      \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         return lz_nn_loss(#name, x, target, o, field, f, site);                                    \
     }
 #endif

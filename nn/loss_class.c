@@ -131,6 +131,7 @@ static bool options(nnc *c, lz_loss_options *o, const lz_loss_options *opt)
 lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target, const lz_loss_options *opt,
                                const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_cross_entropy", site);
     nn_autocast(&c, &logits, &target);
     lz_loss_options o;
@@ -152,6 +153,7 @@ lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target, const lz_lo
 lz_tensor *lz_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *opt,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_nll_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
@@ -169,6 +171,7 @@ lz_tensor *lz_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options
 
 lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_accuracy", site);
     lz_tensor *y = NULL;
     if (check(&c, logits, labels, false, NULL)) {

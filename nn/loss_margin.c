@@ -84,6 +84,7 @@ static bool check_three(nnc *c, lz_loss_options *o, const lz_loss_options *opt, 
 lz_tensor *lz_margin_ranking_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *target,
                                      const lz_loss_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_margin_ranking_loss", site);
     nn_autocast(&c, &a, &b, &target);
     lz_loss_options o;
@@ -107,6 +108,7 @@ static lz_tensor *variance_of(const nnc *c, lz_tensor *x, lz_tensor *variance)
 lz_tensor *lz_gaussian_nll_loss_at(lz_tensor *x, lz_tensor *target, lz_tensor *variance,
                                    const lz_loss_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_gaussian_nll_loss", site);
     nn_autocast(&c, &x, &target, &variance);
     lz_loss_options o;
@@ -173,6 +175,7 @@ static lz_tensor *multi_margin(const nnc *c, lz_tensor *x, lz_tensor *t, double 
 lz_tensor *lz_multi_margin_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *opt,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_multi_margin_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
@@ -214,6 +217,7 @@ static lz_tensor *multilabel_margin(const nnc *c, lz_tensor *x, lz_tensor *t)
 lz_tensor *lz_multilabel_margin_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *opt,
                                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_multilabel_margin_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
@@ -229,6 +233,7 @@ lz_tensor *lz_multilabel_margin_loss_at(lz_tensor *x, lz_tensor *target, const l
 lz_tensor *lz_multilabel_soft_margin_loss_at(lz_tensor *x, lz_tensor *target,
                                              const lz_loss_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_multilabel_soft_margin_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;

@@ -9,6 +9,7 @@
 lz_status lz_kv_cache_init_at(lz_kv_cache *k, int64_t batch, int64_t kv_heads, int64_t capacity,
                               int64_t head_dim, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_kv_cache_init";
     if (!k)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "the cache is NULL");
@@ -34,6 +35,7 @@ lz_status lz_kv_cache_init_at(lz_kv_cache *k, int64_t batch, int64_t kv_heads, i
 
 void lz_kv_cache_free(lz_kv_cache *k)
 {
+    LZ_PUBLIC();
     if (!k)
         return;
     lz_release(k->key);
@@ -85,6 +87,7 @@ lz_status lz_attention_layer_init_at(lz_attention_layer *l, lz_params *ps, const
                                      const lz_attention_layer_options *opt, lz_dtype dtype,
                                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_attention_layer_init";
     lz_attention_layer_options o = {.struct_size = sizeof o};
     nnc c = {.op = op, .site = site};
@@ -194,6 +197,7 @@ static lz_tensor *forward(nnc *c, const lz_attention_layer *l, lz_tensor *x,
 lz_tensor *lz_attention_layer_forward_at(const lz_attention_layer *l, lz_tensor *x,
                                          const lz_attention_call *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_attention_layer_forward", site);
     lz_attention_call o = {.struct_size = sizeof o};
     lz_tensor *y = NULL;

@@ -18,6 +18,7 @@ lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const
                                      const lz_embedding_layer_options *opt, lz_dtype dtype,
                                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_embedding_layer_init";
     lz_embedding_layer_options o = {.struct_size = sizeof o, .padding_idx = -1};
     nnc c = {.op = op, .site = site};
@@ -47,6 +48,7 @@ lz_status lz_embedding_layer_init_at(lz_embedding_layer *l, lz_params *ps, const
 lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor *indices,
                                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tensor *w = l ? l->weight : NULL;
     return l && l->has_padding ? lz_embedding_padding_at(w, indices, l->padding_idx, site)
                                : lz_embedding_at(w, indices, site);
@@ -77,6 +79,7 @@ lz_status lz_norm_layer_init_at(lz_norm_layer *l, lz_norm_kind kind, lz_params *
                                 const char *name, int64_t n, const lz_norm_layer_options *opt,
                                 lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_norm_layer_init";
     lz_norm_layer_options o = {.struct_size = sizeof o, LZ_NORM_LAYER_DEFAULTS};
     nnc c = {.op = op, .site = site};
@@ -130,6 +133,7 @@ static lz_tensor *batch_norm(const lz_norm_layer *l, lz_tensor *x, bool training
 lz_tensor *lz_norm_layer_forward_at(const lz_norm_layer *l, lz_tensor *x, bool training,
                                     const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_norm_layer_forward", site);
     lz_tensor *y = NULL;
     if (c.status == LZ_OK && !l)

@@ -3,6 +3,7 @@
 #ifndef LZ_NN_NN_INTERNAL_H
 #define LZ_NN_NN_INTERNAL_H
 #include "base/alloc.h"
+#include "base/fork.h"
 #include "base/status.h"
 #include <lazuli/nn.h>
 

@@ -43,6 +43,7 @@ static bool check_ending(nnc *c, lz_tensor *x, const lz_shape *s)
 lz_tensor *lz_layer_norm_at(lz_tensor *x, lz_shape shape, lz_tensor *weight, lz_tensor *bias,
                             double eps, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_layer_norm", site);
     lz_tensor *y = NULL;
     if (check_ending(&c, x, &shape) && nn_check_shape(&c, weight, shape, "the weight") &&
@@ -62,6 +63,7 @@ static double epsilon_of(lz_dtype d)
 lz_tensor *lz_rms_norm_at(lz_tensor *x, lz_shape shape, lz_tensor *weight, double eps,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_rms_norm", site);
     lz_tensor *y = NULL;
     if (check_ending(&c, x, &shape) && nn_check_shape(&c, weight, shape, "the weight") &&
@@ -121,6 +123,7 @@ static lz_tensor *group_norm(nnc *c, lz_tensor *x, int64_t groups, lz_tensor *we
 lz_tensor *lz_group_norm_at(lz_tensor *x, int64_t groups, lz_tensor *weight, lz_tensor *bias,
                             double eps, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_group_norm", site);
     return nn_end(&c,
                   check_channels(&c, x, 2) ? group_norm(&c, x, groups, weight, bias, eps) : NULL);
@@ -129,6 +132,7 @@ lz_tensor *lz_group_norm_at(lz_tensor *x, int64_t groups, lz_tensor *weight, lz_
 lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, double eps,
                                const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_instance_norm", site);
     lz_tensor *y = NULL;
     if (check_channels(&c, x, 3)) {
@@ -179,6 +183,7 @@ static lz_tensor *batch_norm(nnc *c, lz_tensor *x, lz_tensor *mean, lz_tensor *v
 lz_tensor *lz_batch_norm_at(lz_tensor *x, lz_tensor *mean, lz_tensor *var,
                             const lz_batch_norm_options *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_batch_norm", site);
     nn_autocast(&c, &x);
     lz_batch_norm_options o = {.struct_size = sizeof o, LZ_BATCH_NORM_DEFAULTS};
@@ -203,6 +208,7 @@ static bool in_rank(int64_t dim, int64_t rank)
 
 lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_normalize", site);
     lz_tensor *y = NULL;
     if (nn_check_float(&c, x, "the input") && check_eps(&c, eps) &&
@@ -238,6 +244,7 @@ lz_tensor *lz_nn_norm(const nnc *c, lz_tensor *x, double p, lz_dims dims, bool k
 lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double eps, bool keepdim,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_pairwise_distance", site);
     lz_tensor *y = NULL;
     if (nn_check_float(&c, a, "the first input") && nn_check_float(&c, b, "the second input") &&
@@ -265,6 +272,7 @@ static lz_tensor *channel_sums(const nnc *c, lz_tensor *x, int64_t size)
 lz_tensor *lz_local_response_norm_at(lz_tensor *x, int64_t size, double alpha, double beta,
                                      double k, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_local_response_norm", site);
     lz_tensor *y = NULL;
     if (nn_check_float(&c, x, "the input") &&

@@ -110,11 +110,13 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
 
 lz_status lz_optim_step_at(lz_optim *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     return lz_optim_step_unless(o, NULL, "lz_optim_step", site);
 }
 
 lz_status lz_optim_zero_grad(lz_optim *o)
 {
+    LZ_PUBLIC(LZ_EFORK);
     if (!o)
         return LZ_NN_FAIL(LZ_ENULL, "lz_optim_zero_grad", NULL, "the optimizer is NULL");
     lz_status s = LZ_OK;
@@ -125,6 +127,7 @@ lz_status lz_optim_zero_grad(lz_optim *o)
 
 lz_status lz_optim_set_lr(lz_optim *o, double lr)
 {
+    LZ_PUBLIC(LZ_EFORK);
     if (!o)
         return LZ_NN_FAIL(LZ_ENULL, "lz_optim_set_lr", NULL, "the optimizer is NULL");
     if (!(lr >= 0) || isinf(lr))
@@ -136,11 +139,13 @@ lz_status lz_optim_set_lr(lz_optim *o, double lr)
 
 double lz_optim_lr(const lz_optim *o)
 {
+    LZ_PUBLIC(NAN);
     return o ? o->lr : NAN;
 }
 
 void lz_optim_free(lz_optim *o)
 {
+    LZ_PUBLIC();
     if (!o)
         return;
     for (size_t k = 0; k < o->ngroups; k++) {

@@ -99,6 +99,7 @@ static void check_nesterov(checker *k, const lz_sgd_options *c)
     lz_optim *lz_##name##_new_at(lz_params *ps, const lz_##name##_options *opt,                    \
                                  const lz_site *site)                                              \
     {                                                                                              \
+        LZ_PUBLIC_AT(NULL);                                                                        \
         checker k = {"lz_" #name, site, true};                                                     \
         lz_##name##_options c = {.struct_size = sizeof c, LZ_##NAME##_DEFAULTS};                   \
         if (!take(&c, sizeof c, opt, k.op, site))                                                  \
@@ -129,6 +130,7 @@ OPTIMIZER(lion, LION, NO_MORE, lion, c)
 lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *opt,
                                 const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_optim_add_group";
     checker k = {op, site, true};
     lz_group_options c = {.struct_size = sizeof c, .lr_scale = 1};

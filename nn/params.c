@@ -111,17 +111,20 @@ static lz_status add(lz_params *ps, const char *name, lz_tensor *t, bool buffer,
 
 lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     return add(ps, name, t, false, "lz_params_add", site);
 }
 
 lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t,
                                   const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     return add(ps, name, t, true, "lz_params_add_buffer", site);
 }
 
 lz_tensor *lz_params_find(const lz_params *ps, const char *name)
 {
+    LZ_PUBLIC(NULL);
     for (size_t i = 0; ps && name && i < ps->len; i++)
         if (strcmp(ps->names[i], name) == 0)
             return ps->tensors[i];
@@ -131,6 +134,7 @@ lz_tensor *lz_params_find(const lz_params *ps, const char *name)
 lz_status lz_params_select(const lz_params *from, lz_params *to,
                            bool (*want)(const char *name, lz_tensor *t, void *user), void *user)
 {
+    LZ_PUBLIC(LZ_EFORK);
     static const char op[] = "lz_params_select";
     if (!from || !to || !want)
         return LZ_NN_FAIL(LZ_ENULL, op, NULL, "%s is NULL", want ? "a list" : "the choice");
@@ -149,6 +153,7 @@ static void drop_last(lz_params *ps)
 
 void lz_params_free(lz_params *ps)
 {
+    LZ_PUBLIC();
     if (!ps)
         return;
     while (ps->len)
@@ -209,6 +214,7 @@ lz_status lz_module_end(lz_module *m)
 lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char *name, int64_t in,
                                   int64_t out, bool bias, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_linear_layer_init";
     if (!l)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "the layer is NULL");
@@ -234,5 +240,6 @@ lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char 
 
 lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return lz_linear_at(x, l ? l->weight : NULL, l ? l->bias : NULL, site);
 }

@@ -41,6 +41,7 @@ lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *cell, lz_tenso
                            lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh, lz_tensor **c_out,
                            const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_lstm_cell", site);
     lz_tensor *y = NULL;
     if (c.status == LZ_OK && !c_out)
@@ -65,6 +66,7 @@ lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *cell, lz_tenso
 lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor *w_hh,
                           lz_tensor *b_ih, lz_tensor *b_hh, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_gru_cell", site);
     lz_tensor *y = NULL;
     if (check(&c, x, h, w_ih, w_hh, b_ih, b_hh, 3)) {
@@ -104,6 +106,7 @@ lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
                                int64_t input, int64_t hidden, int layers, bool bias,
                                const lz_rnn_layer_options *opt, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char op[] = "lz_rnn_layer_init";
     lz_rnn_layer_options o = {.struct_size = sizeof o};
     nnc c = {.op = op, .site = site};
@@ -214,6 +217,7 @@ lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tenso
                                    lz_tensor *cell, lz_tensor **h_out, lz_tensor **c_out,
                                    const lz_rnn_call *opt, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_rnn_layer_forward", site);
     lz_rnn_call o = {.struct_size = sizeof o};
     run r = {.c = &c, .l = l, .h0 = h, .c0 = cell};

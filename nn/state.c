@@ -111,6 +111,7 @@ static lz_status annotated(lz_status s, const char *op, const lz_site *site)
 
 lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const char *const metadata[] = {"format", "pt"};
     bundle b = {0};
     lz_status s = ps && path ? put_params(&b, "", ps)
@@ -164,6 +165,7 @@ static lz_status take_struct(const char *path, const lz_checkpoint *c)
 
 lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_status s = take_struct(path, c);
     if (s == LZ_OK)
         s = lz_scope_begin();
@@ -328,6 +330,7 @@ static lz_status close_file(loader *l, lz_status s)
 lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     loader l;
     lz_load_options c = {.struct_size = sizeof c};
     lz_status s = LZ_OK;
@@ -516,6 +519,7 @@ static lz_status take_numbers(lz_checkpoint *c, const numbers *n, const int64_t 
 
 lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     loader l;
     numbers n;
     int64_t *steps = NULL;

@@ -84,6 +84,7 @@ static lz_node *prepared(lz_tracer *c, lz_node *x, lz_dtype *d)
 
 lz_tensor *lz_leaky_relu_at(lz_tensor *x, const lz_leaky_relu_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_dtype d;
     BEGIN("lz_leaky_relu");
     OPTIONS(lz_leaky_relu_options, p, LZ_LEAKY_RELU_DEFAULTS);
@@ -94,6 +95,7 @@ lz_tensor *lz_leaky_relu_at(lz_tensor *x, const lz_leaky_relu_options *o, const 
 
 lz_tensor *lz_elu_at(lz_tensor *x, const lz_elu_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_dtype d;
     BEGIN("lz_elu");
     OPTIONS(lz_elu_options, p, LZ_ELU_DEFAULTS);
@@ -107,6 +109,7 @@ lz_tensor *lz_elu_at(lz_tensor *x, const lz_elu_options *o, const lz_site *site)
 
 lz_tensor *lz_celu_at(lz_tensor *x, double alpha, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_dtype d;
     BEGIN("lz_celu");
     lz_node *n = prepared(c, IN(x), &d);
@@ -128,6 +131,7 @@ static lz_node *softplus(lz_tracer *c, lz_node *x, double beta, double threshold
 
 lz_tensor *lz_softplus_at(lz_tensor *x, const lz_softplus_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_dtype d;
     BEGIN("lz_softplus");
     OPTIONS(lz_softplus_options, p, LZ_SOFTPLUS_DEFAULTS);
@@ -137,6 +141,7 @@ lz_tensor *lz_softplus_at(lz_tensor *x, const lz_softplus_options *o, const lz_s
 
 lz_tensor *lz_hardtanh_at(lz_tensor *x, const lz_hardtanh_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hardtanh");
     OPTIONS(lz_hardtanh_options, p, LZ_HARDTANH_DEFAULTS);
     lz_node *n = p ? IN(x) : NULL;
@@ -152,6 +157,7 @@ lz_tensor *lz_hardtanh_at(lz_tensor *x, const lz_hardtanh_options *o, const lz_s
 
 lz_tensor *lz_hardshrink_at(lz_tensor *x, double lambd, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hardshrink");
     lz_node *n = lz_tracer_float(c, IN(x)), *l = ARG(n, lambd);
     return lz_tracer_end(c, SEL(AND(GE(n, NEG(l)), LE(n, l)), K(n, 0), n));
@@ -159,6 +165,7 @@ lz_tensor *lz_hardshrink_at(lz_tensor *x, double lambd, const lz_site *site)
 
 lz_tensor *lz_softshrink_at(lz_tensor *x, double lambd, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_dtype d;
     BEGIN("lz_softshrink");
     lz_node *n = prepared(c, IN(x), &d), *l = ARG(n, lambd);
@@ -172,6 +179,7 @@ lz_tensor *lz_softshrink_at(lz_tensor *x, double lambd, const lz_site *site)
 
 lz_tensor *lz_threshold_at(lz_tensor *x, double threshold, double value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_threshold");
     lz_node *n = IN(x);
     bool real = threshold != trunc(threshold) || value != trunc(value);
@@ -206,6 +214,7 @@ static lz_node *prelu(lz_tracer *c, lz_node *x, lz_node *w)
 
 lz_tensor *lz_prelu_at(lz_tensor *x, lz_tensor *weight, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_prelu");
     lz_node *n = lz_tracer_float(c, IN(x)), *w = n ? lz_tracer_float(c, IN(weight)) : NULL;
     return lz_tracer_end(c, w ? prelu(c, n, w) : NULL);
@@ -234,6 +243,7 @@ static lz_node *glu(lz_tracer *c, lz_node *x, int64_t dim)
 
 lz_tensor *lz_glu_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_dtype d;
     BEGIN("lz_glu");
     lz_node *n = prepared(c, IN(x), &d);
@@ -257,16 +267,19 @@ static lz_tensor *softmax_in(const char *name, lz_tensor *x, int64_t dim, lz_dty
 
 lz_tensor *lz_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return softmax_in("lz_softmax_dtype", x, dim, dtype, false, site);
 }
 
 lz_tensor *lz_log_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return softmax_in("lz_log_softmax_dtype", x, dim, dtype, true, site);
 }
 
 lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_softmin");
     return lz_tracer_end(c, lz_tracer_softmax(c, NEG(lz_tracer_float(c, IN(x))), dim, false));
 }

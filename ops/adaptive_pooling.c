@@ -112,17 +112,20 @@ static lz_tensor *adaptive_averages(const char *name, int n, lz_tensor *x, const
 
 lz_tensor *lz_adaptive_avg_pool1d_at(lz_tensor *x, int64_t output_size, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_shape s = lz_shape_make(1, &output_size);
     return adaptive_averages("lz_adaptive_avg_pool1d", 1, x, &s, site);
 }
 
 lz_tensor *lz_adaptive_avg_pool2d_at(lz_tensor *x, lz_shape output_size, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return adaptive_averages("lz_adaptive_avg_pool2d", 2, x, &output_size, site);
 }
 
 lz_tensor *lz_adaptive_avg_pool3d_at(lz_tensor *x, lz_shape output_size, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return adaptive_averages("lz_adaptive_avg_pool3d", 3, x, &output_size, site);
 }
 
@@ -225,6 +228,7 @@ static lz_tensor *adaptive_maxima(const char *name, int n, lz_tensor *x, const l
 lz_tensor *lz_adaptive_max_pool1d_at(lz_tensor *x, int64_t output_size, lz_tensor **indices,
                                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_shape s = lz_shape_make(1, &output_size);
     return adaptive_maxima("lz_adaptive_max_pool1d", 1, x, &s, indices, site);
 }
@@ -232,12 +236,14 @@ lz_tensor *lz_adaptive_max_pool1d_at(lz_tensor *x, int64_t output_size, lz_tenso
 lz_tensor *lz_adaptive_max_pool2d_at(lz_tensor *x, lz_shape output_size, lz_tensor **indices,
                                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return adaptive_maxima("lz_adaptive_max_pool2d", 2, x, &output_size, indices, site);
 }
 
 lz_tensor *lz_adaptive_max_pool3d_at(lz_tensor *x, lz_shape output_size, lz_tensor **indices,
                                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return adaptive_maxima("lz_adaptive_max_pool3d", 3, x, &output_size, indices, site);
 }
 
@@ -287,6 +293,7 @@ static lz_tensor *unpool(const char *name, int n, lz_tensor *x, lz_tensor *indic
     lz_tensor *name##_at(lz_tensor *x, lz_tensor *indices, lz_shape output_size,                   \
                          const lz_site *site)                                                      \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         return unpool(#name, n, x, indices, &output_size, site);                                   \
     }
 UNPOOL(lz_max_unpool1d, 1)

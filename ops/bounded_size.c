@@ -161,6 +161,7 @@ static lz_tensor **count_of(const lz_size_options *o)
 
 lz_tensor *lz_nonzero_at(lz_tensor *x, const lz_size_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     if (o && is_exact(o->struct_size, o->size)) {
         exact e;
         exact_begin(&e, "lz_nonzero", count_of(o), site);
@@ -200,6 +201,7 @@ static lz_node *masked_select(lz_tracer *c, lz_node *x, lz_node *mask, const lz_
 lz_tensor *lz_masked_select_at(lz_tensor *x, lz_tensor *mask, const lz_size_options *o,
                                const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     if (o && is_exact(o->struct_size, o->size)) {
         exact e;
         exact_begin(&e, "lz_masked_select", count_of(o), site);
@@ -271,6 +273,7 @@ static lz_tensor *unique_exact(lz_tensor *x, const lz_unique_options *o, const l
 
 lz_tensor *lz_unique_at(lz_tensor *x, const lz_unique_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     if (o && is_exact(o->struct_size, o->size))
         return unique_exact(x, o, site);
     BEGIN("lz_unique");

@@ -14,6 +14,7 @@ static bool is_complex(const lz_node *x)
 
 lz_tensor *lz_conj_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_conj");
     lz_node *n = IN(x);
     return lz_tracer_end(c, is_complex(n) ? COMPLEX(RE(n), NEG(IM(n))) : n);
@@ -21,6 +22,7 @@ lz_tensor *lz_conj_at(lz_tensor *x, const lz_site *site)
 
 lz_tensor *lz_angle_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_angle");
     lz_node *n = lz_tracer_float(c, IN(x));
     if (is_complex(n))
@@ -33,6 +35,7 @@ lz_tensor *lz_angle_at(lz_tensor *x, const lz_site *site)
 
 lz_tensor *lz_polar_at(lz_tensor *abs, lz_tensor *angle, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_polar");
     lz_node *r = lz_tracer_float(c, IN(abs)), *a = r ? lz_tracer_float(c, IN(angle)) : NULL;
     if (!a || !lz_tracer_match(c, &r, &a))
@@ -48,6 +51,7 @@ lz_tensor *lz_polar_at(lz_tensor *abs, lz_tensor *angle, const lz_site *site)
 
 lz_tensor *lz_view_as_real_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_view_as_real");
     lz_node *n = IN(x);
     if (!n)
@@ -67,6 +71,7 @@ lz_tensor *lz_view_as_real_at(lz_tensor *x, const lz_site *site)
 
 lz_tensor *lz_view_as_complex_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_view_as_complex");
     lz_node *n = IN(x);
     if (!n)

@@ -203,6 +203,7 @@ static lz_tensor *convolution(const char *name, int n, bool transpose, lz_tensor
     lz_tensor *name##_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,                         \
                          const lz_conv_options *o, const lz_site *site)                            \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         return convolution(#name, n, transpose, x, weight, bias, o, site);                         \
     }
 CONV(lz_conv1d, 1, false)

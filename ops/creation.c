@@ -27,24 +27,28 @@ static lz_node *filled(lz_tracer *c, lz_dtype d, const lz_shape *s, double v,
 
 lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_full");
     return lz_tracer_end(&c, filled(&c, dtype, &shape, value, lz_tracer_argument));
 }
 
 lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_zeros");
     return lz_tracer_end(&c, filled(&c, dtype, &shape, 0, lz_tracer_const));
 }
 
 lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_ones");
     return lz_tracer_end(&c, filled(&c, dtype, &shape, 1, lz_tracer_const));
 }
 
 lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static const lz_shape scalar;
     BEGIN("lz_scalar");
     return lz_tracer_end(&c, filled(&c, dtype, &scalar, value, lz_tracer_scalar));
@@ -52,6 +56,7 @@ lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site)
 
 lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_iota");
     bool ok = shape_ok(dtype, &shape);
     if (ok && shape.rank == 0) {
@@ -99,6 +104,7 @@ static lz_node *arange(lz_tracer *c, lz_dtype d, double start, double end, doubl
 
 lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_arange");
     return lz_tracer_end(&c, arange(&c, dtype, start, end, step));
 }
@@ -192,6 +198,7 @@ lz_node *lz_tracer_uniform(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz
 
 lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_rand");
     return lz_tracer_end(&c,
                          float_wanted(dtype) ? lz_tracer_uniform(&c, dtype, &shape, NULL) : NULL);
@@ -220,6 +227,7 @@ lz_node *lz_tracer_normal(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_
 
 lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_randn");
     return lz_tracer_end(&c,
                          float_wanted(dtype) ? lz_tracer_normal(&c, dtype, &shape, NULL) : NULL);
@@ -239,11 +247,13 @@ static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)
 
 lz_status lz_manual_seed(uint64_t seed)
 {
+    LZ_PUBLIC(LZ_EFORK);
     return set_rng("lz_manual_seed", seed, 0);
 }
 
 lz_status lz_get_rng_state(lz_rng_state *out)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_dev *d = out ? lz_dev_current() : NULL;
     if (!out)
         LZ_FAIL(LZ_ENULL, "out is NULL");
@@ -257,6 +267,7 @@ lz_status lz_get_rng_state(lz_rng_state *out)
 
 lz_status lz_set_rng_state(const lz_rng_state *state)
 {
+    LZ_PUBLIC(LZ_EFORK);
     if (state)
         return set_rng("lz_set_rng_state", state->seed, state->counter);
     LZ_FAIL(LZ_ENULL, "the state is NULL");

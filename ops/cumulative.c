@@ -41,6 +41,7 @@ static bool is_integral(lz_dtype d)
 
 lz_tensor *lz_cumsum_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cumsum");
     lz_node *a = IN(x), *r = rows_of(c, a, &dim);
     if (r && is_integral(lz_tracer_dtype(r)))
@@ -50,6 +51,7 @@ lz_tensor *lz_cumsum_at(lz_tensor *x, int64_t dim, const lz_site *site)
 
 lz_tensor *lz_cumprod_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cumprod");
     lz_node *a = IN(x), *r = rows_of(c, a, &dim);
     lz_dtype d = lz_tracer_dtype(r);
@@ -71,6 +73,7 @@ static lz_node *log_add_exp(lz_tracer *c, lz_node *a, lz_node *b)
 
 lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_logcumsumexp");
     lz_node *a = IN(x), *r = rows_of(c, lz_tracer_float(c, a), &dim);
     lz_dtype d = lz_tracer_dtype(r);
@@ -115,10 +118,12 @@ static lz_tensor *extreme(const char *name, bool max, lz_tensor *x, int64_t dim,
 
 lz_tensor *lz_cummax_at(lz_tensor *x, int64_t dim, lz_tensor **indices, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return extreme("lz_cummax", true, x, dim, indices, site);
 }
 
 lz_tensor *lz_cummin_at(lz_tensor *x, int64_t dim, lz_tensor **indices, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return extreme("lz_cummin", false, x, dim, indices, site);
 }

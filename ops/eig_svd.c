@@ -22,6 +22,7 @@ static form form_of(const char *mode)
 
 lz_tensor *lz_linalg_qr_at(lz_tensor *a, const char *mode, lz_tensor **r, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_qr");
     form f = form_of(mode);
     lz_node *w = f == NO_FORM ? NULL : lz_mx_decompose(c, LZ_OP_QR, f == COMPLETE, lz_mx_in(c, a));
@@ -57,6 +58,7 @@ static lz_node *least_squares(lz_tracer *c, lz_node *a, lz_node *b)
 
 lz_tensor *lz_linalg_lstsq_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_lstsq");
     lz_node *x = lz_mx_in(c, a), *y = x ? lz_mx_in(c, b) : NULL;
     return lz_tracer_end(c, least_squares(c, x, y));
@@ -79,6 +81,7 @@ static svd singular(lz_tracer *c, lz_node *a, bool full)
 lz_tensor *lz_linalg_svd_at(lz_tensor *a, bool full_matrices, lz_tensor **s, lz_tensor **vh,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_svd");
     svd d = singular(c, lz_mx_in(c, a), full_matrices);
     lz_tracer_also(c, d.s, s);
@@ -88,6 +91,7 @@ lz_tensor *lz_linalg_svd_at(lz_tensor *a, bool full_matrices, lz_tensor **s, lz_
 
 lz_tensor *lz_linalg_svdvals_at(lz_tensor *a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_svdvals");
     return lz_tracer_end(c, singular(c, lz_mx_in(c, a), false).s);
 }
@@ -110,6 +114,7 @@ static lz_node *counted(lz_tracer *c, lz_node *a, lz_node *s, double rtol)
 
 lz_tensor *lz_linalg_matrix_rank_at(lz_tensor *a, double rtol, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_matrix_rank");
     lz_node *x = lz_mx_in(c, a), *s = singular(c, x, false).s;
     return lz_tracer_end(c, s ? lz_mx_over_last(c, LZ_OP_ADD, TO(counted(c, x, s, rtol), LZ_I64), 1)
@@ -138,6 +143,7 @@ static lz_node *pseudo_inverse(lz_tracer *c, lz_node *a, double rtol)
 
 lz_tensor *lz_linalg_pinv_at(lz_tensor *a, double rtol, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_pinv");
     return lz_tracer_end(c, pseudo_inverse(c, lz_mx_in(c, a), rtol));
 }
@@ -189,6 +195,7 @@ static lz_node *norm(lz_tracer *c, lz_node *a, const char *ord)
 lz_tensor *lz_linalg_matrix_norm_at(lz_tensor *a, const char *ord, bool keepdim,
                                     const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_matrix_norm");
     lz_node *x = norm(c, lz_mx_in(c, a), ord);
     if (x && keepdim) {
@@ -200,6 +207,7 @@ lz_tensor *lz_linalg_matrix_norm_at(lz_tensor *a, const char *ord, bool keepdim,
 
 lz_tensor *lz_linalg_cond_at(lz_tensor *a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_cond");
     lz_node *s = singular(c, lz_mx_in(c, a), false).s;
     return lz_tracer_end(c, DIV(extreme(c, s, true), extreme(c, s, false)));
@@ -246,6 +254,7 @@ static lz_node *eigenvalues(lz_tracer *c, lz_node *a, bool upper, lz_node **vect
 
 lz_tensor *lz_linalg_eigh_at(lz_tensor *a, bool upper, lz_tensor **vectors, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_eigh");
     lz_node *v = NULL, *x = eigenvalues(c, lz_mx_square(lz_mx_in(c, a)), upper, &v);
     lz_tracer_also(c, x ? v : NULL, vectors);
@@ -254,6 +263,7 @@ lz_tensor *lz_linalg_eigh_at(lz_tensor *a, bool upper, lz_tensor **vectors, cons
 
 lz_tensor *lz_linalg_eigvalsh_at(lz_tensor *a, bool upper, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_eigvalsh");
     lz_node *v = NULL;
     return lz_tracer_end(c, eigenvalues(c, lz_mx_square(lz_mx_in(c, a)), upper, &v));

@@ -329,6 +329,7 @@ static lz_node *contract(lz_tracer *c, const char *equation, lz_node **o, int n)
 lz_tensor *lz_bilinear_at(lz_tensor *x1, lz_tensor *x2, lz_tensor *weight, lz_tensor *bias,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *few[16], *r = NULL;
     BEGIN("lz_bilinear");
     lz_tensor *xs[] = {x1, weight, x2, bias};
@@ -340,6 +341,7 @@ lz_tensor *lz_bilinear_at(lz_tensor *x1, lz_tensor *x2, lz_tensor *weight, lz_te
 
 lz_tensor *lz_einsum_at(const char *equation, lz_tensor *const *xs, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *few[16], *r = NULL;
     BEGIN("lz_einsum");
     if (!equation) {

@@ -137,6 +137,7 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
 #define PUBLIC_UNARY(name)                                                                         \
     lz_tensor *lz_##name##_at(lz_tensor *x, const lz_site *site)                                   \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         lz_tracer c;                                                                               \
         lz_tracer_begin(&c, "lz_" #name, site);                                                    \
         return lz_tracer_end(&c, node_##name(&c, lz_tracer_in(&c, x)));                            \
@@ -144,6 +145,7 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
 #define PUBLIC_BINARY(name)                                                                        \
     lz_tensor *lz_##name##_at(lz_tensor *a, lz_tensor *b, const lz_site *site)                     \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         lz_tracer c;                                                                               \
         lz_tracer_begin(&c, "lz_" #name, site);                                                    \
         lz_node *x = lz_tracer_in(&c, a), *y = x ? lz_tracer_in(&c, b) : NULL;                     \
@@ -157,6 +159,7 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
 #define LZ_WITH_SCALAR(name)                                                                       \
     lz_tensor *lz_##name##_scalar_at(lz_tensor *x, double s, const lz_site *site)                  \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         lz_tracer c;                                                                               \
         lz_tracer_begin(&c, "lz_" #name "_scalar", site);                                          \
         lz_node *a = lz_tracer_in(&c, x), *b = lz_tracer_scalar_for(&c, &a, s, float_##name);      \

@@ -199,6 +199,7 @@ static bool some_dimensions(request *q, const lz_node *x, const lz_fftn_options 
 #define ONE(name, TYPE)                                                                            \
     lz_tensor *lz_##name##_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site)          \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         BEGIN("lz_" #name);                                                                        \
         request q = {.type = TYPE};                                                                \
         lz_node *n = IN(x);                                                                        \
@@ -212,6 +213,7 @@ ONE(irfft, LZ_IRFFT)
 #define SOME(name, TYPE, two)                                                                      \
     lz_tensor *lz_##name##_at(lz_tensor *x, const lz_fftn_options *o, const lz_site *site)         \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         BEGIN("lz_" #name);                                                                        \
         request q = {.type = TYPE};                                                                \
         lz_node *n = IN(x);                                                                        \
@@ -243,6 +245,7 @@ static norm exchanged(norm n)
 
 lz_tensor *lz_hfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hfft");
     request q = {.type = LZ_IRFFT};
     lz_node *n = IN(x);
@@ -254,6 +257,7 @@ lz_tensor *lz_hfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site
 
 lz_tensor *lz_ihfft_at(lz_tensor *x, const lz_fft_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_ihfft");
     request q = {.type = LZ_RFFT};
     lz_node *n = IN(x);
@@ -285,12 +289,14 @@ static lz_node *frequencies(lz_tracer *c, lz_dtype dtype, int64_t n, double d, b
 
 lz_tensor *lz_fftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_fftfreq");
     return lz_tracer_end(c, frequencies(c, dtype, n, d, false));
 }
 
 lz_tensor *lz_rfftfreq_at(lz_dtype dtype, int64_t n, double d, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_rfftfreq");
     return lz_tracer_end(c, frequencies(c, dtype, n, d, true));
 }
@@ -323,12 +329,14 @@ static lz_node *shifted(lz_tracer *c, lz_node *x, const lz_dims *dims, bool back
 
 lz_tensor *lz_fftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_fftshift");
     return lz_tracer_end(c, shifted(c, IN(x), &dims, false));
 }
 
 lz_tensor *lz_ifftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_ifftshift");
     return lz_tracer_end(c, shifted(c, IN(x), &dims, true));
 }

@@ -42,12 +42,14 @@ static bool in_all(lz_tracer *c, lz_tensor *const *t, int n, lz_node **out)
 
 lz_tensor *lz_hlo_constant_at(lz_dtype dtype, double value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_constant");
     return lz_tracer_end(&c, lz_tracer_const(&c, dtype, value, NULL));
 }
 
 lz_tensor *lz_hlo_ew_at(const char *name, lz_tensor *const *operands, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *o[3] = {0};
     BEGIN("lz_hlo_ew");
     lz_op op = name ? lz_op_from_text(name, strlen(name)) : LZ_OP_NONE;
@@ -65,6 +67,7 @@ lz_tensor *lz_hlo_ew_at(const char *name, lz_tensor *const *operands, int n, con
 
 lz_tensor *lz_hlo_compare_at(lz_hlo_direction d, lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static const lz_comparison_direction to[] = {
         [LZ_HLO_EQ] = LZ_CMP_EQ, [LZ_HLO_NE] = LZ_CMP_NE, [LZ_HLO_GE] = LZ_CMP_GE,
         [LZ_HLO_GT] = LZ_CMP_GT, [LZ_HLO_LE] = LZ_CMP_LE, [LZ_HLO_LT] = LZ_CMP_LT};
@@ -90,17 +93,20 @@ static lz_tensor *by_dtype(const char *name, lz_op op, lz_tensor *x, lz_dtype dt
 
 lz_tensor *lz_hlo_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return by_dtype("lz_hlo_convert", LZ_OP_CONVERT, x, dtype, site);
 }
 
 lz_tensor *lz_hlo_bitcast_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return by_dtype("lz_hlo_bitcast_convert", LZ_OP_BITCAST_CONVERT, x, dtype, site);
 }
 
 lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int mantissa_bits,
                                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any a;
     BEGIN("lz_hlo_reduce_precision");
     lz_node *n = lz_tracer_in(&c, x);
@@ -113,6 +119,7 @@ lz_tensor *lz_hlo_reduce_precision_at(lz_tensor *x, int exponent_bits, int manti
 lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_t *dims, int ndims,
                                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_ints d;
     BEGIN("lz_hlo_broadcast_in_dim");
     lz_node *n = lz_tracer_in(&c, x);
@@ -123,12 +130,14 @@ lz_tensor *lz_hlo_broadcast_in_dim_at(lz_tensor *x, lz_shape shape, const int64_
 
 lz_tensor *lz_hlo_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_reshape");
     return lz_tracer_end(&c, lz_tracer_reshape(&c, lz_tracer_in(&c, x), &shape));
 }
 
 lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any a;
     BEGIN("lz_hlo_transpose");
     lz_node *o = lz_tracer_in(&c, x);
@@ -141,6 +150,7 @@ lz_tensor *lz_hlo_transpose_at(lz_tensor *x, const int64_t *perm, int n, const l
 lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *limit,
                            const int64_t *strides, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static const int64_t ones[LZ_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     lz_ints s, l, st;
     BEGIN("lz_hlo_slice");
@@ -153,6 +163,7 @@ lz_tensor *lz_hlo_slice_at(lz_tensor *x, const int64_t *start, const int64_t *li
 lz_tensor *lz_hlo_pad_at(lz_tensor *x, lz_tensor *value, const int64_t *low, const int64_t *high,
                          const int64_t *interior, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static const int64_t zeros[LZ_MAX_RANK];
     lz_attr_any a;
     BEGIN("lz_hlo_pad");
@@ -182,6 +193,7 @@ static lz_node **room(int n, lz_node **few, int nfew)
 
 lz_tensor *lz_hlo_concatenate_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *few[16], *r = NULL, **o;
     lz_attr_any a;
     BEGIN("lz_hlo_concatenate");
@@ -199,6 +211,7 @@ lz_tensor *lz_hlo_concatenate_at(lz_tensor *const *xs, int n, int64_t dim, const
 
 lz_tensor *lz_hlo_reverse_at(lz_tensor *x, const int64_t *dims, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any a;
     BEGIN("lz_hlo_reverse");
     lz_node *o = lz_tracer_in(&c, x);
@@ -211,6 +224,7 @@ lz_tensor *lz_hlo_reverse_at(lz_tensor *x, const int64_t *dims, int n, const lz_
 lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *dims, int n,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_ints d;
     BEGIN("lz_hlo_reduce");
     lz_node *o = lz_tracer_in(&c, x);
@@ -223,6 +237,7 @@ lz_tensor *lz_hlo_reduce_at(const char *combiner, lz_tensor *x, const int64_t *d
 lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *dims,
                                  const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any r;
     BEGIN("lz_hlo_dot_general");
     lz_node *o[2] = {lz_tracer_in(&c, a), NULL};
@@ -246,6 +261,7 @@ lz_tensor *lz_hlo_dot_general_at(lz_tensor *a, lz_tensor *b, const lz_dot_dims *
 lz_tensor *lz_hlo_fft_at(lz_hlo_fft_type type, lz_tensor *x, const int64_t *lengths, int n,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any a;
     BEGIN("lz_hlo_fft");
     lz_node *o = lz_tracer_in(&c, x);
@@ -258,6 +274,7 @@ lz_tensor *lz_hlo_fft_at(lz_hlo_fft_type type, lz_tensor *x, const int64_t *leng
 
 lz_tensor *lz_hlo_cholesky_at(lz_tensor *a, bool lower, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any r;
     BEGIN("lz_hlo_cholesky");
     lz_node *o = lz_tracer_in(&c, a);
@@ -270,6 +287,7 @@ lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool left_side
                                       bool unit_diagonal, lz_hlo_transpose transpose_a,
                                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any r;
     BEGIN("lz_hlo_triangular_solve");
     lz_node *o[2] = {lz_tracer_in(&c, a), NULL};
@@ -285,6 +303,7 @@ lz_tensor *lz_hlo_triangular_solve_at(lz_tensor *a, lz_tensor *b, bool left_side
 lz_tensor *lz_hlo_gather_at(lz_tensor *x, lz_tensor *start_indices, const lz_gather_dims *d,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any r;
     BEGIN("lz_hlo_gather");
     lz_node *o[2] = {lz_tracer_in(&c, x), NULL};
@@ -326,6 +345,7 @@ static const lz_func *scatter_body(const char *combiner, lz_dtype d)
 lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indices,
                              lz_tensor *updates, const lz_scatter_dims *d, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any r;
     BEGIN("lz_hlo_scatter");
     lz_node *o[3] = {lz_tracer_in(&c, x), NULL, NULL};
@@ -362,6 +382,7 @@ lz_tensor *lz_hlo_scatter_at(const char *combiner, lz_tensor *x, lz_tensor *indi
 lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const int64_t *sizes,
                                    int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *o[1 + LZ_MAX_RANK];
     lz_attr_any a;
     BEGIN("lz_hlo_dynamic_slice");
@@ -376,6 +397,7 @@ lz_tensor *lz_hlo_dynamic_slice_at(lz_tensor *x, lz_tensor *const *starts, const
 lz_tensor *lz_hlo_dynamic_update_slice_at(lz_tensor *x, lz_tensor *update, lz_tensor *const *starts,
                                           int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *o[2 + LZ_MAX_RANK];
     BEGIN("lz_hlo_dynamic_update_slice");
     o[0] = lz_tracer_in(&c, x);
@@ -415,6 +437,7 @@ static lz_node *sort(lz_tracer *c, lz_tensor *const *xs, int n, int64_t dim, int
 lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys, bool descending,
                           lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_sort");
     if (!out && n > 1) {
         LZ_FAIL(LZ_ENULL, "out is NULL");
@@ -434,6 +457,7 @@ lz_tensor *lz_hlo_sort_at(lz_tensor *const *xs, int n, int64_t dim, int num_keys
 lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shape shape,
                                        lz_tensor **new_state, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any a;
     BEGIN("lz_hlo_rng_bit_generator");
     lz_node *o = lz_tracer_in(&c, state);
@@ -451,6 +475,7 @@ lz_tensor *lz_hlo_rng_bit_generator_at(lz_tensor *state, lz_dtype dtype, lz_shap
 
 lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_optimization_barrier");
     lz_node *o = lz_tracer_in(&c, x);
     return lz_tracer_end(
@@ -494,6 +519,7 @@ lz_node *lz_tracer_argminmax(lz_tracer *c, bool max, lz_node *x, int64_t dim)
 
 lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_argminmax");
     return lz_tracer_end(&c, lz_tracer_argminmax(&c, max, lz_tracer_in(&c, x), dim));
 }

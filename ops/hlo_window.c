@@ -102,6 +102,7 @@ static bool windows_in(const lz_node *x, const lz_window_dims *d, lz_window_axis
 lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_window_dims *window,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_window_axis w[LZ_MAX_RANK];
     BEGIN("lz_hlo_reduce_window");
     lz_node *o = lz_tracer_in(&c, x);
@@ -113,6 +114,7 @@ lz_tensor *lz_hlo_reduce_window_at(const char *combiner, lz_tensor *x, const lz_
 lz_tensor *lz_hlo_reduce_window_arg_at(bool max, lz_tensor *x, const lz_window_dims *window,
                                        lz_tensor **position, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_window_axis w[LZ_MAX_RANK];
     lz_node *v = NULL, *p = NULL;
     BEGIN("lz_hlo_reduce_window_arg");
@@ -181,6 +183,7 @@ lz_tensor *lz_hlo_select_and_scatter_at(lz_hlo_direction select, const char *com
                                         lz_tensor *source, const lz_window_dims *window,
                                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_window_axis w[LZ_MAX_RANK];
     BEGIN("lz_hlo_select_and_scatter");
     lz_node *o = lz_tracer_in(&c, x), *s = o ? lz_tracer_in(&c, source) : NULL;
@@ -228,6 +231,7 @@ static bool conv_in(const lz_conv_dims *d, lz_attr_any *r)
 lz_tensor *lz_hlo_convolution_at(lz_tensor *x, lz_tensor *kernel, const lz_conv_dims *dims,
                                  const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any r;
     BEGIN("lz_hlo_convolution");
     lz_node *o = lz_tracer_in(&c, x), *k = o ? lz_tracer_in(&c, kernel) : NULL;

@@ -76,16 +76,19 @@ static lz_tensor *pad(const char *name, lz_tensor *x, const int64_t *p, int n, b
 
 lz_tensor *lz_reflection_pad_at(lz_tensor *x, const int64_t *pads, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return pad("lz_reflection_pad", x, pads, n, REFLECT, site);
 }
 
 lz_tensor *lz_replication_pad_at(lz_tensor *x, const int64_t *pads, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return pad("lz_replication_pad", x, pads, n, REPLICATE, site);
 }
 
 lz_tensor *lz_circular_pad_at(lz_tensor *x, const int64_t *pads, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return pad("lz_circular_pad", x, pads, n, CIRCULAR, site);
 }
 
@@ -137,18 +140,21 @@ static lz_node *shuffle(lz_tracer *c, lz_node *x, int64_t r, bool back)
 
 lz_tensor *lz_pixel_shuffle_at(lz_tensor *x, int64_t factor, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_pixel_shuffle");
     return lz_tracer_end(c, shuffle(c, IN(x), factor, false));
 }
 
 lz_tensor *lz_pixel_unshuffle_at(lz_tensor *x, int64_t factor, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_pixel_unshuffle");
     return lz_tracer_end(c, shuffle(c, IN(x), factor, true));
 }
 
 lz_tensor *lz_channel_shuffle_at(lz_tensor *x, int64_t groups, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_channel_shuffle");
     lz_node *n = IN(x);
@@ -239,6 +245,7 @@ static lz_node *im2col(lz_tracer *c, lz_node *x, const lz_window *window)
 
 lz_tensor *lz_im2col_at(lz_tensor *x, const lz_window *window, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_im2col");
     return lz_tracer_end(c, im2col(c, IN(x), window));
 }
@@ -289,6 +296,7 @@ static lz_node *col2im(lz_tracer *c, lz_node *x, int64_t height, int64_t width,
 lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, const lz_window *window,
                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_col2im");
     return lz_tracer_end(c, col2im(c, IN(x), height, width, window));
 }

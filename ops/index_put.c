@@ -127,6 +127,7 @@ static lz_node *index_many(lz_tracer *c, lz_node *x, const many *m)
 
 lz_tensor *lz_index_at(lz_tensor *x, lz_tensor *const *indices, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     many m;
     BEGIN("lz_index");
     lz_node *t = IN(x);
@@ -136,6 +137,7 @@ lz_tensor *lz_index_at(lz_tensor *x, lz_tensor *const *indices, int n, const lz_
 lz_tensor *lz_index_put_at(lz_tensor *x, lz_tensor *const *indices, int n, lz_tensor *values,
                            bool accumulate, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     many m;
     bool nothing;
     lz_attr_any a;
@@ -205,6 +207,7 @@ lz_node *lz_tracer_into_slices(lz_tracer *c, lz_op op, lz_node *x, int64_t dim, 
 lz_tensor *lz_index_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *source,
                            double alpha, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_index_add");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
     i = s ? slice_index(c, t, &dim, i) : NULL;
@@ -216,6 +219,7 @@ lz_tensor *lz_index_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tenso
 lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *source,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_index_copy");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
     lz_tracer_widest(c, &t, &s);
@@ -226,6 +230,7 @@ lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tens
 lz_tensor *lz_index_fill_at(lz_tensor *x, int64_t dim, lz_tensor *index, double value,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_index_fill");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL;
     i = i ? slice_index(c, t, &dim, i) : NULL;
@@ -243,6 +248,7 @@ lz_tensor *lz_index_fill_at(lz_tensor *x, int64_t dim, lz_tensor *index, double 
 lz_tensor *lz_scatter_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scatter");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(src) : NULL;
     return lz_tracer_end(c, s ? lz_tracer_scatter_along(c, LZ_OP_NONE, t, dim, i, s) : NULL);
@@ -258,6 +264,7 @@ static lz_node *number_at(lz_tracer *c, lz_dtype d, double v, lz_node *index)
 lz_tensor *lz_scatter_value_at(lz_tensor *x, int64_t dim, lz_tensor *index, double value,
                                const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scatter_value");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *v = number_at(c, lz_tracer_dtype(t), value, i);
     return lz_tracer_end(c, v ? lz_tracer_scatter_along(c, LZ_OP_NONE, t, dim, i, v) : NULL);
@@ -313,6 +320,7 @@ static lz_node *scatter_reduce(lz_tracer *c, lz_node *x, int64_t dim, lz_node *i
 lz_tensor *lz_scatter_reduce_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                                 const char *reduce, bool include_self, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scatter_reduce");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(src) : NULL;
     return lz_tracer_end(c, s ? scatter_reduce(c, t, dim, i, s, reduce, include_self) : NULL);
@@ -340,6 +348,7 @@ static lz_node *take(lz_tracer *c, lz_node *x, lz_node *index)
 
 lz_tensor *lz_take_at(lz_tensor *x, lz_tensor *index, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_take");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL;
     return lz_tracer_end(c, i ? take(c, t, i) : NULL);
@@ -370,6 +379,7 @@ static lz_node *take_along(lz_tracer *c, lz_node *x, lz_node *index, int64_t dim
 
 lz_tensor *lz_take_along_dim_at(lz_tensor *x, lz_tensor *index, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_take_along_dim");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL;
     return lz_tracer_end(c, i ? take_along(c, t, i, dim) : NULL);
@@ -378,6 +388,7 @@ lz_tensor *lz_take_along_dim_at(lz_tensor *x, lz_tensor *index, int64_t dim, con
 lz_tensor *lz_put_at(lz_tensor *x, lz_tensor *index, lz_tensor *source, bool accumulate,
                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_put");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
     if (!s || !lz_tracer_is_index(i))
@@ -398,6 +409,7 @@ lz_tensor *lz_put_at(lz_tensor *x, lz_tensor *index, lz_tensor *source, bool acc
 
 lz_tensor *lz_masked_fill_at(lz_tensor *x, lz_tensor *mask, double value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_masked_fill");
     lz_node *t = IN(x), *m = t ? IN(mask) : NULL;
     lz_node *v = m ? lz_tracer_scalar(c, lz_tracer_dtype(t), value, t) : NULL;
@@ -407,6 +419,7 @@ lz_tensor *lz_masked_fill_at(lz_tensor *x, lz_tensor *mask, double value, const 
 lz_tensor *lz_masked_fill_tensor_at(lz_tensor *x, lz_tensor *mask, lz_tensor *value,
                                     const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_masked_fill_tensor");
     lz_node *t = IN(x), *m = t ? IN(mask) : NULL, *v = m ? IN(value) : NULL;
     if (v && lz_tracer_shape(v)->rank != 0) {
@@ -452,6 +465,7 @@ static lz_node *masked_scatter(lz_tracer *c, lz_node *x, lz_node *mask, lz_node 
 lz_tensor *lz_masked_scatter_at(lz_tensor *x, lz_tensor *mask, lz_tensor *source,
                                 const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_masked_scatter");
     lz_node *t = IN(x), *m = t ? IN(mask) : NULL, *s = m ? IN(source) : NULL;
     return lz_tracer_end(c, s ? masked_scatter(c, t, m, s) : NULL);
@@ -470,6 +484,7 @@ static bool is_matrix(const lz_node *w)
 lz_tensor *lz_embedding_padding_at(lz_tensor *weight, lz_tensor *indices, int64_t padding_idx,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_embedding_padding");
     lz_node *w = IN(weight), *i = w ? IN(indices) : NULL;
     if (!i || !is_matrix(w) || !lz_tracer_is_index(i))
@@ -530,6 +545,7 @@ lz_tensor *lz_embedding_dense_backward_at(lz_tensor *grad, lz_tensor *indices, i
                                           int64_t padding_idx, bool scale_grad_by_freq,
                                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_embedding_dense_backward");
     lz_node *g = IN(grad), *i = g ? IN(indices) : NULL;
     bool ok = i && lz_tracer_is_index(i) && lz_tracer_is_float(g);
@@ -652,6 +668,7 @@ static lz_node *embedding_bag(lz_tracer *c, lz_node *w, lz_node *index, lz_node 
 lz_tensor *lz_embedding_bag_at(lz_tensor *weight, lz_tensor *indices, lz_tensor *offsets,
                                const lz_embedding_bag_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     bags b = {0};
     lz_node *most = NULL, *r = NULL;
     BEGIN("lz_embedding_bag");

@@ -80,6 +80,7 @@ static lz_node *index_select(lz_tracer *c, lz_node *x, int64_t dim, lz_node *ind
 
 lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_index_select");
     lz_node *n = lz_tracer_in(c, x), *i = n ? lz_tracer_in(c, index) : NULL;
     return lz_tracer_end(c, index_select(c, n, dim, i));
@@ -87,6 +88,7 @@ lz_tensor *lz_index_select_at(lz_tensor *x, int64_t dim, lz_tensor *index, const
 
 lz_tensor *lz_embedding_at(lz_tensor *weight, lz_tensor *indices, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_embedding");
     lz_node *w = lz_tracer_in(c, weight), *i = w ? lz_tracer_in(c, indices) : NULL;
     if (i && type_of(w)->shape.rank != 2) {
@@ -166,6 +168,7 @@ lz_node *lz_tracer_gather(lz_tracer *c, lz_node *x, int64_t dim, lz_node *index)
 
 lz_tensor *lz_gather_at(lz_tensor *x, int64_t dim, lz_tensor *index, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_gather");
     lz_node *n = lz_tracer_in(c, x), *i = n ? lz_tracer_in(c, index) : NULL;
     return lz_tracer_end(c, lz_tracer_gather(c, n, dim, i));
@@ -227,6 +230,7 @@ lz_node *lz_tracer_scatter_along(lz_tracer *c, lz_op op, lz_node *x, int64_t dim
 lz_tensor *lz_scatter_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *src,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scatter_add");
     lz_node *n = lz_tracer_in(c, x), *i = n ? lz_tracer_in(c, index) : NULL,
             *s = i ? lz_tracer_in(c, src) : NULL;
@@ -251,6 +255,7 @@ static lz_node *one_hot(lz_tracer *c, lz_node *index, int64_t n, lz_dtype d)
 
 lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_one_hot");
     return lz_tracer_end(c, one_hot(c, lz_tracer_in(c, index), num_classes, dtype));
 }
@@ -277,11 +282,13 @@ static lz_tensor *arg_extreme(const char *name, bool max, lz_tensor *x, int64_t 
 
 lz_tensor *lz_argmax_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return arg_extreme("lz_argmax", true, x, dim, keepdim, site);
 }
 
 lz_tensor *lz_argmin_at(lz_tensor *x, int64_t dim, bool keepdim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return arg_extreme("lz_argmin", false, x, dim, keepdim, site);
 }
 
@@ -299,6 +306,7 @@ lz_node *lz_tracer_where(lz_tracer *c, lz_node *p, lz_node *a, lz_node *b)
 
 lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_where");
     lz_node *p = lz_tracer_in(c, cond), *x = p ? lz_tracer_in(c, a) : NULL,
             *y = x ? lz_tracer_in(c, b) : NULL;
@@ -324,6 +332,7 @@ static lz_node *clamp(lz_tracer *c, lz_node *x, double lo, double hi)
 
 lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_clamp");
     return lz_tracer_end(c, clamp(c, lz_tracer_in(c, x), lo, hi));
 }
@@ -340,6 +349,7 @@ static lz_node *relu(lz_tracer *c, lz_node *x)
 
 lz_tensor *lz_relu_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_relu");
     return lz_tracer_end(c, relu(c, lz_tracer_in(c, x)));
 }
@@ -377,12 +387,14 @@ static lz_node *gelu(lz_tracer *c, lz_node *x, bool approximate)
 
 lz_tensor *lz_gelu_at(lz_tensor *x, bool tanh_approximation, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_gelu");
     return lz_tracer_end(c, gelu(c, lz_tracer_in(c, x), tanh_approximation));
 }
 
 lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_silu");
     lz_node *n = lz_tracer_float(c, lz_tracer_in(c, x));
     lz_dtype d = lz_tracer_dtype(n);
@@ -402,27 +414,32 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
 
 lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_scalar("lz_add_scalar", LZ_OP_ADD, false, x, s, site);
 }
 
 lz_tensor *lz_sub_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_scalar("lz_sub_scalar", LZ_OP_SUBTRACT, false, x, s, site);
 }
 
 lz_tensor *lz_mul_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_scalar("lz_mul_scalar", LZ_OP_MULTIPLY, false, x, s, site);
 }
 
 lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_scalar("lz_div_scalar", LZ_OP_DIVIDE, true, x, s, site);
 }
 
 /* The exponents 2 and 0.5 are part of the program: x * x and sqrt are exact where power is not. */
 lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_pow_scalar");
     lz_node *n = lz_tracer_in(c, x), *e;
     if (n && s == 2 && type_of(n)->dtype != LZ_BOOL)

@@ -50,21 +50,25 @@ static lz_tensor *product(const char *name, lz_tensor *a, lz_tensor *b, int ra, 
 
 lz_tensor *lz_mm_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return product("lz_mm", a, b, 2, 2, site);
 }
 
 lz_tensor *lz_mv_at(lz_tensor *a, lz_tensor *v, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return product("lz_mv", a, v, 2, 1, site);
 }
 
 lz_tensor *lz_dot_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return product("lz_dot", a, b, 1, 1, site);
 }
 
 lz_tensor *lz_bmm_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_bmm");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     return lz_tracer_end(c, y ? batched(c, x, y) : NULL);
@@ -72,6 +76,7 @@ lz_tensor *lz_bmm_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 
 lz_tensor *lz_outer_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_outer");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     return lz_tracer_end(c, y ? outer(c, x, y) : NULL);
@@ -106,6 +111,7 @@ static bool one_dtype(lz_tracer *c, lz_node **a, lz_node **b)
 
 lz_tensor *lz_inner_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char ta[128], tb[128];
     BEGIN("lz_inner");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
@@ -156,6 +162,7 @@ static lz_node *tensordot(lz_tracer *c, lz_node *a, lz_node *b, const lz_dims *d
 lz_tensor *lz_tensordot_at(lz_tensor *a, lz_tensor *b, lz_dims dims_a, lz_dims dims_b,
                            const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_tensordot");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     return lz_tracer_end(c, y ? tensordot(c, x, y, &dims_a, &dims_b) : NULL);
@@ -190,6 +197,7 @@ static lz_node *kron(lz_tracer *c, lz_node *a, lz_node *b)
 
 lz_tensor *lz_kron_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_kron");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     return lz_tracer_end(c, y ? kron(c, x, y) : NULL);
@@ -224,6 +232,7 @@ static lz_node *cross(lz_tracer *c, lz_node *a, lz_node *b, int64_t dim)
 
 lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cross");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     return lz_tracer_end(c, y ? cross(c, x, y, dim) : NULL);
@@ -296,29 +305,34 @@ static lz_tensor *with_addend(const char *name, form f, lz_tensor *x, lz_tensor 
 lz_tensor *lz_addmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                        const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_addend("lz_addmm", MM, x, a, b, o, site);
 }
 
 lz_tensor *lz_addmv_at(lz_tensor *x, lz_tensor *a, lz_tensor *v, const lz_addmm_options *o,
                        const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_addend("lz_addmv", MV, x, a, v, o, site);
 }
 
 lz_tensor *lz_addr_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_addend("lz_addr", OUTER, x, a, b, o, site);
 }
 
 lz_tensor *lz_addbmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_addend("lz_addbmm", SUMMED, x, a, b, o, site);
 }
 
 lz_tensor *lz_baddbmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_addend("lz_baddbmm", BATCHED, x, a, b, o, site);
 }

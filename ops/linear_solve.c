@@ -6,6 +6,7 @@
 
 lz_tensor *lz_linalg_cholesky_at(lz_tensor *a, bool upper, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_cholesky");
     lz_node *x = lz_mx_square(lz_mx_in(c, a));
     return lz_tracer_end(c, lz_mx_decompose(c, LZ_OP_CHOLESKY, !upper, x));
@@ -20,6 +21,7 @@ static lz_node *by_factor(lz_tracer *c, lz_node *l, lz_node *b, bool upper)
 
 lz_tensor *lz_cholesky_solve_at(lz_tensor *b, lz_tensor *l, bool upper, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cholesky_solve");
     lz_node *x = lz_mx_in(c, b), *f = x ? lz_mx_square(lz_mx_in(c, l)) : NULL;
     return lz_tracer_end(c, lz_mx_match(c, &x, &f) ? by_factor(c, f, x, upper) : NULL);
@@ -27,6 +29,7 @@ lz_tensor *lz_cholesky_solve_at(lz_tensor *b, lz_tensor *l, bool upper, const lz
 
 lz_tensor *lz_cholesky_inverse_at(lz_tensor *l, bool upper, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cholesky_inverse");
     lz_node *f = lz_mx_square(lz_mx_in(c, l));
     return lz_tracer_end(
@@ -45,6 +48,7 @@ static lz_tensor *triangular(const char *name, lz_tensor *a, lz_tensor *b, bool 
 lz_tensor *lz_linalg_solve_triangular_at(lz_tensor *a, lz_tensor *b, bool upper, bool left,
                                          bool unitriangular, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return triangular("lz_linalg_solve_triangular", a, b, upper, left, unitriangular,
                       LZ_NO_TRANSPOSE, site);
 }
@@ -52,6 +56,7 @@ lz_tensor *lz_linalg_solve_triangular_at(lz_tensor *a, lz_tensor *b, bool upper,
 lz_tensor *lz_triangular_solve_at(lz_tensor *b, lz_tensor *a, bool upper, bool transpose,
                                   bool unitriangular, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return triangular("lz_triangular_solve", a, b, upper, true, unitriangular,
                       transpose ? LZ_TRANSPOSE : LZ_NO_TRANSPOSE, site);
 }
@@ -60,6 +65,7 @@ lz_tensor *lz_triangular_solve_at(lz_tensor *b, lz_tensor *a, bool upper, bool t
 
 lz_tensor *lz_linalg_lu_factor_at(lz_tensor *a, lz_tensor **pivots, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_lu_factor");
     lz_node *w = lz_mx_decompose(c, LZ_OP_LU, false, lz_mx_in(c, a));
     lz_node *p = w ? lz_tracer_result(c, w, 1) : NULL;
@@ -83,6 +89,7 @@ static lz_node *permutation(lz_tracer *c, lz_node *order, lz_node *a)
 
 lz_tensor *lz_linalg_lu_at(lz_tensor *a, lz_tensor **l, lz_tensor **u, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_lu");
     lz_node *x = lz_mx_in(c, a), *w = lz_mx_decompose(c, LZ_OP_LU, false, x), *low = NULL,
             *up = NULL, *p = NULL;
@@ -141,6 +148,7 @@ static lz_node *solve(lz_tracer *c, lz_node *a, lz_node *b, bool left)
 
 lz_tensor *lz_linalg_solve_at(lz_tensor *a, lz_tensor *b, bool left, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_linalg_solve");
     lz_node *x = lz_mx_square(lz_mx_in(c, a)), *y = x ? IN(b) : NULL;
@@ -158,6 +166,7 @@ static lz_node *inverse(lz_tracer *c, lz_node *a)
 
 lz_tensor *lz_linalg_inv_at(lz_tensor *a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_inv");
     return lz_tracer_end(c, inverse(c, lz_mx_square(lz_mx_in(c, a))));
 }
@@ -180,6 +189,7 @@ static lz_node *diagonal_of(lz_tracer *c, lz_node *a, lz_node **sign)
 
 lz_tensor *lz_linalg_det_at(lz_tensor *a, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_det");
     lz_node *sign = NULL, *d = diagonal_of(c, lz_mx_square(lz_mx_in(c, a)), &sign);
     return lz_tracer_end(c, d ? MUL(sign, lz_mx_over_last(c, LZ_OP_MULTIPLY, d, 1)) : NULL);
@@ -187,6 +197,7 @@ lz_tensor *lz_linalg_det_at(lz_tensor *a, const lz_site *site)
 
 lz_tensor *lz_linalg_slogdet_at(lz_tensor *a, lz_tensor **logabsdet, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_slogdet");
     lz_node *sign = NULL, *d = diagonal_of(c, lz_mx_square(lz_mx_in(c, a)), &sign);
     lz_tracer_also(c, d ? lz_mx_over_last(c, LZ_OP_ADD, LOG(ABS(d)), 1) : NULL, logabsdet);
@@ -217,6 +228,7 @@ static lz_node *power(lz_tracer *c, lz_node *a, int64_t n)
 
 lz_tensor *lz_linalg_matrix_power_at(lz_tensor *a, int64_t n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linalg_matrix_power");
     return lz_tracer_end(c, power(c, lz_mx_square(lz_mx_in(c, a)), n));
 }

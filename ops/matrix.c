@@ -186,6 +186,7 @@ lz_node *lz_mx_divide(lz_tracer *c, lz_node *a, lz_node *b)
 
 lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_lu");
     lz_node *w = lz_mx_decompose(c, LZ_OP_LU, false, IN(a));
     lz_tracer_also(c, w ? lz_tracer_result(c, w, 1) : NULL, pivots);
@@ -195,6 +196,7 @@ lz_tensor *lz_hlo_lu_at(lz_tensor *a, lz_tensor **pivots, lz_tensor **order, con
 
 lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_qr");
     lz_node *w = lz_mx_decompose(c, LZ_OP_QR, complete, IN(a));
     lz_tracer_also(c, w ? lz_tracer_result(c, w, 1) : NULL, r);
@@ -203,6 +205,7 @@ lz_tensor *lz_hlo_qr_at(lz_tensor *a, bool complete, lz_tensor **r, const lz_sit
 
 lz_tensor *lz_hlo_geqrf_at(lz_tensor *a, lz_tensor **taus, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_geqrf");
     lz_node *w = lz_mx_decompose(c, LZ_OP_GEQRF, false, IN(a));
     lz_tracer_also(c, w ? lz_tracer_result(c, w, 1) : NULL, taus);
@@ -211,6 +214,7 @@ lz_tensor *lz_hlo_geqrf_at(lz_tensor *a, lz_tensor **taus, const lz_site *site)
 
 lz_tensor *lz_hlo_svd_at(lz_tensor *a, bool full, lz_tensor **s, lz_tensor **v, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_hlo_svd");
     lz_node *w = lz_mx_decompose(c, LZ_OP_SVD, full, IN(a));
     lz_tracer_also(c, w ? lz_tracer_result(c, w, 1) : NULL, s);

@@ -90,6 +90,7 @@ lz_tensor *lz_native_layer_norm_at(lz_tensor *x, lz_shape normalized_shape, lz_t
                                    lz_tensor *bias, double eps, lz_tensor **mean, lz_tensor **rstd,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     lz_ints dims;
     lz_dtype d;
@@ -156,6 +157,7 @@ lz_tensor *lz_native_layer_norm_backward_at(lz_tensor *grad, lz_tensor *x,
                                             lz_tensor **grad_weight, lz_tensor **grad_bias,
                                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     lz_ints dims;
     lz_dtype d;
@@ -206,6 +208,7 @@ lz_tensor *lz_native_group_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
                                    double eps, lz_tensor **mean, lz_tensor **rstd,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     lz_shape four;
     lz_dtype d;
@@ -232,6 +235,7 @@ lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_te
                                             lz_tensor **grad_weight, lz_tensor **grad_bias,
                                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     lz_shape four;
     lz_dtype d;
@@ -307,6 +311,7 @@ lz_tensor *lz_native_batch_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
                                    lz_tensor *running_mean, lz_tensor *running_var,
                                    const lz_native_batch_norm_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     static const lz_ints channel = {.n = 1, .v = {1}};
     lz_reduced_dims r;
     lz_dims rest = {1, {0}};

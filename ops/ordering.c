@@ -64,6 +64,7 @@ static lz_node *sorted(lz_tracer *c, lz_node *x, int64_t dim, bool descending, l
 lz_tensor *lz_sort_at(lz_tensor *x, int64_t dim, bool descending, lz_tensor **indices,
                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_sort");
     lz_node *i, *v = sorted(c, IN(x), dim, descending, &i);
     lz_tracer_also(c, i, indices);
@@ -72,6 +73,7 @@ lz_tensor *lz_sort_at(lz_tensor *x, int64_t dim, bool descending, lz_tensor **in
 
 lz_tensor *lz_argsort_at(lz_tensor *x, int64_t dim, bool descending, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_argsort");
     lz_node *i;
     (void)sorted(c, IN(x), dim, descending, &i);
@@ -80,6 +82,7 @@ lz_tensor *lz_argsort_at(lz_tensor *x, int64_t dim, bool descending, const lz_si
 
 lz_tensor *lz_msort_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_msort");
     lz_node *n = IN(x);
     int64_t dim = 0;
@@ -121,6 +124,7 @@ static lz_node *topk(lz_tracer *c, lz_node *x, int64_t k, int64_t dim, bool larg
 lz_tensor *lz_topk_at(lz_tensor *x, int64_t k, int64_t dim, bool largest, lz_tensor **indices,
                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_topk");
     lz_node *i = NULL, *v = topk(c, IN(x), k, dim, largest, &i);
     lz_tracer_also(c, v ? i : NULL, indices);
@@ -160,6 +164,7 @@ static lz_node *kth(lz_tracer *c, lz_node *rows, int64_t k, int64_t dim)
 lz_tensor *lz_kthvalue_at(lz_tensor *x, int64_t k, int64_t dim, bool keepdim, lz_tensor **indices,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_kthvalue");
     lz_node *n = IN(x);
     int64_t d = dim;
@@ -209,12 +214,14 @@ static lz_tensor *median_of(const char *name, lz_tensor *x, int64_t dim, bool ke
 lz_tensor *lz_median_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return median_of("lz_median", x, dim, keepdim, indices, false, site);
 }
 
 lz_tensor *lz_nanmedian_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                            const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return median_of("lz_nanmedian", x, dim, keepdim, indices, true, site);
 }
 
@@ -246,6 +253,7 @@ static lz_node *mode(lz_tracer *c, lz_node *rows, int64_t dim)
 lz_tensor *lz_mode_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_mode");
     lz_node *n = IN(x);
     int64_t d = dim;
@@ -382,24 +390,28 @@ static lz_tensor *by_tensor(const char *name, lz_tensor *x, lz_tensor *q,
 
 lz_tensor *lz_quantile_at(lz_tensor *x, double q, const lz_quantile_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return by_number("lz_quantile", x, q, o, false, site);
 }
 
 lz_tensor *lz_nanquantile_at(lz_tensor *x, double q, const lz_quantile_options *o,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return by_number("lz_nanquantile", x, q, o, true, site);
 }
 
 lz_tensor *lz_quantile_tensor_at(lz_tensor *x, lz_tensor *q, const lz_quantile_options *o,
                                  const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return by_tensor("lz_quantile_tensor", x, q, o, false, site);
 }
 
 lz_tensor *lz_nanquantile_tensor_at(lz_tensor *x, lz_tensor *q, const lz_quantile_options *o,
                                     const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return by_tensor("lz_nanquantile_tensor", x, q, o, true, site);
 }
 
@@ -432,6 +444,7 @@ static lz_node *positions(lz_tracer *c, lz_node *rows, lz_node *values, bool rig
 lz_tensor *lz_searchsorted_at(lz_tensor *sorted_rows, lz_tensor *values, bool right,
                               const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_searchsorted");
     lz_node *s = IN(sorted_rows), *v = s ? IN(values) : NULL;
     return lz_tracer_end(c, positions(c, s, v, right));
@@ -439,6 +452,7 @@ lz_tensor *lz_searchsorted_at(lz_tensor *sorted_rows, lz_tensor *values, bool ri
 
 lz_tensor *lz_bucketize_at(lz_tensor *x, lz_tensor *boundaries, bool right, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_bucketize");
     lz_node *v = IN(x), *b = v ? IN(boundaries) : NULL;
     if (b && lz_tracer_shape(b)->rank != 1) {

@@ -34,11 +34,13 @@ static lz_tensor *with_alpha(const char *name, lz_op op, lz_tensor *a, lz_tensor
 
 lz_tensor *lz_add_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_alpha("lz_add_alpha", LZ_OP_ADD, a, b, alpha, site);
 }
 
 lz_tensor *lz_sub_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return with_alpha("lz_sub_alpha", LZ_OP_SUBTRACT, a, b, alpha, site);
 }
 
@@ -72,12 +74,14 @@ static lz_tensor *fused(const char *name, lz_op op, lz_tensor *x, lz_tensor *a, 
 lz_tensor *lz_addcmul_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return fused("lz_addcmul", LZ_OP_MULTIPLY, x, a, b, value, site);
 }
 
 lz_tensor *lz_addcdiv_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, double value,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return fused("lz_addcdiv", LZ_OP_DIVIDE, x, a, b, value, site);
 }
 
@@ -93,6 +97,7 @@ static lz_node *lerp(lz_tracer *c, lz_node *a, lz_node *b, lz_node *w)
 
 lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_lerp");
     lz_node *a = lz_tracer_float(c, IN(start)), *b = a ? lz_tracer_float(c, IN(end)) : NULL,
             *w = b ? lz_tracer_float(c, IN(weight)) : NULL;
@@ -101,6 +106,7 @@ lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight, const
 
 lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_lerp_scalar");
     lz_node *a = lz_tracer_float(c, IN(start)), *b = a ? lz_tracer_float(c, IN(end)) : NULL;
     if (!b || !lz_tracer_match(c, &a, &b))
@@ -127,6 +133,7 @@ static lz_node *divided(lz_tracer *c, lz_node *a, lz_node *b, const char *mode)
 lz_tensor *lz_div_mode_at(lz_tensor *a, lz_tensor *b, const char *rounding_mode,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_div_mode");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     return lz_tracer_end(c,
@@ -136,6 +143,7 @@ lz_tensor *lz_div_mode_at(lz_tensor *a, lz_tensor *b, const char *rounding_mode,
 lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mode,
                                  const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_div_scalar_mode");
     lz_node *x = IN(a), *y = lz_tracer_scalar_for(c, &x, b, !rounding_mode);
     return lz_tracer_end(c, y ? divided(c, x, y, rounding_mode) : NULL);
@@ -143,6 +151,7 @@ lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mo
 
 lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scalar_pow");
     lz_node *x = IN(exponent), *b = lz_tracer_scalar_for(c, &x, base, false);
     return lz_tracer_end(c, b ? POW(b, x) : NULL);
@@ -169,6 +178,7 @@ static lz_node *clamp(lz_tracer *c, lz_node *x, lz_node *lo, lz_node *hi)
 
 lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_clamp_tensor");
     lz_node *n = IN(x), *l = n && lo ? IN(lo) : NULL, *h = n && hi && (l || !lo) ? IN(hi) : NULL;
     return lz_tracer_end(c, n && (l || !lo) && (h || !hi) ? clamp(c, n, l, h) : NULL);
@@ -184,11 +194,13 @@ static lz_tensor *clamp_one(const char *name, lz_tensor *x, double bound, bool l
 
 lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return clamp_one("lz_clamp_min", x, lo, true, site);
 }
 
 lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return clamp_one("lz_clamp_max", x, hi, false, site);
 }
 
@@ -196,6 +208,7 @@ lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site)
 
 lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_round_decimals");
     lz_node *n = IN(x);
     if (n && (decimals < -18 || decimals > 18)) {
@@ -214,6 +227,7 @@ lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site)
 
 lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_logit");
     lz_node *n = lz_tracer_float(c, IN(x));
     lz_dtype d = lz_tracer_dtype(n);
@@ -233,6 +247,7 @@ static double largest(lz_dtype d)
 
 lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_nan_to_num");
     OPTIONS(lz_nan_to_num_options, p, .nan = 0);
     lz_node *n = p ? IN(x) : NULL;
@@ -273,6 +288,7 @@ static lz_node *isclose(lz_tracer *c, lz_node *a, lz_node *b, const lz_isclose_o
 lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_isclose");
     OPTIONS(lz_isclose_options, p, LZ_ISCLOSE_DEFAULTS);
     lz_node *x = p ? IN(a) : NULL, *y = x ? IN(b) : NULL;
@@ -288,6 +304,7 @@ static lz_node *all_true(lz_tracer *c, lz_node *x)
 lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_allclose");
     OPTIONS(lz_isclose_options, p, LZ_ISCLOSE_DEFAULTS);
     lz_node *x = p ? IN(a) : NULL, *y = x ? IN(b) : NULL;
@@ -296,6 +313,7 @@ lz_tensor *lz_allclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *
 
 lz_tensor *lz_equal_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_equal");
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     if (!y)

@@ -119,11 +119,13 @@ static lz_tensor *maxima(const char *name, int n, lz_tensor *x, const lz_pool_op
 #define MAX_POOL(name, n)                                                                          \
     lz_tensor *name##_at(lz_tensor *x, const lz_pool_options *o, const lz_site *site)              \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         return maxima(#name, n, x, o, false, NULL, site);                                          \
     }                                                                                              \
     lz_tensor *name##_with_indices_at(lz_tensor *x, const lz_pool_options *o, lz_tensor **indices, \
                                       const lz_site *site)                                         \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         return maxima(#name "_with_indices", n, x, o, true, indices, site);                        \
     }
 MAX_POOL(lz_max_pool1d, 1)
@@ -186,6 +188,7 @@ static lz_tensor *averages(const char *name, int n, lz_tensor *x, const lz_pool_
 #define AVG_POOL(name, n)                                                                          \
     lz_tensor *name##_at(lz_tensor *x, const lz_pool_options *o, const lz_site *site)              \
     {                                                                                              \
+        LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         return averages(#name, n, x, o, site);                                                     \
     }
 AVG_POOL(lz_avg_pool1d, 1)

@@ -50,11 +50,13 @@ static lz_tensor *like(const char *name, lz_tensor *x, lz_dtype dtype, bool norm
 
 lz_tensor *lz_rand_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return like("lz_rand_like", x, dtype, false, site);
 }
 
 lz_tensor *lz_randn_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return like("lz_randn_like", x, dtype, true, site);
 }
 
@@ -63,6 +65,7 @@ lz_tensor *lz_randn_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_uniform");
     if (!float_dtype(dtype))
         return lz_tracer_end(c, NULL);
@@ -83,6 +86,7 @@ lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high
 lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_randint");
     if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%s: numbers are drawn", lz_dtype_name(dtype));
@@ -117,6 +121,7 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
  * impossible. */
 lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_shape s = {.rank = 1, .dims = {n}};
     BEGIN("lz_randperm");
     if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_type_get(dtype, &s)) {
@@ -151,12 +156,14 @@ static lz_tensor *normal(const char *name, lz_dtype dtype, lz_shape shape, doubl
 lz_tensor *lz_normal_scalar_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                                const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return normal("lz_normal_scalar", dtype, shape, mean, std, false, site);
 }
 
 lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double std,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return normal("lz_log_normal", dtype, shape, mean, std, true, site);
 }
 
@@ -165,6 +172,7 @@ lz_tensor *lz_log_normal_at(lz_dtype dtype, lz_shape shape, double mean, double 
 lz_tensor *lz_cauchy_at(lz_dtype dtype, lz_shape shape, double median, double sigma,
                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cauchy");
     if (!float_dtype(dtype))
         return lz_tracer_end(c, NULL);
@@ -188,6 +196,7 @@ static lz_node *exponential(lz_tracer *c, lz_dtype d, const lz_shape *s, const l
 
 lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_exponential");
     if (!float_dtype(dtype))
         return lz_tracer_end(c, NULL);
@@ -202,6 +211,7 @@ lz_tensor *lz_exponential_at(lz_dtype dtype, lz_shape shape, double lambd, const
 /* floor(ln(1 - u) / ln(1 - p)) + 1 */
 lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_geometric");
     if (dtype == LZ_BOOL || dtype == LZ_C64 || !lz_dtype_size(dtype)) {
         LZ_FAIL(LZ_EDTYPE, "%s: numbers are drawn", lz_dtype_name(dtype));
@@ -219,6 +229,7 @@ lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, const lz_si
 
 lz_tensor *lz_bernoulli_at(lz_tensor *p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_bernoulli");
     lz_node *n = IN(p);
     return lz_tracer_end(c,
@@ -235,6 +246,7 @@ static bool probability(double p)
 
 lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_bernoulli_p");
     lz_node *n = IN(x);
     if (!n || !probability(p))
@@ -245,6 +257,7 @@ lz_tensor *lz_bernoulli_p_at(lz_tensor *x, double p, const lz_site *site)
 
 lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_normal");
     lz_node *m = lz_tracer_float(c, IN(mean)), *s = m ? lz_tracer_float(c, IN(std)) : NULL;
     if (!s || !lz_tracer_match(c, &m, &s))
@@ -259,6 +272,7 @@ lz_tensor *lz_normal_at(lz_tensor *mean, lz_tensor *std, const lz_site *site)
 lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_multinomial");
     lz_node *n = IN(p);
@@ -301,6 +315,7 @@ lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement
 lz_tensor *lz_native_dropout_at(lz_tensor *x, double p, bool train, lz_tensor **mask,
                                 const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *m = NULL, *y = NULL;
     BEGIN("lz_native_dropout");
     lz_node *n = lz_tracer_float(c, IN(x));

@@ -24,12 +24,14 @@ static lz_node *total(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_option
 
 lz_tensor *lz_sum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_sum");
     return lz_tracer_end(c, total(c, LZ_OP_ADD, lz_tracer_in(c, x), o));
 }
 
 lz_tensor *lz_prod_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_prod");
     return lz_tracer_end(c, total(c, LZ_OP_MULTIPLY, lz_tracer_in(c, x), o));
 }
@@ -53,6 +55,7 @@ static lz_node *mean(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 
 lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_mean");
     return lz_tracer_end(c, mean(c, lz_tracer_in(c, x), o));
 }
@@ -72,12 +75,14 @@ static lz_node *extreme(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_opti
 
 lz_tensor *lz_amax_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_amax");
     return lz_tracer_end(c, extreme(c, LZ_OP_MAXIMUM, lz_tracer_in(c, x), o));
 }
 
 lz_tensor *lz_amin_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_amin");
     return lz_tracer_end(c, extreme(c, LZ_OP_MINIMUM, lz_tracer_in(c, x), o));
 }
@@ -92,12 +97,14 @@ static lz_node *truth(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_option
 
 lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_any");
     return lz_tracer_end(c, truth(c, LZ_OP_OR, lz_tracer_in(c, x), o));
 }
 
 lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_all");
     return lz_tracer_end(c, truth(c, LZ_OP_AND, lz_tracer_in(c, x), o));
 }
@@ -120,6 +127,7 @@ static lz_node *variance(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 
 lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_var");
     return lz_tracer_end(c, variance(c, lz_tracer_in(c, x), o));
 }
@@ -145,6 +153,7 @@ static lz_node *logsumexp(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 
 lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_logsumexp");
     return lz_tracer_end(c, logsumexp(c, lz_tracer_in(c, x), o));
 }
@@ -173,12 +182,14 @@ lz_node *lz_tracer_softmax(lz_tracer *c, lz_node *x, int64_t dim, bool logarithm
 
 lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_softmax");
     return lz_tracer_end(c, lz_tracer_softmax(c, lz_tracer_in(c, x), dim, false));
 }
 
 lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_log_softmax");
     return lz_tracer_end(c, lz_tracer_softmax(c, lz_tracer_in(c, x), dim, true));
 }
@@ -275,6 +286,7 @@ lz_node *lz_tracer_matmul(lz_tracer *c, lz_node *a, lz_node *b)
 
 lz_tensor *lz_matmul_at(lz_tensor *a, lz_tensor *b, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_matmul");
     lz_node *x = lz_tracer_in(c, a), *y = x ? lz_tracer_in(c, b) : NULL;
     return lz_tracer_end(c, lz_tracer_matmul(c, x, y));
@@ -303,6 +315,7 @@ static lz_node *linear(lz_tracer *c, lz_node *x, lz_node *w, lz_node *bias)
 
 lz_tensor *lz_linear_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linear");
     lz_node *a = lz_tracer_in(c, x), *w = a ? lz_tracer_in(c, weight) : NULL,
             *b = w && bias ? lz_tracer_in(c, bias) : NULL;

@@ -71,6 +71,7 @@ static lz_node *nearest_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, 
 lz_tensor *lz_upsample_nearest_at(lz_tensor *x, lz_shape size, const double *scales, bool exact,
                                   const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_upsample_nearest");
     lz_node *n = IN(x);
     if (!n || !resizable(n, &size, scales, 1, 3))
@@ -170,12 +171,14 @@ static lz_tensor *resize(const char *name, lz_tensor *x, lz_shape size, bool ali
 lz_tensor *lz_upsample_linear_at(lz_tensor *x, lz_shape size, bool align_corners,
                                  const double *scales, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return resize("lz_upsample_linear", x, size, align_corners, scales, false, site);
 }
 
 lz_tensor *lz_upsample_bicubic2d_at(lz_tensor *x, lz_shape size, bool align_corners,
                                     const double *scales, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return resize("lz_upsample_bicubic2d", x, size, align_corners, scales, true, site);
 }
 
@@ -334,6 +337,7 @@ static lz_node *grid_sampler(lz_tracer *c, lz_node *x, lz_node *grid, lz_grid_mo
 lz_tensor *lz_grid_sampler_2d_at(lz_tensor *x, lz_tensor *grid, lz_grid_mode mode,
                                  lz_grid_padding padding, bool align_corners, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_grid_sampler_2d");
     lz_node *n = lz_tracer_float(c, IN(x)), *g = n ? lz_tracer_float(c, IN(grid)) : NULL;
     return lz_tracer_end(c, g ? grid_sampler(c, n, g, mode, padding, align_corners) : NULL);
@@ -353,6 +357,7 @@ static lz_node *base(lz_tracer *c, lz_dtype d, const lz_shape *s, int64_t dim, b
 lz_tensor *lz_affine_grid_generator_at(lz_tensor *theta, lz_shape size, bool align_corners,
                                        const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_affine_grid_generator");
     lz_node *t = lz_tracer_float(c, IN(theta));

@@ -49,6 +49,7 @@ static lz_node *reshape(lz_tracer *c, lz_node *x, lz_shape s)
 
 lz_tensor *lz_reshape_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_reshape");
     return lz_tracer_end(c, reshape(c, lz_tracer_in(c, x), shape));
 }
@@ -77,12 +78,14 @@ lz_node *lz_tracer_permute(lz_tracer *c, lz_node *x, const lz_dims *d)
 
 lz_tensor *lz_permute_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_permute");
     return lz_tracer_end(c, lz_tracer_permute(c, lz_tracer_in(c, x), &dims));
 }
 
 lz_tensor *lz_transpose_at(lz_tensor *x, int64_t dim0, int64_t dim1, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_transpose");
     lz_node *n = lz_tracer_in(c, x);
     if (n && lz_tracer_dim(dim0, type_of(n)->shape.rank, &dim0) &&
@@ -115,6 +118,7 @@ static lz_node *expand(lz_tracer *c, lz_node *x, lz_shape s)
 
 lz_tensor *lz_expand_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_expand");
     return lz_tracer_end(c, expand(c, lz_tracer_in(c, x), shape));
 }
@@ -135,6 +139,7 @@ lz_node *lz_tracer_squeeze(lz_tracer *c, lz_node *x, int64_t dim)
 
 lz_tensor *lz_squeeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_squeeze");
     return lz_tracer_end(c, lz_tracer_squeeze(c, lz_tracer_in(c, x), dim));
 }
@@ -158,6 +163,7 @@ lz_node *lz_tracer_unsqueeze(lz_tracer *c, lz_node *x, int64_t dim)
 
 lz_tensor *lz_unsqueeze_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_unsqueeze");
     return lz_tracer_end(c, lz_tracer_unsqueeze(c, lz_tracer_in(c, x), dim));
 }
@@ -190,6 +196,7 @@ static lz_node *flatten(lz_tracer *c, lz_node *x, int64_t first, int64_t last)
 
 lz_tensor *lz_flatten_at(lz_tensor *x, int64_t start_dim, int64_t end_dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_flatten");
     return lz_tracer_end(c, flatten(c, lz_tracer_in(c, x), start_dim, end_dim));
 }
@@ -262,12 +269,14 @@ static lz_node *join(lz_tracer *c, lz_tensor *const *xs, int n, int64_t dim, boo
 
 lz_tensor *lz_cat_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cat");
     return lz_tracer_end(c, join(c, xs, n, dim, false));
 }
 
 lz_tensor *lz_stack_at(lz_tensor *const *xs, int n, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_stack");
     return lz_tracer_end(c, join(c, xs, n, dim, true));
 }
@@ -325,6 +334,7 @@ static lz_node *slice(lz_tracer *c, lz_node *x, int64_t dim, int64_t start, int6
 lz_tensor *lz_slice_at(lz_tensor *x, int64_t dim, int64_t start, int64_t end, int64_t step,
                        const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_slice");
     return lz_tracer_end(c, slice(c, lz_tracer_in(c, x), dim, start, end, step));
 }
@@ -354,6 +364,7 @@ static lz_node *select_index(lz_tracer *c, lz_node *x, int64_t dim, int64_t inde
 
 lz_tensor *lz_select_at(lz_tensor *x, int64_t dim, int64_t index, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_select");
     return lz_tracer_end(c, select_index(c, lz_tracer_in(c, x), dim, index));
 }
@@ -390,6 +401,7 @@ lz_node *lz_tracer_flip(lz_tracer *c, lz_node *x, const lz_dims *d)
 
 lz_tensor *lz_flip_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_flip");
     return lz_tracer_end(c, lz_tracer_flip(c, lz_tracer_in(c, x), &dims));
 }
@@ -424,12 +436,14 @@ static lz_node *pad_nd(lz_tracer *c, lz_node *x, const int64_t *pad, int n, doub
 lz_tensor *lz_constant_pad_nd_at(lz_tensor *x, const int64_t *pad, int n, double value,
                                  const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_constant_pad_nd");
     return lz_tracer_end(c, pad_nd(c, lz_tracer_in(c, x), pad, n, value));
 }
 
 lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_to");
     lz_node *n = lz_tracer_in(c, x);
     if (n && !lz_dtype_size(dtype)) {

@@ -85,6 +85,7 @@ static lz_node *slice_scatter(lz_tracer *c, lz_node *x, lz_node *src, int64_t di
 lz_tensor *lz_slice_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t start,
                                int64_t end, int64_t step, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_slice_scatter");
     lz_node *n = IN(x), *s = n ? IN(src) : NULL;
     return lz_tracer_end(c, s ? slice_scatter(c, n, s, dim, start, end, step) : NULL);
@@ -93,6 +94,7 @@ lz_tensor *lz_slice_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_
 lz_tensor *lz_select_scatter_at(lz_tensor *x, lz_tensor *src, int64_t dim, int64_t index,
                                 const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_select_scatter");
     lz_node *n = IN(x), *s = n ? IN(src) : NULL;
     if (!s)
@@ -182,6 +184,7 @@ static lz_node *diagonal_scatter(lz_tracer *c, lz_node *x, lz_node *src, int64_t
 lz_tensor *lz_diagonal_scatter_at(lz_tensor *x, lz_tensor *src, int64_t offset, int64_t dim1,
                                   int64_t dim2, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_diagonal_scatter");
     lz_node *n = IN(x), *s = n ? IN(src) : NULL;
     return lz_tracer_end(c, s ? diagonal_scatter(c, n, s, offset, dim1, dim2) : NULL);
@@ -190,6 +193,7 @@ lz_tensor *lz_diagonal_scatter_at(lz_tensor *x, lz_tensor *src, int64_t offset, 
 lz_tensor *lz_as_strided_scatter_at(lz_tensor *x, lz_tensor *src, const int64_t *strides,
                                     int64_t offset, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_attr_any a;
     BEGIN("lz_as_strided_scatter");
     lz_node *n = IN(x), *s = n ? IN(src) : NULL;
@@ -229,12 +233,14 @@ static lz_node *triangle(lz_tracer *c, lz_node *x, int64_t k, bool lower)
 
 lz_tensor *lz_tril_at(lz_tensor *x, int64_t diagonal, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_tril");
     return lz_tracer_end(c, triangle(c, IN(x), diagonal, true));
 }
 
 lz_tensor *lz_triu_at(lz_tensor *x, int64_t diagonal, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_triu");
     return lz_tracer_end(c, triangle(c, IN(x), diagonal, false));
 }
@@ -260,12 +266,14 @@ static lz_node *diag_embed(lz_tracer *c, lz_node *x, int64_t offset, int64_t d1,
 lz_tensor *lz_diag_embed_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_diag_embed");
     return lz_tracer_end(c, diag_embed(c, IN(x), offset, dim1, dim2));
 }
 
 lz_tensor *lz_diag_at(lz_tensor *x, int64_t offset, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_diag");
     lz_node *n = IN(x);
@@ -306,16 +314,19 @@ static lz_tensor *stacked(const char *name, lz_tensor *const *xs, int n, int ran
 
 lz_tensor *lz_hstack_at(lz_tensor *const *xs, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return stacked("lz_hstack", xs, n, 1, 1, site);
 }
 
 lz_tensor *lz_vstack_at(lz_tensor *const *xs, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return stacked("lz_vstack", xs, n, 2, 0, site);
 }
 
 lz_tensor *lz_dstack_at(lz_tensor *const *xs, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return stacked("lz_dstack", xs, n, 3, 2, site);
 }
 
@@ -352,6 +363,7 @@ static lz_node *block_diag(lz_tracer *c, lz_node **o, int n)
 
 lz_tensor *lz_block_diag_at(lz_tensor *const *xs, int n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_node *few[16], *r = NULL;
     BEGIN("lz_block_diag");
     lz_node **o = lz_tracer_operands(c, xs, n, few);
@@ -365,6 +377,7 @@ lz_tensor *lz_block_diag_at(lz_tensor *const *xs, int n, const lz_site *site)
 lz_status lz_meshgrid_at(lz_tensor *const *xs, int n, const char *indexing, lz_tensor **out,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_node *few[16];
     lz_shape grid = {.rank = n};
     BEGIN("lz_meshgrid");
@@ -409,6 +422,7 @@ lz_status lz_meshgrid_at(lz_tensor *const *xs, int n, const char *indexing, lz_t
 
 lz_tensor *lz_vander_at(lz_tensor *x, int64_t n, bool increasing, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_vander");
     lz_node *v = IN(x);
@@ -431,6 +445,7 @@ lz_tensor *lz_vander_at(lz_tensor *x, int64_t n, bool increasing, const lz_site 
 
 lz_tensor *lz_empty_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_empty");
     return lz_tracer_end(c, lz_type_get(dtype, &shape)
                                 ? lz_tracer_fill(c, lz_tracer_const(c, dtype, 0, NULL), &shape)
@@ -452,21 +467,25 @@ static lz_tensor *like(const char *name, lz_tensor *x, double v, bool argument, 
 
 lz_tensor *lz_zeros_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return like("lz_zeros_like", x, 0, false, dtype, site);
 }
 
 lz_tensor *lz_ones_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return like("lz_ones_like", x, 1, false, dtype, site);
 }
 
 lz_tensor *lz_full_like_at(lz_tensor *x, double value, lz_dtype dtype, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return like("lz_full_like", x, value, true, dtype, site);
 }
 
 lz_tensor *lz_eye_at(lz_dtype dtype, int64_t n, int64_t m, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_shape s = {.rank = 2, .dims = {n, m}};
     BEGIN("lz_eye");
     if (!lz_type_get(dtype, &s))
@@ -501,6 +520,7 @@ static lz_node *linspace(lz_tracer *c, lz_dtype d, double start, double end, int
 lz_tensor *lz_linspace_at(lz_dtype dtype, double start, double end, int64_t steps,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_linspace");
     return lz_tracer_end(c, TO(linspace(c, dtype, start, end, steps), dtype));
 }
@@ -508,6 +528,7 @@ lz_tensor *lz_linspace_at(lz_dtype dtype, double start, double end, int64_t step
 lz_tensor *lz_logspace_at(lz_dtype dtype, double start, double end, int64_t steps, double base,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_logspace");
     lz_node *e = linspace(c, dtype, start, end, steps);
     return lz_tracer_end(c, e ? TO(POW(ARG(e, base), e), dtype) : NULL);
@@ -556,10 +577,12 @@ static lz_tensor *triangle_indices(const char *name, int64_t rows, int64_t cols,
 
 lz_tensor *lz_tril_indices_at(int64_t rows, int64_t cols, int64_t offset, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return triangle_indices("lz_tril_indices", rows, cols, offset, true, site);
 }
 
 lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return triangle_indices("lz_triu_indices", rows, cols, offset, false, site);
 }

@@ -20,6 +20,7 @@ static lz_node *polygamma(lz_tracer *c, int n, lz_node *x)
 
 lz_tensor *lz_polygamma_at(int n, lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_polygamma");
     return lz_tracer_end(c, polygamma(c, n, IN(x)));
 }
@@ -46,6 +47,7 @@ static lz_node *mvlgamma(lz_tracer *c, lz_node *x, int p)
 
 lz_tensor *lz_mvlgamma_at(lz_tensor *x, int p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_mvlgamma");
     return lz_tracer_end(c, mvlgamma(c, IN(x), p));
 }

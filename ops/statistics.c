@@ -42,18 +42,21 @@ static lz_tensor *deviation(const char *name, bool std, lz_tensor *x, lz_tensor 
 
 lz_tensor *lz_std_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return deviation("lz_std", true, x, NULL, o, site);
 }
 
 lz_tensor *lz_var_mean_at(lz_tensor *x, lz_tensor **mean, const lz_reduce_options *o,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return deviation("lz_var_mean", false, x, mean, o, site);
 }
 
 lz_tensor *lz_std_mean_at(lz_tensor *x, lz_tensor **mean, const lz_reduce_options *o,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return deviation("lz_std_mean", true, x, mean, o, site);
 }
 
@@ -62,6 +65,7 @@ lz_tensor *lz_std_mean_at(lz_tensor *x, lz_tensor **mean, const lz_reduce_option
 lz_tensor *lz_aminmax_at(lz_tensor *x, lz_tensor **max, const lz_reduce_options *o,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     lz_node *low = NULL, *high = NULL;
     BEGIN("lz_aminmax");
@@ -123,12 +127,14 @@ static lz_tensor *extreme_along(const char *name, bool max, lz_tensor *x, int64_
 lz_tensor *lz_max_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return extreme_along("lz_max_dim", true, x, dim, keepdim, indices, site);
 }
 
 lz_tensor *lz_min_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **indices,
                          const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return extreme_along("lz_min_dim", false, x, dim, keepdim, indices, site);
 }
 
@@ -136,6 +142,7 @@ lz_tensor *lz_min_dim_at(lz_tensor *x, int64_t dim, bool keepdim, lz_tensor **in
 
 lz_tensor *lz_count_nonzero_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     BEGIN("lz_count_nonzero");
     lz_node *n = IN(x);
@@ -173,16 +180,19 @@ static lz_tensor *without_nan(const char *name, bool mean, lz_tensor *x, const l
 
 lz_tensor *lz_nansum_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return without_nan("lz_nansum", false, x, o, site);
 }
 
 lz_tensor *lz_nanmean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     return without_nan("lz_nanmean", true, x, o, site);
 }
 
 lz_tensor *lz_trace_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     lz_reduced_dims r;
     BEGIN("lz_trace");
@@ -237,6 +247,7 @@ static lz_node *norm(lz_tracer *c, lz_node *x, double p, const lz_reduced_dims *
 
 lz_tensor *lz_linalg_vector_norm_at(lz_tensor *x, const lz_norm_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     BEGIN("lz_linalg_vector_norm");
     OPTIONS(lz_norm_options, p, LZ_NORM_DEFAULTS);
@@ -279,12 +290,14 @@ static lz_node *renorm(lz_tracer *c, lz_node *x, double p, int64_t dim, double m
 
 lz_tensor *lz_renorm_at(lz_tensor *x, double p, int64_t dim, double maxnorm, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_renorm");
     return lz_tracer_end(c, renorm(c, lz_tracer_float(c, IN(x)), p, dim, maxnorm));
 }
 
 lz_tensor *lz_dist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     BEGIN("lz_dist");
     lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
@@ -327,6 +340,7 @@ static lz_node *cdist(lz_tracer *c, lz_node *a, lz_node *b, double p)
 
 lz_tensor *lz_cdist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_cdist");
     lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
     return lz_tracer_end(c, y ? cdist(c, x, y, p) : NULL);
@@ -371,6 +385,7 @@ static lz_node *pdist(lz_tracer *c, lz_node *x, double p)
 
 lz_tensor *lz_pdist_at(lz_tensor *x, double p, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_pdist");
     return lz_tracer_end(c, pdist(c, lz_tracer_float(c, IN(x)), p));
 }
@@ -378,6 +393,7 @@ lz_tensor *lz_pdist_at(lz_tensor *x, double p, const lz_site *site)
 lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, double eps,
                                    const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_reduced_dims r;
     BEGIN("lz_cosine_similarity");
     lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
@@ -449,6 +465,7 @@ static lz_node *histc(lz_tracer *c, lz_node *x, int64_t bins, double min, double
 
 lz_tensor *lz_histc_at(lz_tensor *x, int64_t bins, double min, double max, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_histc");
     return lz_tracer_end(c, histc(c, IN(x), bins, min, max));
 }
@@ -478,6 +495,7 @@ static lz_node *bincount(lz_tracer *c, lz_node *x, lz_node *w, int64_t size)
 
 lz_tensor *lz_bincount_at(lz_tensor *x, lz_tensor *weights, int64_t size, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_bincount");
     lz_node *n = IN(x), *w = n && weights ? IN(weights) : NULL;
     return lz_tracer_end(c, n && (w || !weights) ? bincount(c, n, w, size) : NULL);

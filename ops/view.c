@@ -12,12 +12,14 @@ static const char *text_of(const lz_node *x, char *text)
 
 lz_tensor *lz_clone_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_clone");
     return lz_tracer_end(c, IN(x));
 }
 
 lz_tensor *lz_t_at(lz_tensor *x, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_t");
     lz_node *n = IN(x);
@@ -74,6 +76,7 @@ static lz_node *move_dims(lz_tracer *c, lz_node *x, const int64_t *from, const i
 
 lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     int64_t from[LZ_MAX_RANK], to[LZ_MAX_RANK];
     BEGIN("lz_movedim");
     lz_node *n = IN(x);
@@ -87,6 +90,7 @@ lz_tensor *lz_movedim_at(lz_tensor *x, lz_dims source, lz_dims destination, cons
 
 lz_tensor *lz_squeeze_dims_at(lz_tensor *x, lz_dims dims, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     int64_t d[LZ_MAX_RANK];
     lz_shape r = {.rank = 0};
     BEGIN("lz_squeeze_dims");
@@ -137,12 +141,14 @@ static lz_node *unflatten(lz_tracer *c, lz_node *x, int64_t dim, const lz_shape 
 
 lz_tensor *lz_unflatten_at(lz_tensor *x, int64_t dim, lz_shape sizes, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_unflatten");
     return lz_tracer_end(c, unflatten(c, IN(x), dim, &sizes));
 }
 
 lz_tensor *lz_expand_as_at(lz_tensor *x, lz_tensor *other, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_expand_as");
     lz_node *n = IN(x), *o = n ? IN(other) : NULL;
     return lz_tracer_end(c, o ? lz_tracer_expand(c, n, lz_tracer_shape(o)) : NULL);
@@ -167,6 +173,7 @@ static lz_node *resize(lz_tracer *c, lz_node *x, const lz_shape *s)
 
 lz_tensor *lz_resize_at(lz_tensor *x, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_resize");
     return lz_tracer_end(c, resize(c, IN(x), &shape));
 }
@@ -211,12 +218,14 @@ static lz_node *roll(lz_tracer *c, lz_node *x, const lz_dims *shifts, const lz_d
 
 lz_tensor *lz_roll_at(lz_tensor *x, lz_dims shifts, lz_dims dims, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_roll");
     return lz_tracer_end(c, roll(c, IN(x), &shifts, &dims));
 }
 
 lz_tensor *lz_rot90_at(lz_tensor *x, int64_t k, int64_t dim0, int64_t dim1, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     char text[128];
     BEGIN("lz_rot90");
     lz_node *n = IN(x);
@@ -295,18 +304,21 @@ static lz_node *repeat(lz_tracer *c, lz_node *x, lz_shape r, bool tile)
 
 lz_tensor *lz_repeat_at(lz_tensor *x, lz_shape repeats, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_repeat");
     return lz_tracer_end(c, repeat(c, IN(x), repeats, false));
 }
 
 lz_tensor *lz_tile_at(lz_tensor *x, lz_shape repeats, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_tile");
     return lz_tracer_end(c, repeat(c, IN(x), repeats, true));
 }
 
 lz_tensor *lz_repeat_interleave_at(lz_tensor *x, int64_t repeats, int64_t dim, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_repeat_interleave");
     lz_node *n = IN(x);
     lz_shape flat = {.rank = 1, .dims = {n ? lz_node_type(n)->nelem : 0}};
@@ -336,6 +348,7 @@ static bool real_dim(const lz_node *x, int64_t dim, int64_t *out)
 lz_tensor *lz_narrow_at(lz_tensor *x, int64_t dim, int64_t start, int64_t length,
                         const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_narrow");
     lz_node *n = IN(x);
     if (!n || !real_dim(n, dim, &dim))
@@ -400,6 +413,7 @@ static lz_status cut(lz_tracer *c, lz_node *x, const cuts *k, lz_tensor **out, i
 lz_status lz_split_at(lz_tensor *x, int64_t size, int64_t dim, lz_tensor **out, int *n,
                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     BEGIN("lz_split");
     lz_node *t = IN(x);
     cuts k = {.size = size};
@@ -415,6 +429,7 @@ lz_status lz_split_at(lz_tensor *x, int64_t size, int64_t dim, lz_tensor **out, 
 lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out, int *n,
                       const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     BEGIN("lz_chunk");
     lz_node *t = IN(x);
     cuts k = {0};
@@ -432,6 +447,7 @@ lz_status lz_chunk_at(lz_tensor *x, int64_t chunks, int64_t dim, lz_tensor **out
 lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_tensor **out, int *n,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     BEGIN("lz_tensor_split");
     lz_node *t = IN(x);
     cuts k = {.count = sections};
@@ -458,6 +474,7 @@ lz_status lz_tensor_split_at(lz_tensor *x, int64_t sections, int64_t dim, lz_ten
 
 lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     BEGIN("lz_unbind");
     lz_node *t = IN(x);
     cuts k = {.size = 1, .squeeze = true};
@@ -470,6 +487,7 @@ lz_status lz_unbind_at(lz_tensor *x, int64_t dim, lz_tensor **out, int *n, const
 lz_status lz_split_with_sizes_at(lz_tensor *x, const int64_t *sizes, int n, int64_t dim,
                                  lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     BEGIN("lz_split_with_sizes");
     lz_node *t = IN(x);
     cuts k = {.sizes = sizes, .count = n};
@@ -530,6 +548,7 @@ static bool two_dims(const lz_node *x, int rank, int64_t *d1, int64_t *d2)
 lz_tensor *lz_diagonal_at(lz_tensor *x, int64_t offset, int64_t dim1, int64_t dim2,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_diagonal");
     lz_node *n = IN(x);
     bool ok = n && two_dims(n, lz_tracer_shape(n)->rank, &dim1, &dim2);
@@ -560,6 +579,7 @@ static lz_node *unfold_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t size, 
 lz_tensor *lz_unfold_dim_at(lz_tensor *x, int64_t dim, int64_t size, int64_t step,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_unfold_dim");
     return lz_tracer_end(c, unfold_dim(c, IN(x), dim, size, step));
 }
@@ -599,6 +619,7 @@ lz_node *lz_tracer_strided_positions(lz_tracer *c, const lz_node *x, const lz_sh
 lz_tensor *lz_as_strided_at(lz_tensor *x, lz_shape shape, const int64_t *strides, int64_t offset,
                             const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_as_strided");
     lz_node *n = IN(x), *at = n ? lz_tracer_strided_positions(c, n, &shape, strides, offset) : NULL;
     if (!at)

@@ -30,11 +30,48 @@ function split_parameters(s,    i, c, depth, n) {
 '"$1" "$tmp/prototypes"
 }
 
+# Text for generate: value(p) is a good argument for a parameter p; it uses test/api/values.h.
+# shellcheck disable=SC2034
+value='
+function value(p) {
+    if (p ~ /\(\*release\)/) return "release_nothing"
+    if (p ~ /\(\*want\)/) return "want_all"
+    if (p ~ /\(\*fn\)/) return "log_nothing"
+    if (p ~ /^lz_function \*[a-z]/) return "function"
+    if (p ~ /lz_body_fn \*const \*/) return "(lz_body_fn *const[]){body_same}"
+    if (p ~ /lz_[a-z_]+_fn \*/) { sub(/^lz_/, "", p); sub(/_fn.*/, "", p); return p "_same" }
+    if (p ~ /lz_site \*/) return "LZ_SITE"
+    if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
+    if (p ~ /lz_tensor \*\*/) return "(lz_tensor *[4]){0}"
+    if (p ~ /lz_tensor \*/) return "T"
+    if (p ~ /lz_optim \*/) return "lz_sgd(&params, .lr = 1)"
+    if (p ~ /lz_ffi_handler \*/) return "handler"
+    if (p ~ /lz_grad_scaler \*/) return "lz_grad_scaler_new(.init_scale = 2)"
+    if (p ~ /lz_stablehlo \*/) return "program"
+    if (p ~ /lz_params \*/) return "&params"
+    if (p ~ /lz_loader \*/) return "lz_loader_new(&(lz_dataset){.struct_size = sizeof(lz_dataset)})"
+    if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
+    if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
+    if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
+    if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }
+    if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*|lz_checkpoint \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
+    if (p ~ /const char \*/) return "\"add\""
+    if (p ~ /char \*/) return "text"
+    if (p ~ /const int64_t \*/) return "(const int64_t[8]){0, 1}"
+    if (p ~ /void \*/) return "memory"
+    if (p ~ /\*/) { gsub(/const |\*.*/, "", p); return "&(" p "){0}" }
+    if (p ~ /^lz_shape /) return "LZ_SHAPE(2, 2)"
+    if (p ~ /^lz_dims /) return "(lz_dims){1, {0}}"
+    if (p ~ /^lz_dtype /) return "LZ_F32"
+    return "1"
+}
+'
+
 # build NAME LEAST FLAGS...: compiles $tmp/NAME.c against the shared library and the calls in $tmp/calls.h, at least so many.
 build() {
     local name=$1 least=$2 n
     # shellcheck disable=SC2086  # a list of flags
-    $CC -std=gnu11 -Wall -Wextra $san -Iinclude -I"$tmp" "$tmp/$name.c" -o "$tmp/$name" -L"$BUILD" -llazuli "${@:3}" \
+    $CC -std=gnu11 -Wall -Wextra $san -Iinclude -I. -I"$tmp" "$tmp/$name.c" -o "$tmp/$name" -L"$BUILD" -llazuli "${@:3}" \
         -Wl,-rpath,"$(realpath "$BUILD")" || exit 1
     n=$(wc -l <"$tmp/calls.h")
     [ "$n" -gt "$least" ] || { echo "only $n calls were generated"; exit 1; }

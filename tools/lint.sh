@@ -98,6 +98,20 @@ if ! diff -u abi/exports.txt "$found" >"$BUILD/declared.diff"; then
     grep -E '^[-+][^-+]' "$BUILD/declared.diff" | head -40
 fi
 
+# Every public function begins with LZ_PUBLIC (base/fork.h), but the pure ones of abi/pure.txt. (Those that macros define, and what
+# comes of it: test/api/fork.sh.)
+LC_ALL=C sort -c abi/pure.txt 2>/dev/null || finding 'abi/pure.txt is not sorted'
+comm -13 abi/exports.txt abi/pure.txt >"$found"
+while read -r name; do finding "abi/pure.txt names $name, which is not exported"; done <"$found"
+# shellcheck disable=SC2046  # the sources have no blanks in their names
+awk 'FILENAME == "abi/exports.txt" { public[$1] = 1; next }
+    FILENAME == "abi/pure.txt" { delete public[$1]; next }
+    /^[a-z].*lz_[a-z0-9_]+\(/ && !/^static|^typedef/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
+    /;$/ { name = "" }
+    begins { if (!/LZ_PUBLIC/) print FILENAME ":" FNR ": " begins " does not begin with LZ_PUBLIC, and abi/pure.txt does not name it"; begins = "" }
+    /^\{$/ { begins = name in public ? name : ""; name = "" }' abi/exports.txt abi/pure.txt $(find base ir cache lower codegen backends runtime ops autodiff data nn -name '*.c') >"$found"
+while read -r hit; do finding "$hit"; done <"$found"
+
 # Each public header names the sources that implement it, and each source of ops/ with an exported function is named.
 for header in include/lazuli/*.h; do
     [ "$header" = include/lazuli/lazuli.h ] && continue

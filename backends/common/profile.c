@@ -114,6 +114,8 @@ static void write_table(const lz_profile *p)
 
 static void write_all(void)
 {
+    if (lz_fork_happened())
+        return; /* the files are the parent's */
     lz_mutex_lock(&lock);
     for (const lz_profile *p = profiles; p; p = p->next)
         write_table(p);

@@ -137,6 +137,8 @@ static void *serve(void *arg)
         if (i) {
             lz_mutex_unlock(&q->lock);
             run(i->fn, i->arg);
+            if (lz_fork_happened()) /* by a function of the program that it called: the child's */
+                return NULL;        /* only thread ends here, and so does the child */
             lz_mutex_lock(&q->lock);
             item_done(q, i);
             (void)finished(q);

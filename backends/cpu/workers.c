@@ -181,8 +181,12 @@ static void start(int threads)
     for (; w.started + 1 < threads; w.started++) {
         char name[32];
         snprintf(name, sizeof name, "lz-worker-%d", w.started + 1);
-        if (lz_thread_start(&w.thread[w.started], name, serve, (void *)(intptr_t)(w.started + 1)) !=
-            LZ_OK) {
+        lz_status s = LZ_OK;
+        LZ_QUIETLY {
+            s = lz_thread_start(&w.thread[w.started], name, serve,
+                                (void *)(intptr_t)(w.started + 1));
+        }
+        if (s != LZ_OK) {
             LZ_WARN_ONCE("cpu", "only %d of %d threads could be started", w.started + 1, threads);
             return;
         }

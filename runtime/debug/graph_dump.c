@@ -233,6 +233,7 @@ static lz_status graph_text(pending *p, const char *format, lz_buf *out)
 size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format, char *buf,
                      size_t n)
 {
+    LZ_PUBLIC(0);
     lz_api_frame fr = lz_api_enter("lz_dump_graph", NULL);
     pending p = {0};
     lz_buf out = {0};
@@ -252,6 +253,7 @@ size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format
 
 size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_api_frame fr = lz_api_enter("lz_graph_hash", NULL);
     pending p = {0};
     lz_buf out = {0};

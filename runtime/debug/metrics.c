@@ -263,6 +263,7 @@ void lz_metrics_print(lz_buf *out, bool brief)
 
 size_t lz_metrics_report(char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_buf b = {0};
     lz_metrics_print(&b, false);
     return lz_api_text(&b, buf, n);
@@ -270,6 +271,7 @@ size_t lz_metrics_report(char *buf, size_t n)
 
 size_t lz_short_metrics_report(char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_buf b = {0};
     lz_metrics_print(&b, true);
     return lz_api_text(&b, buf, n);
@@ -277,6 +279,7 @@ size_t lz_short_metrics_report(char *buf, size_t n)
 
 int64_t lz_counter_value(const char *name)
 {
+    LZ_PUBLIC(0);
     named_count *c;
     int64_t v = 0;
     size_t n = name ? collect_counters(&c) : 0;
@@ -291,6 +294,7 @@ int64_t lz_counter_value(const char *name)
 
 lz_status lz_metric_data(const char *name, lz_metric_summary *out)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_status s = LZ_OK;
     if (!name || !out)
         s = LZ_FAIL(LZ_ENULL, "%s is NULL", name ? "out" : "name");
@@ -307,6 +311,7 @@ lz_status lz_metric_data(const char *name, lz_metric_summary *out)
 
 size_t lz_counter_names(char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_buf b = {0};
     named_count *c;
     size_t k = collect_counters(&c);
@@ -318,6 +323,7 @@ size_t lz_counter_names(char *buf, size_t n)
 
 size_t lz_metric_names(char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_buf b = {0};
     for (int i = 0; i < LZ_METRIC_COUNT; i++)
         if (lz_metric_samples((lz_metric_id)i, NULL, NULL))
@@ -327,6 +333,7 @@ size_t lz_metric_names(char *buf, size_t n)
 
 void lz_clear_counters(void)
 {
+    LZ_PUBLIC();
     uint64_t made, destroyed;
     for (int i = 0; i < LZ_COUNTER_COUNT; i++)
         atomic_store(&lz_counters[i], 0);
@@ -340,6 +347,7 @@ void lz_clear_counters(void)
 
 void lz_clear_metrics(void)
 {
+    LZ_PUBLIC();
     for (int i = 0; i < LZ_METRIC_COUNT; i++) {
         lz_mutex_lock(&metrics[i].lock);
         metrics[i].total = 0;

@@ -60,13 +60,13 @@ static void lent_free(lent *l)
 
 static void delete_versioned(struct DLManagedTensorVersioned *m)
 {
-    if (m)
+    if (m && !lz_fork_happened())
         lent_free(m->manager_ctx);
 }
 
 static void delete_legacy(struct DLManagedTensor *m)
 {
-    if (m)
+    if (m && !lz_fork_happened())
         lent_free(m->manager_ctx);
 }
 
@@ -155,6 +155,7 @@ static lz_status lend_public(const char *op, lz_tensor *t, bool copy, bool have_
 lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
                           const lz_site *site)
 {
+    LZ_PUBLIC_AT((out ? (void)(*out = NULL) : (void)0, LZ_EFORK));
     lent *l = NULL;
     lz_status s = lend_public("lz_to_dlpack", t, copy, out != NULL, &l, site);
     if (out)
@@ -165,6 +166,7 @@ lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersion
 lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
                                  const lz_site *site)
 {
+    LZ_PUBLIC_AT((out ? (void)(*out = NULL) : (void)0, LZ_EFORK));
     lent *l = NULL;
     lz_status s = lend_public("lz_to_dlpack_legacy", t, copy, out != NULL, &l, site);
     if (out)
@@ -348,6 +350,7 @@ static lz_tensor *null_tensor(const char *op, const lz_site *site)
 lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT((m ? release_versioned(m) : (void)0, LZ_FORK_TENSOR));
     return m ? import_public("lz_from_dlpack", &m->dl_tensor, m->version.major, allow_copy,
                              release_versioned, m, site)
              : null_tensor("lz_from_dlpack", site);
@@ -355,6 +358,7 @@ lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy
 
 lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy, const lz_site *site)
 {
+    LZ_PUBLIC_AT((m ? release_legacy(m) : (void)0, LZ_FORK_TENSOR));
     return m ? import_public("lz_from_dlpack_legacy", &m->dl_tensor, 1, allow_copy, release_legacy,
                              m, site)
              : null_tensor("lz_from_dlpack_legacy", site);

@@ -1,6 +1,7 @@
 /* embedder_hooks.c - hooks of the embedding program: its allocator and its log callback.
  * include/lazuli/device.h. */
 #include "base/alloc.h"
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/status.h"
@@ -28,6 +29,7 @@ static lz_status set_allocator(const lz_allocator *a)
 
 lz_status lz_set_allocator(const lz_allocator *a)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_status s = set_allocator(a);
     if (s != LZ_OK)
         lz_error_annotate("lz_set_allocator", NULL);
@@ -54,6 +56,7 @@ static void pass_on(lz_log_level level, const char *module, const char *message,
 void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message, void *user),
                          void *user)
 {
+    LZ_PUBLIC();
     lz_mutex_lock(&lock);
     user_log = fn;
     user_log_arg = user;

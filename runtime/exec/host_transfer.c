@@ -71,6 +71,7 @@ static lz_node *from_zeros(lz_tracer *c, lz_dtype dtype, const lz_shape *shape)
 
 lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tracer c;
     lz_tracer_begin(&c, "lz_from_zeros", site);
     return lz_tracer_end(&c, from_zeros(&c, dtype, &shape));
@@ -106,6 +107,7 @@ static lz_node *from_host(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, c
 
 lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tracer c;
     lz_tracer_begin(&c, "lz_from_host", site);
     return lz_tracer_end(&c, from_host(&c, dtype, &shape, data));
@@ -143,6 +145,8 @@ static lz_node *from_borrowed(lz_tracer *c, lz_dtype dtype, const lz_shape *shap
 lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
                                void (*release)(void *user), void *user, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    LZ_PUBLIC_AT((release ? release(user) : (void)0, LZ_FORK_TENSOR));
     lz_tracer c;
     bool taken = false;
     lz_tracer_begin(&c, "lz_from_borrowed", site);
@@ -174,6 +178,7 @@ static lz_status to_host(lz_tensor *t, void *dst, size_t nbytes)
 
 lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_to_host", site);
     int64_t t0 = lz_timeline_begin();
     lz_status s = lz_api_status(to_host(t, dst, nbytes));
@@ -213,6 +218,7 @@ static lz_status traced_item(const char *op, lz_tensor *t, lz_dtype *dtype, unsi
 
 double lz_item_at(lz_tensor *t, const lz_site *site)
 {
+    LZ_PUBLIC_AT(NAN);
     unsigned char bytes[16];
     lz_dtype d;
     lz_api_frame f = lz_api_enter("lz_item", site);
@@ -223,6 +229,7 @@ double lz_item_at(lz_tensor *t, const lz_site *site)
 
 int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
 {
+    LZ_PUBLIC_AT(INT64_MIN);
     unsigned char bytes[16];
     lz_dtype d;
     lz_api_frame f = lz_api_enter("lz_item_i64", site);
@@ -235,6 +242,7 @@ int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
 
 lz_status lz_status_of(const lz_tensor *t)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_slot *s = lz_slot_get(t);
     lz_node *n = s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
     if (!n)
@@ -252,12 +260,14 @@ static const lz_type *type_of(const lz_tensor *t)
 
 lz_dtype lz_dtype_of(const lz_tensor *t)
 {
+    LZ_PUBLIC(LZ_DTYPE_NONE);
     const lz_type *type = type_of(t);
     return type ? type->dtype : LZ_DTYPE_NONE;
 }
 
 lz_shape lz_shape_of(const lz_tensor *t)
 {
+    LZ_PUBLIC((lz_shape){.rank = -1});
     static const lz_shape none = {.rank = -1};
     const lz_type *type = type_of(t);
     return type ? type->shape : none;
@@ -265,18 +275,21 @@ lz_shape lz_shape_of(const lz_tensor *t)
 
 int32_t lz_rank_of(const lz_tensor *t)
 {
+    LZ_PUBLIC(-1);
     const lz_type *type = type_of(t);
     return type ? type->shape.rank : -1;
 }
 
 int64_t lz_numel(const lz_tensor *t)
 {
+    LZ_PUBLIC(-1);
     const lz_type *type = type_of(t);
     return type ? type->nelem : -1;
 }
 
 size_t lz_nbytes(const lz_tensor *t)
 {
+    LZ_PUBLIC(0);
     const lz_type *type = type_of(t);
     return type ? type->nbytes : 0;
 }
@@ -324,6 +337,7 @@ static lz_status assign(lz_thread_state *t, lz_tensor *dst, lz_tensor *value, co
 
 lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_assign", site);
     lz_thread_state *t = lz_thread_state_self;
     lz_status s = lz_fork_check();

@@ -421,6 +421,7 @@ void lz_program_each(bool (*fn)(const lz_program *p, void *user), void *user)
 
 lz_status lz_initialize_cache(const char *path, bool readonly)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_status s = LZ_OK;
     lz_mutex_lock(&lock);
     if (!path)
@@ -448,6 +449,7 @@ lz_status lz_initialize_cache(const char *path, bool readonly)
 
 int64_t lz_get_num_cached_compilation_graph(void)
 {
+    LZ_PUBLIC(0);
     lz_mutex_lock(&lock);
     int64_t n = lru ? lz_lru_len(lru) : 0;
     lz_mutex_unlock(&lock);
@@ -472,6 +474,7 @@ static lz_branch_kernels branch_kernels(void)
 
 lz_status lz_get_cache_counts(lz_cache_counts *out)
 {
+    LZ_PUBLIC(LZ_EFORK);
     if (!out || out->struct_size < sizeof(size_t)) {
         lz_status s =
             out ? LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to sizeof(lz_cache_counts)",
@@ -505,6 +508,7 @@ lz_status lz_get_cache_counts(lz_cache_counts *out)
 
 size_t lz_get_cache_path(char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_cache *c = disk_get();
     const char *path = c && lz_cache_enabled(c) ? lz_cache_path(c) : "";
     if (buf && n)

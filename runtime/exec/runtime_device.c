@@ -285,6 +285,7 @@ static size_t copy_text(const char *s, char *buf, size_t n)
 
 int lz_device_count(const char *platform)
 {
+    LZ_PUBLIC(-1);
     const lz_backend *be;
     int ordinal;
     if (lz_fork_check() == LZ_OK &&
@@ -297,6 +298,7 @@ int lz_device_count(const char *platform)
 
 lz_status lz_set_device(const char *name)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     lz_dev *d = NULL;
     if (!t || (name && !(d = lz_dev_find(name)))) {
@@ -309,6 +311,7 @@ lz_status lz_set_device(const char *name)
 
 size_t lz_get_device(char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_dev *d = lz_dev_current();
     if (!d)
         lz_error_annotate("lz_get_device", NULL);
@@ -317,6 +320,7 @@ size_t lz_get_device(char *buf, size_t n)
 
 size_t lz_device_kind(const char *name, char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_dev *d = name ? lz_dev_find(name) : lz_dev_current();
     lz_device_info info;
     if (!d || d->be->device_info(d->ordinal, &info) != LZ_OK) {
@@ -328,6 +332,7 @@ size_t lz_device_kind(const char *name, char *buf, size_t n)
 
 lz_status lz_get_memory_info(const char *device, lz_memory_info *out)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_status s = LZ_OK;
     lz_device_info info;
     lz_dev *d = NULL;
@@ -347,6 +352,7 @@ lz_status lz_get_memory_info(const char *device, lz_memory_info *out)
 
 lz_status lz_set_num_threads(int n)
 {
+    LZ_PUBLIC(LZ_EFORK);
     char text[16];
     lz_status s = LZ_OK;
     if (n < 0 || n > 1024)
@@ -367,6 +373,7 @@ lz_status lz_set_num_threads(int n)
 
 int lz_get_num_threads(void)
 {
+    LZ_PUBLIC(1);
     int64_t n = lz_cfg_int(LZ_OPT_NUM_THREADS);
     return n > 0 ? (int)n : lz_num_cores();
 }

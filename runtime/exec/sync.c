@@ -508,6 +508,7 @@ static void note_step(int64_t t0, const started *out)
 
 lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     lz_dev *d = t && lz_fork_check() == LZ_OK ? lz_dev_current() : NULL;
     if (!d) {
@@ -575,6 +576,7 @@ static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
 
 lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_sync", site);
     lz_status s = lz_fork_check();
     if (s == LZ_OK && n && !tensors)
@@ -591,6 +593,7 @@ lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_si
 
 lz_status lz_wait_device_ops(void)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_wait_device_ops", NULL);
     lz_status s = lz_fork_check();
     int64_t t0 = lz_timeline_begin();

@@ -146,6 +146,7 @@ static lz_node *to_device(lz_tracer *c, lz_node *n, const char *device)
 
 lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tracer c;
     lz_tracer_begin(&c, "lz_to_device", site);
     return lz_tracer_end(&c, to_device(&c, lz_tracer_in(&c, x), device));
@@ -153,6 +154,7 @@ lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_site *site
 
 size_t lz_device_of(const lz_tensor *t, char *buf, size_t n)
 {
+    LZ_PUBLIC(0);
     lz_node *x = lz_trace_node_of(t);
     lz_buf text = {0};
     if (x)

@@ -60,6 +60,7 @@ void lz_tracer_widest(lz_tracer *c, lz_node **a, lz_node **b)
 
 lz_status lz_autocast_begin(lz_dtype dtype)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
@@ -79,6 +80,7 @@ lz_status lz_autocast_begin(lz_dtype dtype)
 
 lz_status lz_autocast_end(void)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
@@ -93,12 +95,14 @@ lz_status lz_autocast_end(void)
 
 lz_dtype lz_autocast_dtype(void)
 {
+    LZ_PUBLIC(LZ_DTYPE_NONE);
     lz_thread_state *t = lz_thread_state_get();
     return t ? t->autocast : LZ_DTYPE_NONE;
 }
 
 lz_tensor *lz_autocast_operand_at(const char *function, lz_tensor *t, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_thread_state *thr = lz_thread_state_get();
     lz_autocast_policy p = thr && thr->autocast != LZ_DTYPE_NONE && function
                                ? lz_autocast_policy_of(function)

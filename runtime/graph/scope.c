@@ -61,6 +61,7 @@ void lz_scope_end_all(lz_thread_state *t)
 
 lz_status lz_scope_begin(void)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
@@ -80,6 +81,7 @@ static lz_status scope_end(lz_thread_state *t, const char *op)
 
 lz_status lz_scope_end(void)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     return t ? scope_end(t, "lz_scope_end") : lz_error_get()->status;
 }
@@ -102,6 +104,7 @@ static void escape(lz_thread_state *t, uint64_t h)
 
 lz_tensor *lz_scope_end_keep(lz_tensor *h)
 {
+    LZ_PUBLIC(h);
     lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return h;
@@ -112,6 +115,7 @@ lz_tensor *lz_scope_end_keep(lz_tensor *h)
 
 lz_tensor *lz_escape(lz_tensor *h)
 {
+    LZ_PUBLIC(h);
     lz_thread_state *t = lz_thread_state_get();
     if (t)
         escape(t, lz_handle_bits(h));
@@ -120,6 +124,7 @@ lz_tensor *lz_escape(lz_tensor *h)
 
 lz_tensor *lz_retain(lz_tensor *t)
 {
+    LZ_PUBLIC(t);
     if (t && lz_slot_retain(lz_handle_bits(t)) != LZ_OK)
         lz_error_annotate("lz_retain", NULL);
     return t;
@@ -127,6 +132,7 @@ lz_tensor *lz_retain(lz_tensor *t)
 
 lz_status lz_release(lz_tensor *t)
 {
+    LZ_PUBLIC(LZ_EFORK);
     if (!t)
         return LZ_OK;
     if (lz_fork_check() != LZ_OK)
@@ -141,6 +147,7 @@ lz_status lz_release(lz_tensor *t)
 
 lz_status lz_name_scope_begin(const char *name)
 {
+    LZ_PUBLIC(LZ_EFORK);
     char path[512];
     lz_thread_state *t = lz_thread_state_get();
     lz_status s = t ? LZ_OK : lz_error_get()->status;
@@ -159,6 +166,7 @@ lz_status lz_name_scope_begin(const char *name)
 
 lz_status lz_name_scope_end(void)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     if (t && t->names.len) {
         t->names.len--;
@@ -172,6 +180,7 @@ lz_status lz_name_scope_end(void)
 
 lz_status lz_set_graph_name(const char *name)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
     const char *kept = t && name ? lz_thread_state_intern(name) : NULL;
     if (!t || (name && !kept)) {

@@ -115,6 +115,7 @@ static lz_status run_while(lz_call *c, lz_cond_fn *cond, lz_body_fn *body, void 
 lz_status lz_while_at(lz_tensor *const *init, int n, lz_cond_fn *cond, lz_body_fn *body, void *user,
                       lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_call c;
     lz_node **r = NULL;
     lz_status s = lz_call_open(&c, "lz_while", site, out, n);
@@ -187,6 +188,7 @@ static lz_status run_fori(lz_call *c, int64_t lower, int64_t trip_count, lz_roun
 lz_status lz_fori_at(int64_t lower, int64_t upper, lz_tensor *const *init, int n, lz_round_fn *body,
                      void *user, lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_call c;
     lz_node **r = NULL;
     int64_t trip_count = 0;
@@ -388,6 +390,7 @@ lz_status lz_scan_at(lz_tensor *const *init, int ncarry, lz_tensor *const *xs, i
                      lz_scan_fn *body, void *user, lz_tensor **out, lz_tensor **ys,
                      const lz_scan_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_call c;
     lz_node **r = NULL;
     scan x = {ncarry, nx, ny, o ? o->length : 0, o && o->reverse, body, user};
@@ -577,6 +580,7 @@ lz_status lz_cond_at(lz_tensor *pred, lz_body_fn *on_true, lz_body_fn *on_false,
                      lz_tensor *const *in, int nin, int nout, void *user, lz_tensor **out,
                      const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_body_fn *const fn[2] = {on_true, on_false};
     choice x = {fn, 2, nin, nout, user, NULL};
     return choose("lz_cond", pred, &x, in, true, out, site);
@@ -585,6 +589,7 @@ lz_status lz_cond_at(lz_tensor *pred, lz_body_fn *on_true, lz_body_fn *on_false,
 lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int n, lz_tensor *const *in,
                        int nin, int nout, void *user, lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     choice x = {branches, n, nin, nout, user, NULL};
     return choose("lz_switch", index, &x, in, false, out, site);
 }
@@ -594,6 +599,7 @@ lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int n, lz_
 lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
                            lz_tensor **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     static const lz_shape scalar;
     lz_body_fn *const both[2] = {fn, fn};
     choice x = {both, 2, nin, nout, user, NULL};

@@ -166,6 +166,7 @@ lz_status lz_custom_vjp_at(lz_custom_forward_fn *forward, lz_custom_backward_fn 
                            lz_tensor *const *in, int nin, int nout, int nresiduals, void *user,
                            lz_tensor **out, const lz_custom_vjp_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     custom x = {.forward = forward,
                 .backward = backward,
                 .nin = nin,

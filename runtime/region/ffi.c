@@ -8,6 +8,7 @@
 
 lz_status lz_ffi_register(const char *target, lz_ffi_handler *handler, void *user)
 {
+    LZ_PUBLIC(LZ_EFORK);
     lz_status s = lz_ffi_table_register(target, handler, user);
     if (s != LZ_OK)
         lz_error_annotate("lz_ffi_register", NULL);
@@ -70,6 +71,7 @@ lz_tensor *lz_custom_call_at(const char *target, const char *backend_config, lz_
                              int nargs, const lz_ffi_type *rets, int nrets, lz_tensor **out,
                              const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tracer c;
     lz_attr_any a;
     lz_node *m = NULL;

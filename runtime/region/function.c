@@ -32,6 +32,7 @@ struct lz_function {
 
 void lz_function_free(lz_function *f)
 {
+    LZ_PUBLIC();
     if (!f)
         return;
     for (uint32_t i = 0; f->leaves && i < f->nleaf; i++)
@@ -185,6 +186,7 @@ static lz_status trace_all(trace *t, lz_body_fn *fn, void *user, lz_tensor *cons
 lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in, int nin, int nout,
                                const lz_function_options *o, lz_function **out, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_function_trace", site);
     trace t = {.f = lz_calloc(1, sizeof *t.f), .site = site};
     lz_status s = lz_fork_check();
@@ -384,6 +386,7 @@ static lz_status execute(run *r)
 lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,
                               int nout, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_function_call", site);
     void *few[64];
     run r = {.f = f};

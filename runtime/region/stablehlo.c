@@ -16,6 +16,7 @@ struct lz_stablehlo {
 
 void lz_stablehlo_free(lz_stablehlo *p)
 {
+    LZ_PUBLIC();
     if (!p)
         return;
     for (uint32_t i = 0; i < p->nlarge; i++)
@@ -68,6 +69,7 @@ static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *
 lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
                                     const lz_site *site)
 {
+    LZ_PUBLIC_AT(NULL);
     lz_api_frame frame = lz_api_enter("lz_stablehlo_parse", site);
     lz_stablehlo *p = lz_calloc(1, sizeof *p);
     lz_status s = lz_fork_check();
@@ -90,11 +92,13 @@ lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name
 
 int lz_stablehlo_num_inputs(const lz_stablehlo *p)
 {
+    LZ_PUBLIC(-1);
     return p ? (int)p->nin : -1;
 }
 
 int lz_stablehlo_num_outputs(const lz_stablehlo *p)
 {
+    LZ_PUBLIC(-1);
     return p ? (int)p->f->nresult : -1;
 }
 
@@ -122,11 +126,13 @@ static lz_status type_of(const lz_stablehlo *p, bool output, int i, lz_dtype *dt
 
 lz_status lz_stablehlo_input(const lz_stablehlo *p, int i, lz_dtype *dtype, lz_shape *shape)
 {
+    LZ_PUBLIC(LZ_EFORK);
     return type_of(p, false, i, dtype, shape);
 }
 
 lz_status lz_stablehlo_output(const lz_stablehlo *p, int i, lz_dtype *dtype, lz_shape *shape)
 {
+    LZ_PUBLIC(LZ_EFORK);
     return type_of(p, true, i, dtype, shape);
 }
 
@@ -167,6 +173,7 @@ static lz_status call(const lz_stablehlo *p, lz_tensor *const *in, lz_node **arg
 lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int nin,
                                lz_tensor **out, int nout, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_stablehlo_call", site);
     lz_node **room = NULL;
     uint32_t nparam = p ? p->f->nparam : 0, nresult = p ? p->f->nresult : 0;

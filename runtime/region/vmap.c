@@ -215,6 +215,7 @@ static lz_status run(vmap *x, lz_body_fn *fn, void *user, lz_node **results)
 lz_status lz_vmap_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
                      lz_tensor **out, const lz_vmap_options *o, const lz_site *site)
 {
+    LZ_PUBLIC_AT(LZ_EFORK);
     vmap x = {.o = o, .nin = nin, .nout = nout};
     lz_node **r = NULL;
     lz_status s = lz_call_open(&x.c, "lz_vmap", site, out, nout);

@@ -307,12 +307,21 @@ static lz_status attempt(const scenario *c)
 {
     first = LZ_OK;
     lz_clear_error();
+    lz_status rest = LZ_OK;
     if (open_scope() == LZ_OK) {
         c->run();
-        (void)lz_mark_step();
+        rest = lz_mark_step();
         (void)lz_scope_end();
     }
-    (void)lz_wait_device_ops();
+    if (rest == LZ_OK)
+        rest = lz_wait_device_ops();
+    else
+        (void)lz_wait_device_ops();
+    /* What was recovered from leaves no error behind. */
+    if (first == LZ_OK && rest == LZ_OK && lz_last_error(NULL) != LZ_OK) {
+        fprintf(stderr, "ends well, with the error %s\n", lz_last_error_text());
+        _exit(6);
+    }
     return first;
 }
 
