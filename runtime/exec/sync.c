@@ -28,6 +28,7 @@ typedef struct step_plan {
     LZ_VEC(lz_node *) old;   /* held: previous nodes of assigned tensors, donation candidates */
     lz_error error;          /* of the first error tensor */
     uint64_t epoch;          /* marks the roots */
+    bool cut;                /* what is computed forgets its history */
 } step_plan;
 
 typedef struct lz_sync_scratch {
@@ -363,7 +364,7 @@ static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st,
         return LZ_OK;
     }
     if (lz_node_is_value(n)) {
-        if (!flush)
+        if (st->cut)
             lz_node_cut(n);
         *keep = flush && lz_node_has_history(n);
         lz_status r = flush ? LZ_OK : take_old(st, s);
@@ -375,7 +376,7 @@ static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st,
         r = lz_vec_reserve(&st->roots, (uint64_t)st->roots.len + 1);
         if (r == LZ_OK)
             r = lz_vec_push(&st->rooted, h);
-        if (r == LZ_OK && !flush)
+        if (r == LZ_OK) /* a flush donates nothing, but what is assigned next has another one */
             r = take_old(st, s);
         if (r == LZ_OK && n->epoch != st->epoch) {
             n->epoch = st->epoch;
@@ -458,9 +459,19 @@ static void step_end(step_plan *st)
     st->rooted.len = 0;
 }
 
-/* The caller holds the lock. */
-static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause, bool awaited,
-                             started *out, lz_error *tensor_error)
+/* The roots are computed: they forget their history, or it is counted. */
+static void leave_roots(lz_thread_state *t, step_plan *st)
+{
+    for (uint32_t i = 0; i < st->roots.len; i++)
+        if (st->cut)
+            lz_node_cut(st->roots.data[i]);
+        else
+            t->flushed_bytes += lz_node_type(st->roots.data[i])->nbytes;
+}
+
+/* The caller holds the lock. cut: of a flush; steps always cut. */
+static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause, bool cut,
+                             bool awaited, started *out, lz_error *tensor_error)
 {
     bool flush = cause == LZ_CAUSE_FLUSH;
     lz_sync_scratch *sc = take_scratch(d);
@@ -468,7 +479,8 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
         return LZ_EMEM;
     step_plan *st = &sc->step;
     st->error.status = LZ_OK;
-    t->copied_in = 0;
+    st->cut = cut || !flush;
+    t->copied_in = st->cut ? 0 : t->copied_in; /* else the history holds it */
     lz_status s = lz_thread_state_adopt_orphans(t);
     if (s == LZ_OK)
         s = sort_pending(t, d, st, flush);
@@ -476,14 +488,39 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
         drop_temporaries(st);
     if (s == LZ_OK)
         s = compute_roots(d, sc, cause, awaited, out);
-    for (uint32_t i = 0; i < st->roots.len && s == LZ_OK; i++)
-        lz_node_cut(st->roots.data[i]);
-    if (s != LZ_OK)
+    if (s == LZ_OK)
+        leave_roots(t, st);
+    else
         put_back(t, st);
     *tensor_error = st->error;
     step_end(st);
     give_back(d, sc);
     return s;
+}
+
+/* ---- counting what is pending ---- */
+
+static int64_t own_nodes(const lz_thread_state *t)
+{
+    return atomic_load_explicit(&t->nodes, memory_order_relaxed);
+}
+
+static uint32_t check_interval(int64_t limit)
+{
+    return (uint32_t)(limit / 16 < 1024 ? limit / 16 : 1024);
+}
+
+/* Operations are counted from a thread's own last step or flush, and the count is looked at in the
+ * same places of each: equal steps are flushed at equal places, so their pieces are equal
+ * programs. What stays pending is held by the program. */
+static void count_from_here(lz_thread_state *t, bool cut)
+{
+    t->flush_check = check_interval(lz_cfg_int(LZ_OPT_GRAPH_LIMIT));
+    t->flush_base = own_nodes(t);
+    if (cut) {
+        t->cut_base = t->flush_base;
+        t->flushed_bytes = 0;
+    }
 }
 
 /* The first of: the step's own error, an earlier asynchronous error, an error tensor. */
@@ -522,7 +559,8 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     tensor_error.status = LZ_OK;
     bool wait = (o && o->struct_size >= sizeof *o && o->wait) || lz_cfg_bool(LZ_OPT_SYNC_WAIT);
     lz_dev_lock(d);
-    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, wait, &out, &tensor_error);
+    lz_status s = step_locked(t, d, LZ_CAUSE_STEP, true, wait, &out, &tensor_error);
+    count_from_here(t, true);
     if (wait) {
         lz_dev_unlock(d);
         lz_dev_settle(d);
@@ -631,7 +669,15 @@ static uint64_t data_limit(void)
     return limit;
 }
 
-static void warn_of_flush(int64_t nodes, uint64_t copied_in)
+/* Operations over which gradients can go back in a step that flushes cut into pieces. A program
+ * without steps keeps the nodes of as many. */
+static int64_t history_limit(int64_t limit)
+{
+    enum { LIMITS = 4, AT_LEAST = 1 << 17 };
+    return limit > AT_LEAST / LIMITS ? LIMITS * limit : AT_LEAST;
+}
+
+static void warn_of_flush(int64_t nodes, int64_t limit, uint64_t copied_in)
 {
     if (copied_in)
         LZ_WARN_ONCE("sync",
@@ -643,19 +689,22 @@ static void warn_of_flush(int64_t nodes, uint64_t copied_in)
         LZ_WARN_ONCE("sync",
                      "%" PRId64 " operations are pending and no lz_mark_step has come: the graph "
                      "is run now, and from now on whenever that many gather "
-                     "(LAZULI_GRAPH_LIMIT). Gradients cannot go back beyond this point",
-                     nodes);
+                     "(LAZULI_GRAPH_LIMIT). Gradients can go back over %" PRId64
+                     " operations without a step",
+                     nodes, history_limit(limit));
 }
 
-static void flush(lz_thread_state *t, lz_dev *d, int64_t nodes)
+static void flush(lz_thread_state *t, lz_dev *d, int64_t limit)
 {
     bool data = t->copied_in > data_limit();
-    warn_of_flush(nodes, data ? t->copied_in : 0);
+    bool cut = data || own_nodes(t) - t->cut_base >= history_limit(limit) ||
+               t->flushed_bytes > data_limit() / 4;
+    warn_of_flush(own_nodes(t) - t->flush_base, limit, data ? t->copied_in : 0);
     started out = {0};
     lz_error tensor_error;
     LZ_QUIETLY {
         lz_dev_lock(d);
-        lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, false, &out, &tensor_error);
+        lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, cut, false, &out, &tensor_error);
         lz_dev_reap(d);
         lz_dev_unlock(d);
         if (data && out.done) /* queued work holds its data too */
@@ -665,25 +714,31 @@ static void flush(lz_thread_state *t, lz_dev *d, int64_t nodes)
         if (s != LZ_OK)
             LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);
     }
+    count_from_here(t, cut);
 }
 
 void lz_sync_check_limit(lz_thread_state *t)
 {
-    static _Thread_local int64_t
-        after_flush; /* nodes that stayed pending because the program holds them */
-    int64_t limit = lz_cfg_int(LZ_OPT_GRAPH_LIMIT);
-    t->flush_check = (uint32_t)(limit / 16 < 1024 ? limit / 16 : 1024);
-    int64_t nodes = lz_thread_state_sum_nodes();
-    if (nodes < after_flush)
-        after_flush = nodes;
-    bool data = t->copied_in > data_limit();
-    if ((nodes - after_flush < limit && !data) || t->locked)
+    int64_t limit = lz_cfg_int(LZ_OPT_GRAPH_LIMIT), nodes = own_nodes(t);
+    t->flush_check = check_interval(limit);
+    if (nodes < t->flush_base)
+        t->flush_base = nodes;
+    bool data = t->copied_in > data_limit(), many = nodes - t->flush_base >= limit;
+    if (t->locked || !(data || many || lz_thread_state_has_orphans()))
         return;
-    lz_dev *d = lz_dev_current();
-    if (d && nodes > after_flush) /* else the program itself holds the data */
-        flush(t, d, nodes);
-    t->copied_in = 0;
-    after_flush = lz_thread_state_sum_nodes();
+    int64_t all = lz_thread_state_sum_nodes();
+    if (all < t->all_base)
+        t->all_base = all;
+    /* of many, other threads may have released most; nobody else counts what ended threads left */
+    bool due = data || (many && all >= limit) || all - t->all_base >= limit;
+    lz_dev *d = due ? lz_dev_current() : NULL;
+    if (d && (nodes > t->flush_base || lz_thread_state_has_orphans()))
+        flush(t, d, limit); /* else the program itself holds the data */
+    else if (due || many)
+        count_from_here(t, false);
+    if (due)
+        t->all_base = lz_thread_state_sum_nodes();
+    t->copied_in = data ? 0 : t->copied_in;
 }
 
 void lz_sync_note_data(size_t nbytes)

@@ -187,9 +187,14 @@ lz_thread_state *lz_thread_state_make(void)
     return t;
 }
 
+bool lz_thread_state_has_orphans(void)
+{
+    return atomic_load_explicit(&norphans, memory_order_relaxed) != 0;
+}
+
 lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
 {
-    if (atomic_load_explicit(&norphans, memory_order_relaxed) == 0)
+    if (!lz_thread_state_has_orphans())
         return LZ_OK;
     lz_mutex_lock(&lock);
     lz_status s = lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + orphans.len);

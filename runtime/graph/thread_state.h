@@ -51,7 +51,11 @@ typedef struct lz_thread_state {
     /* number of handles in the root scope at which the next warning comes */
     uint32_t scope_marks;
     uint32_t flush_check; /* operations until the pending limit is checked again */
-    uint64_t copied_in;   /* bytes of host data since the last step or flush */
+    /* `nodes` at the last step or flush, and at the last one that cut; all threads' at the last
+     * flush */
+    int64_t flush_base, cut_base, all_base;
+    uint64_t flushed_bytes; /* of values with history that flushes since then computed */
+    uint64_t copied_in;     /* bytes of host data since the last step or flush */
     /* innermost loop whose body is being recorded; NULL: none */
     struct lz_loop_frame *loop;
     bool dying;
@@ -88,6 +92,7 @@ void lz_thread_state_clear_ops(void);
 /* Handles that threads which have ended left pending; appended to t->pending. LZ_EMEM: they stay
  * where they are. */
 lz_status lz_thread_state_adopt_orphans(lz_thread_state *t);
+bool lz_thread_state_has_orphans(void);
 
 /* A copy of s that lives for the process; equal strings give one copy. NULL with LZ_EMEM. */
 const char *lz_thread_state_intern(const char *s);
