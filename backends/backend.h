@@ -76,6 +76,8 @@ typedef struct lz_compile_options {
     const bool *donate;    /* per parameter: the caller will donate the buffer */
     lz_cache *cache;       /* kernel entries; may be NULL */
     const char *dump_name; /* stem of dump files; may be NULL */
+    /* What a stored program must be the program of: LZ_ECORRUPT for another; NULL: not asked */
+    const lz_func *func;
 } lz_compile_options;
 
 typedef struct lz_exec_info { /* for analyses and tests of counters */

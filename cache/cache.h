@@ -67,6 +67,14 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
 /* The caller found the value of a hit unusable (it does not load): counts it as corrupt and removes
  * the entry, so that the next put replaces it. */
 void lz_cache_drop(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey);
+/* The same for values that would do harm in another's place: what is stored is 16 bytes of digest
+ * of build, kind, key and value, then the value. One that is not as it was put under this very key
+ * is dropped, and a miss: bytes that were changed, also where the entry was sealed again, and
+ * another entry's, also under a header rewritten to fit. bound.c. */
+bool lz_cache_get_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                        size_t *nvalue);
+void lz_cache_put_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
+                        const char *isa, const void *value, size_t nvalue);
 void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out);
 
 /* Maintenance, for `lazuli cache`. Each walks the directory without trusting it. */

@@ -331,7 +331,8 @@ static bool from_disk(const lz_tuner *t, const lz_buf *key, const lz_choice *lis
 {
     void *value;
     size_t nvalue;
-    if (!t->cache || !lz_cache_get(t->cache, LZ_CACHE_CHOICE, key->data, key->len, &value, &nvalue))
+    if (!t->cache ||
+        !lz_cache_get_bound(t->cache, LZ_CACHE_CHOICE, key->data, key->len, &value, &nvalue))
         return false;
     bool ok = parse(value, nvalue, list, n, out);
     lz_free(value);
@@ -345,7 +346,7 @@ static void to_disk(const lz_tuner *t, const lz_buf *key, lz_choice c)
 {
     uint8_t value[LZ_TUNE_VALUE];
     lz_tune_value(c, value);
-    lz_cache_put(t->cache, LZ_CACHE_CHOICE, key->data, key->len, "", value, sizeof value);
+    lz_cache_put_bound(t->cache, LZ_CACHE_CHOICE, key->data, key->len, "", value, sizeof value);
 }
 
 /* Under the lock. A launch that could not be measured is not tried again by this process, but by

@@ -167,8 +167,8 @@ static bool from_disk(load *l, uint32_t i)
     size_t nobj = 0;
     int64_t t0 = lz_now_ns();
     l->st->ops->key(l->user, l->k[i], &key);
-    bool found =
-        !key.failed && lz_cache_get(l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
+    bool found = !key.failed &&
+                 lz_cache_get_bound(l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
     lz_status s = found ? take_code(l, i, obj, nobj) : LZ_OK;
     bool ok = found && s == LZ_OK;
     if (s == LZ_ECORRUPT) /* the entry is intact, but its code unusable: the next put replaces it */
@@ -198,8 +198,8 @@ static lz_status compile(load *l, uint32_t i)
     if (s == LZ_OK && l->cache) {
         l->st->ops->key(l->user, l->k[i], &key);
         if (!key.failed)
-            lz_cache_put(l->cache, LZ_CACHE_KERNEL, key.data, key.len, l->st->ops->isa(l->user),
-                         obj.data, obj.len);
+            lz_cache_put_bound(l->cache, LZ_CACHE_KERNEL, key.data, key.len,
+                               l->st->ops->isa(l->user), obj.data, obj.len);
     }
     lz_buf_free(&obj);
     lz_buf_free(&key);

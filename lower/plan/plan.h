@@ -74,6 +74,10 @@ lz_status lz_plan_verify(const lz_plan *p);
 void lz_plan_serialize(const lz_plan *p, lz_buf *out);
 /* untrusted bytes; verified */
 lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);
+/* Whether a plan read from disk can be that of `f` compiled with these donations (by parameter;
+ * NULL: none): parameters, results, what takes over what, calls of the program's functions.
+ * LZ_ECORRUPT says what differs. */
+lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donate);
 /* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
  * are, its operands are read. */
 bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);

@@ -170,13 +170,20 @@ static void note(const char *what, const char *category, const lz_program *p, in
                      .text = lz_hash_text(p->hash, hash));
 }
 
+/* What a program fails to load of, whatever its bytes. */
+static bool passes(lz_status s)
+{
+    return s == LZ_EMEM || s == LZ_EFORK || s == LZ_EDEVICE || s == LZ_EUNAVAILABLE ||
+           s == LZ_ENOENT; /* a function of the program's own is not registered now */
+}
+
 static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o)
 {
     void *value;
     size_t n;
     int64_t t0 = lz_now_ns();
     lz_cache *cache = o->cache;
-    if (!cache || !lz_cache_get(cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n)) {
+    if (!cache || !lz_cache_get_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n)) {
         if (cache && lz_cache_enabled(cache))
             lz_counter_add(LZ_COUNTER_PersistentCacheMiss, 1);
         if (cache)
@@ -188,6 +195,8 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
     lz_free(value);
     if (s != LZ_OK) {
         p->exec = NULL;
+        if (!passes(s)) /* the entry is intact, but no such program: the next put replaces it */
+            lz_cache_drop(cache, LZ_CACHE_PROGRAM, key->data, key->len);
         lz_counter_add(LZ_COUNTER_PersistentCacheDeserializeFailure, 1);
         lz_logf(LZ_LOG_INFO, "cache",
                 "a stored program could not be loaded (%s): it is compiled again",
@@ -206,7 +215,7 @@ static void store(lz_program *p, const lz_buf *key, lz_cache *cache)
     lz_buf value = {0};
     if (cache && lz_cache_enabled(cache) && p->be->serialize &&
         p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
-        lz_cache_put(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data, value.len);
+        lz_cache_put_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data, value.len);
     lz_buf_free(&value);
 }
 
@@ -218,7 +227,7 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     char hash[33];
     lz_hash_hex(p->hash, hash);
     snprintf(dump, sizeof dump, "%.100s-%.12s", p->name ? p->name : "graph", hash);
-    lz_compile_options o = {.donate = c->donate.data, .cache = cache, .dump_name = dump};
+    lz_compile_options o = {.donate = c->donate.data, .cache = cache, .dump_name = dump, .func = f};
     *found = LZ_FOUND_DISK;
     if (!load(p, c, key, &o)) {
         *found = LZ_FOUND_COMPILED;

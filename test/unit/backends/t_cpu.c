@@ -419,7 +419,7 @@ START_TEST(kernels_are_compiled_once)
     lz_buf key = {0};
     lz_kernels_key(k, &target, &key);
     OK(lz_cache_clear(cache, NULL));
-    lz_cache_put(cache, LZ_CACHE_KERNEL, key.data, key.len, target.features, "garbage!", 8);
+    lz_cache_put_bound(cache, LZ_CACHE_KERNEL, key.data, key.len, target.features, "garbage!", 8);
     a = load(&o);
     run_and_check(a, false);
     cpu()->exec_info(a, &info);

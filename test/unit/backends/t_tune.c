@@ -226,9 +226,9 @@ static uint32_t put(lz_cache *c, const char *text, int which, const void *value,
     if (which >= 0 && (uint32_t)which < n)
         lz_tune_value(list[which], bytes);
     if (value)
-        lz_cache_put(c, LZ_CACHE_CHOICE, key.data, key.len, "", value, nvalue);
+        lz_cache_put_bound(c, LZ_CACHE_CHOICE, key.data, key.len, "", value, nvalue);
     else if (which >= 0 && (uint32_t)which < n)
-        lz_cache_put(c, LZ_CACHE_CHOICE, key.data, key.len, "", bytes, sizeof bytes);
+        lz_cache_put_bound(c, LZ_CACHE_CHOICE, key.data, key.len, "", bytes, sizeof bytes);
     lz_buf_free(&key);
     lz_plan_free(p);
     return n;

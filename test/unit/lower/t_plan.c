@@ -247,6 +247,103 @@ START_TEST(verifier_refuses)
 }
 END_TEST
 
+/* Functions of which none has a plan that could be that of another. */
+static const char *const graphs[] = {
+    "(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %0 = stablehlo.add %a, %b : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+    "(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %0 = stablehlo.negate %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+    "(%a: tensor<4xf64>, %b: tensor<4xf64>) -> tensor<4xf64> {\n"
+    "  %0 = stablehlo.add %a, %b : tensor<4xf64>\n  return %0 : tensor<4xf64>\n}\n",
+    "(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> tensor<2x2xf32> {\n"
+    "  %0 = stablehlo.add %a, %b : tensor<2x2xf32>\n  return %0 : tensor<2x2xf32>\n}\n",
+    "(%a: tensor<4xi32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "  %0 = stablehlo.negate %b : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+    "(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n"
+    "  %0 = stablehlo.add %a, %b : tensor<4xf32>\n  %1 = stablehlo.negate %a : tensor<4xf32>\n"
+    "  return %0, %1 : tensor<4xf32>, tensor<4xf32>\n}\n",
+    "(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xi1> {\n"
+    "  %0 = stablehlo.compare EQ, %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>\n"
+    "  return %0 : tensor<4xi1>\n}\n",
+};
+enum { NGRAPHS = sizeof graphs / sizeof *graphs };
+
+static lz_func *parse(const char *text)
+{
+    lz_buf b = {0};
+    lz_func *f = NULL;
+    lz_buf_printf(&b, "func.func @main%s", text);
+    ck_assert_msg(lz_func_parse((const char *)b.data, b.len, "test", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    lz_buf_free(&b);
+    return f;
+}
+
+START_TEST(of_another_graph)
+{
+    const bool none[2] = {false}, both[2] = {true, true};
+    for (int i = 0; i < NGRAPHS; i++) {
+        lz_func *f = parse(graphs[i]);
+        lz_plan *p = NULL, *over = NULL;
+        lz_lower_options given = {.machine.threads = 2, .donate = both};
+        ck_assert_int_eq(lz_lower(f, &(lz_lower_options){.machine.threads = 2}, &p), LZ_OK);
+        ck_assert_int_eq(lz_lower(f, &given, &over), LZ_OK);
+        ck_assert_int_eq(lz_plan_check_of(p, f, NULL), LZ_OK);
+        ck_assert_int_eq(lz_plan_check_of(p, f, both), LZ_OK);
+        ck_assert_int_eq(lz_plan_check_of(over, f, both), LZ_OK);
+        if (over->out_alias[0] >= 0) {
+            ck_assert_int_eq(lz_plan_check_of(over, f, NULL), LZ_ECORRUPT);
+            ck_assert_int_eq(lz_plan_check_of(over, f, none), LZ_ECORRUPT);
+        }
+        ck_assert(i || over->out_alias[0] >= 0);
+        for (int j = 0; j < NGRAPHS; j++) {
+            lz_func *g = j == i ? NULL : parse(graphs[j]);
+            if (g)
+                ck_assert_msg(lz_plan_check_of(p, g, NULL) == LZ_ECORRUPT, "%d for %d", i, j);
+            lz_func_free(g);
+        }
+        lz_plan_free(p);
+        lz_plan_free(over);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
+static lz_status never_called(const lz_ffi_call *c, void *user)
+{
+    (void)c, (void)user;
+    return LZ_EINTERNAL;
+}
+
+/* A call of a function of the program's own that the graph does not have. */
+START_TEST(of_other_calls)
+{
+    static const char call[] =
+        "(%%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %%0 = stablehlo.custom_call @%s(%%a) {backend_config = \"%s\"} : (tensor<4xf32>) -> "
+        "tensor<4xf32>\n  return %%0 : tensor<4xf32>\n}\n";
+    static const char *const names[][2] = {{"mine", ""}, {"yours", ""}, {"mine", "x"}};
+    char text[400];
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(lz_ffi_table_register(names[i][0], never_called, NULL), LZ_OK);
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, call, names[i][0], names[i][1]);
+        lz_func *f = parse(text);
+        lz_plan *p = NULL;
+        ck_assert_msg(lz_lower(f, &(lz_lower_options){.machine.threads = 2}, &p) == LZ_OK, "%s",
+                      lz_error_get()->message);
+        for (int j = 0; j < 3; j++) {
+            snprintf(text, sizeof text, call, names[j][0], names[j][1]);
+            lz_func *g = parse(text);
+            ck_assert_int_eq(lz_plan_check_of(p, g, NULL), i == j ? LZ_OK : LZ_ECORRUPT);
+            lz_func_free(g);
+        }
+        lz_plan_free(p);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 START_TEST(memory_failures)
 {
     lz_plan *p = make(), *q;
@@ -279,6 +376,8 @@ int main(void)
     tcase_add_test(t, round_trip);
     tcase_add_test(t, damaged_bytes);
     tcase_add_test(t, verifier_refuses);
+    tcase_add_test(t, of_another_graph);
+    tcase_add_test(t, of_other_calls);
     tcase_add_test(t, memory_failures);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
