@@ -4,13 +4,18 @@
  * never loads it.
  * It defines these functions and needs only the symbols lz_jit_symbol() knows; it holds no
  * absolute address, path or time:
- *     int64_t lz_grid(const int64_t *args)                 number of independent work units (>= 0)
- *     int64_t lz_scratch(const int64_t *args)              bytes of 64-byte aligned scratch memory
- *     each thread needs; a kernel that needs none has no such function
- *     void    lz_run(void *const *bufs, const int64_t *args, int64_t begin, int64_t end, void
- *     *scratch) Units begin..end-1 may run on any thread in any order (a serial kernel has grid 1).
- *     bufs[i] is the address of kernel buffer i, aligned at least to its element size; args are the
- *     kernel's run-time sizes. Results do not depend on how the units are divided.
+ *
+ *     int64_t lz_grid(const int64_t *args);
+ *         number of independent work units (>= 0)
+ *     int64_t lz_scratch(const int64_t *args);
+ *         bytes of 64-byte aligned scratch memory each thread needs; a kernel that needs none
+ *         has no such function
+ *     void lz_run(void *const *bufs, const int64_t *args, int64_t begin, int64_t end,
+ *                 void *scratch);
+ *         executes units begin..end-1; they may run on any thread in any order (a serial kernel
+ *         has grid 1). bufs[i] is the address of kernel buffer i, aligned at least to its element
+ *         size; args are the kernel's run-time sizes. Results do not depend on the division.
+ *
  * Threads: thread-safe; every compilation has its own LLVM context. */
 #ifndef LZ_CODEGEN_CODEGEN_H
 #define LZ_CODEGEN_CODEGEN_H

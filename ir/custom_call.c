@@ -1,6 +1,5 @@
-/* call.c - the registry of functions that custom_call calls, its shape rule and its reference
- * evaluation. See call.h.
- * Threads: thread-safe. */
+/* custom_call.c - the registry of functions that custom_call calls, its shape rule and its
+ * reference evaluation. See custom_call.h. Threads: thread-safe. */
 #include "ir/custom_call.h"
 #include "base/alloc.h"
 #include "base/mutex.h"

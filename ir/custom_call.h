@@ -1,4 +1,4 @@
-/* call.h - the registry of functions of the program's own that custom_call calls.
+/* custom_call.h - the registry of functions of the program's own that custom_call calls.
  * Threads: thread-safe. */
 #ifndef LZ_IR_CUSTOM_CALL_H
 #define LZ_IR_CUSTOM_CALL_H

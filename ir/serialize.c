@@ -1,15 +1,19 @@
-/* serialize.c - the encoding of a function, and back. Little-endian; describes itself by
- * names, so neither the order of ops.def nor that of attrs.def is part of it.
+/* serialize.c - the encoding of a function as bytes, and back. Little-endian; it describes itself
+ * by names, so neither the order of ops.def nor that of attrs.def is part of it.
  *
- *   u32 magic "LZF1" | ops used: u32 n, n x lstr | regions used: u32 n, n x (u32 length, such a
- * function) u32 nparam, ninst, nresult | ninst x instruction | nresult x u32 value instruction: u32
- * op (index above), fields of the attribute, u32 number of operands if the op has any number,
+ *   function:    u32 magic "LZF1"
+ *                u32 n, n x lstr: names of the operations used
+ *                u32 n, n x (u32 length, function): regions used
+ *                u32 nparam, ninst, nresult
+ *                ninst x instruction, nresult x u32 value
+ *   instruction: u32 operation (index above), fields of the attribute record,
+ *                u32 number of operands if the operation takes any number,
  *                operands as u32, the elements of a constant
- *   fields: I64 u64 | BOOL u8 | INTS, SHAPE u8 n, n x u64 | DTYPE u8 | ENUM u8 | REGION u32 (index
- * above)
+ *   field:       I64 u64 | BOOL u8 | INTS, SHAPE u8 n, n x u64 | DTYPE u8 | ENUM u8
+ *                REGION u32 (index above)
  *
- * Ops and regions are numbered by their first use. Reading is meant for untrusted bytes. Threads:
- * reads only / thread-compatible. */
+ * Operations and regions are numbered by their first use. The reader takes untrusted bytes.
+ * Threads: reads only / thread-compatible. */
 #include "ir/attr.h"
 #include "ir/func.h"
 #include <string.h>

@@ -37,6 +37,12 @@ tools/links.sh || bad=1
 tools/retired-words.sh || bad=1
 tools/conversions.sh || bad=1
 
+# A file begins with its own name and what it is about.
+for f in $(formatted); do
+    IFS= read -r line <"$f"
+    case $line in "/* ${f##*/} - "*) ;; *) finding "$f does not begin with /* ${f##*/} - what it is about" ;; esac
+done
+
 found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
 trap 'rm -f "$found"' EXIT
 each() { # what is wrong with each file:line on stdin

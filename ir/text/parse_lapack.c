@@ -1,12 +1,16 @@
 /* parse_lapack.c - custom calls of decompositions as JAX writes them: LAPACK's routines for CPUs in
  * three generations, and XLA's own for TPUs. What a call means is its name, its options and its
  * operands:
- *     lapack_strsm_ffi(a, b)       options are letters in mhlo.backend_config (or backend_config):
- * {side = 76 : ui8, ..} lapack_sgetrf(a)             the same, with results for work space
- *     blas_strsm(1, 0, .., a, b)   options and sizes are constants before the arrays; results for
- * work space too Eigh(a)                      options are text: "lower,sort,iterations,tolerance"
- * Layouts say how arrays lie in memory, which changes no value; nothing here has another home than
- * the values themselves. Work space is 0.
+ *
+ *     lapack_strsm_ffi(a, b)      options are letters in mhlo.backend_config (or
+ *                                 backend_config): {side = 76 : ui8, ..}
+ *     lapack_sgetrf(a)            the same, with results for work space
+ *     blas_strsm(1, 0, .., a, b)  options and sizes are constants before the arrays;
+ *                                 results for work space too
+ *     Eigh(a)                     options are text: "lower,sort,iterations,tolerance"
+ *
+ * A layout says how an array lies in memory and changes no value, so it is ignored. Work space
+ * is 0.
  * Source: LAPACK Users' Guide; jax/_src/lax/linalg.py. Threads: thread-compatible. */
 #include "ir/build_matrix.h"
 #include "ir/text/parse_chlo.h"
