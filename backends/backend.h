@@ -6,6 +6,7 @@
  * Errors of asynchronous work travel by value in events. */
 #ifndef LZ_BACKENDS_BACKEND_H
 #define LZ_BACKENDS_BACKEND_H
+#include "base/mutex.h"
 #include "cache/cache.h"
 #include "ir/module.h"
 
@@ -45,10 +46,12 @@ typedef struct lz_device_buffer {
     size_t capacity; /* 0: borrowed memory (wrap) */
     /* host-addressable: the bytes (64-byte aligned). Otherwise the device's own handle */
     void *data;
-    lz_event *ready;             /* completes when the content is there; NULL: it is. Owned */
-    void (*release)(void *user); /* borrowed host memory: called when the last reference goes */
+    lz_event *ready; /* completes when the content is there; NULL: it is. Owned */
+    /* borrowed host memory: called when the last reference goes, once the thread holds no lock */
+    void (*release)(void *user);
     void *user;
-    uint64_t content; /* atomic: lz_device_buffer_content */
+    lz_unlocked_call call; /* of release */
+    uint64_t content;      /* atomic: lz_device_buffer_content */
 } lz_device_buffer;
 /* for backends: one reference, the rest zero. NULL with LZ_EMEM */
 lz_device_buffer *lz_device_buffer_new(void);

@@ -1,8 +1,12 @@
 /* log.c - messages to the user. A line is formatted on the stack and written by one write(2), so
  * lines of several threads do not mix. The callback and its argument are read together under a
- * sequence number: no lock that a fork could leave taken. Threads: thread-safe. A message already
- * under way may still reach the callback that was just replaced. */
+ * sequence number: no lock that a fork could leave taken. A message that comes under a lock is
+ * kept until the thread holds none, since the callback may call the library; one that comes from
+ * within the callback goes to stderr, so that there is no recursion. Threads: thread-safe. A
+ * message already under way may still reach the callback that was just replaced. */
 #include "base/log.h"
+#include "base/alloc.h"
+#include "base/callout.h"
 #include "base/config.h"
 #include "base/fork.h"
 #include "base/mutex.h"
@@ -94,23 +98,77 @@ static void to_stderr(lz_log_level level, const char *module, const char *messag
     write_all(line, len);
 }
 
+/* ---- delivery ---- */
+
+typedef struct message {
+    lz_unlocked_call call;
+    lz_log_level level;
+    const char *module;
+    char text[];
+} message;
+
+static __thread bool inside; /* the callback */
+
+static void deliver(lz_log_level level, const char *module, const char *text)
+{
+    void *user;
+    lz_log_fn fn = get_callback(&user);
+    if (!fn || inside) {
+        to_stderr(level, module, text);
+        return;
+    }
+    inside = true;
+    LZ_CALL_OUT("the log callback")
+    fn(level, module ? module : "?", text, user);
+    inside = false;
+}
+
+static void deliver_kept(lz_unlocked_call *c)
+{
+    message *m = (message *)c;
+    int saved = errno;
+    deliver(m->level, m->module, m->text);
+    errno = saved;
+    lz_free(m);
+}
+
+/* False when there is no memory. */
+static bool keep(lz_log_level level, const char *module, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    message *m = lz_alloc(sizeof *m + n);
+    if (!m)
+        return false;
+    m->call.fn = deliver_kept;
+    m->level = level;
+    m->module = module;
+    memcpy(m->text, text, n);
+    lz_call_unlocked(&m->call);
+    return true;
+}
+
+static void pass_on(lz_log_level level, const char *module, const char *text)
+{
+    void *user;
+    if (!get_callback(&user) || inside)
+        to_stderr(level, module, text);
+    else if (lz_unlocked_now())
+        deliver(level, module, text);
+    else if (!keep(level, module, text))
+        to_stderr(level, module, text);
+}
+
 void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
 {
     if (!lz_log_enabled(level))
         return;
     int saved = errno;
-    char message[LINE_BYTES];
+    char text[LINE_BYTES];
     va_list ap;
     va_start(ap, fmt);
-    int n = lz_vsnprintf(message, sizeof message, fmt, ap);
+    int n = lz_vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (n >= 0) {
-        void *user;
-        lz_log_fn fn = get_callback(&user);
-        if (fn)
-            fn(level, module ? module : "?", message, user);
-        else
-            to_stderr(level, module, message);
-    }
+    if (n >= 0)
+        pass_on(level, module, text);
     errno = saved;
 }

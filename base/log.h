@@ -1,6 +1,7 @@
 /* log.h - messages to the user, through one settable callback (default: stderr).
  * Levels by LAZULI_LOG=error|warn|info|debug (default warn). A formatted line is at most 1,023
- * bytes.
+ * bytes. The callback may call the library: a message that comes under a lock is kept until the
+ * thread holds none, and one that comes while the thread's callback runs goes to stderr.
  * Threads: thread-safe. */
 #ifndef LZ_BASE_LOG_H
 #define LZ_BASE_LOG_H
@@ -13,6 +14,7 @@ typedef enum lz_log_level {
     LZ_LOG_INFO = 2,
     LZ_LOG_DEBUG = 3
 } lz_log_level;
+/* module: a literal */
 typedef void (*lz_log_fn)(lz_log_level level, const char *module, const char *message, void *user);
 void lz_log_set_callback(lz_log_fn fn, void *user); /* NULL restores the default */
 bool lz_log_enabled(lz_log_level level);

@@ -257,6 +257,22 @@ void lz_call_unlocked(lz_unlocked_call *c)
     mine.last = c;
 }
 
+lz_unlocked_call *lz_put_off_take(void)
+{
+    lz_unlocked_call *list = mine.first;
+    mine.first = mine.last = NULL;
+    return list;
+}
+
+void lz_put_off_give(lz_unlocked_call *list)
+{
+    while (list) {
+        lz_unlocked_call *c = list;
+        list = c->next;
+        lz_call_unlocked(c);
+    }
+}
+
 /* ---- locks ---- */
 
 void lz_mutex_init(lz_mutex *m, const char *name)

@@ -88,6 +88,9 @@ typedef struct lz_unlocked_call {
 void lz_call_unlocked(lz_unlocked_call *c);
 /* Whether lz_call_unlocked would call at once. */
 bool lz_unlocked_now(void);
+/* Moves what this thread has put off to another one, which has waited for it. */
+lz_unlocked_call *lz_put_off_take(void);
+void lz_put_off_give(lz_unlocked_call *list);
 
 /* Before every call of a function of the program's: `what` is called. With LZ_DEBUG the process
  * ends when the thread holds a lock. */

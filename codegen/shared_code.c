@@ -75,21 +75,25 @@ lz_status lz_shared_image(const lz_target *t, const void *module, size_t nbytes,
     lz_buf key = {0};
     bool mine = false;
     make_key(t, module, nbytes, &key);
+    lz_put_off_begin(); /* others may wait for what this thread makes */
     entry *x = key.failed ? NULL : find(&key, &mine);
     lz_buf_free(&key);
     if (busy && x && !mine && !lz_latch_is_set(&x->made)) {
         *busy = true;
+        lz_put_off_end();
         return LZ_OK;
     }
+    lz_status s = LZ_OK;
     if (mine) {
-        lz_status s = make_image(make, user, &x->image);
+        s = make_image(make, user, &x->image);
         if (s != LZ_OK)
             lz_buf_free(&x->image);
         lz_latch_set(&x->made);
-        LZ_TRY(s);
     } else if (x) {
         (void)lz_latch_wait(&x->made, -1);
     }
+    lz_put_off_end();
+    LZ_TRY(s);
     if (!x || !x->image.len)
         return make_image(make, user, out);
     lz_buf_put(out, x->image.data, x->image.len);

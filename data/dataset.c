@@ -1,4 +1,5 @@
 /* dataset.c - data sets over arrays and synthetic ones; the shuffled order of an epoch. */
+#include "base/callout.h"
 #include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/loader.h>
@@ -35,7 +36,8 @@ void lz_dataset_free(lz_dataset *d)
     if (!d)
         return;
     if (d->destroy)
-        d->destroy(d->user);
+        LZ_CALL_OUT("a data set")
+    d->destroy(d->user);
     *d = (lz_dataset){.struct_size = sizeof *d};
 }
 

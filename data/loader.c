@@ -141,6 +141,7 @@ static lz_status fill(lz_loader *l, int64_t number, batch *b)
             out[f] = b->field[f]->data + (size_t)i * l->row[f];
         int64_t index = l->order ? l->order[from + i] : from + i;
         lz_error_clear();
+        lz_assert_unlocked("a data set");
         lz_status s = d->get(d->user, index, out);
         if (s != LZ_OK && lz_error_get()->status == LZ_OK)
             return LZ_FAIL(s, "sample %" PRId64 " of the data set cannot be had", index);
@@ -150,9 +151,12 @@ static lz_status fill(lz_loader *l, int64_t number, batch *b)
     return LZ_OK;
 }
 
+static _Thread_local const lz_loader *serving; /* the loader whose thread this is */
+
 static void *worker(void *loader)
 {
     lz_loader *l = loader;
+    serving = l;
     lz_mutex_lock(&l->lock);
     while (true) {
         while (!l->stop && (l->next == l->end || l->next - l->taken >= l->o.loader_prefetch_size))
@@ -180,6 +184,14 @@ static void *worker(void *loader)
     lz_cond_signal(&l->ready);
     lz_mutex_unlock(&l->lock);
     return NULL;
+}
+
+/* The calls that a sample's function must not make of the loader that it works for. */
+static lz_status not_of_itself(const lz_loader *l)
+{
+    return serving != l ? LZ_OK
+                        : LZ_FAIL(LZ_ESTATE, "the loader's own thread would wait for itself: "
+                                             "`get` of a data set does not call its loader");
 }
 
 /* ---- making ---- */
@@ -333,6 +345,8 @@ lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch, c
     static const char op[] = "lz_loader_begin";
     if (!l)
         return lz_data_done(LZ_FAIL(LZ_ENULL, "the loader is NULL"), op, site);
+    if (not_of_itself(l) != LZ_OK)
+        return lz_data_done(LZ_ESTATE, op, site);
     if (first_batch < 0 || first_batch > l->batches)
         return lz_data_done(
             LZ_FAIL(LZ_ERANGE, "batch %" PRId64 " of %" PRId64, first_batch, l->batches), op, site);
@@ -433,6 +447,10 @@ bool lz_loader_next_at(lz_loader *l, lz_tensor **out, const lz_site *site)
         lz_error_annotate(op, site);
         return false;
     }
+    if (not_of_itself(l) != LZ_OK) {
+        lz_error_annotate(op, site);
+        return false;
+    }
     if (!l->running)
         return false;
     drop_tensors(l, &l->now);
@@ -471,6 +489,10 @@ void lz_loader_free(lz_loader *l)
     LZ_PUBLIC();
     if (!l)
         return;
+    if (not_of_itself(l) != LZ_OK) {
+        lz_error_annotate("lz_loader_free", NULL);
+        return;
+    }
     if (l->ring && l->ahead)
         drain(l);
     lz_mutex_lock(&l->lock);

@@ -2,6 +2,7 @@
  * reference evaluation. See custom_call.h. Threads: thread-safe. */
 #include "ir/custom_call.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/mutex.h"
 #include "ir/infer/infer.h"
 #include <string.h>
@@ -95,7 +96,9 @@ lz_status lz_ffi_invoke(const lz_ffi_target *c, const lz_ffi_entry *e, void *con
                         .args = b + nrets,
                         .rets = b,
                         .message = message};
-    lz_status s = e->handler(&call, e->user);
+    lz_status s = LZ_OK;
+    LZ_CALL_OUT("a custom call")
+    s = e->handler(&call, e->user);
     message[sizeof message - 1] = '\0';
     if (s != LZ_OK)
         s = LZ_FAIL(s, "custom_call @%.200s: %s", c->target,

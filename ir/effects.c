@@ -1,6 +1,16 @@
 /* effects.c - functions in which something happens beside the results. See module.h. */
 #include "ir/module.h"
 
+bool lz_func_may_call(const lz_func *f)
+{
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        lz_op op = f->insts[i].sig->op;
+        if (op == LZ_OP_CUSTOM_CALL || op == LZ_OP_WHILE || op == LZ_OP_IF)
+            return true;
+    }
+    return false;
+}
+
 static uint32_t find(const lz_func *f, lz_val *out)
 {
     uint32_t n = 0;

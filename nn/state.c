@@ -1,5 +1,6 @@
 /* state.c - saving and loading parameters and checkpoints. A load reads and checks everything first
  * and assigns then, so that an error leaves everything unchanged. */
+#include "base/callout.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "nn/optim_rule.h"
@@ -284,7 +285,8 @@ static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_optio
         }
         add_name(&missing, ps->names[i]);
         if (o->report)
-            o->report(ps->names[i], "missing", o->user);
+            LZ_CALL_OUT("a report")
+        o->report(ps->names[i], "missing", o->user);
     }
     for (size_t i = 0; i < lz_archive_len(l->file); i++) {
         const char *name = lz_archive_name(l->file, i);
@@ -292,7 +294,8 @@ static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_optio
             continue;
         add_name(&unexpected, name);
         if (o->report)
-            o->report(name, "unexpected", o->user);
+            LZ_CALL_OUT("a report")
+        o->report(name, "unexpected", o->user);
     }
     if (o->partial || !(missing.count + unexpected.count))
         return LZ_OK;

@@ -1,6 +1,8 @@
 /* device_buffer.c - reference counts of device buffers. Threads: thread-safe. */
 #include "backends/backend.h"
+#include "base/callout.h"
 #include "base/thread.h"
+#include <stddef.h>
 #include <string.h>
 
 /* Descriptors are made and freed with every execution: a free list keeps some for reuse. */
@@ -38,6 +40,17 @@ void lz_device_buffer_retain(lz_device_buffer *b)
     __atomic_fetch_add(&b->refs, 1, __ATOMIC_RELAXED);
 }
 
+static void give_back(lz_unlocked_call *call)
+{
+    lz_device_buffer *b =
+        (lz_device_buffer *)(void *)((char *)call - offsetof(lz_device_buffer, call));
+    LZ_CALL_OUT("a release function")
+    b->release(b->user);
+    b->release = NULL;
+    b->data = NULL;
+    lz_backend_at(b->backend)->free(b);
+}
+
 void lz_device_buffer_release(lz_device_buffer *b)
 {
     if (!b || __atomic_fetch_sub(&b->refs, 1, __ATOMIC_ACQ_REL) != 1)
@@ -45,11 +58,11 @@ void lz_device_buffer_release(lz_device_buffer *b)
     lz_event_release(b->ready);
     b->ready = NULL;
     if (b->release) {
-        b->release(b->user);
-        b->release = NULL;
-        b->data = NULL;
+        b->call.fn = give_back;
+        lz_call_unlocked(&b->call);
+    } else {
+        lz_backend_at(b->backend)->free(b);
     }
-    lz_backend_at(b->backend)->free(b);
 }
 
 /* ---- what is in them ---- */

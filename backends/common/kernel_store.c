@@ -230,6 +230,17 @@ static void *compile_some(void *arg)
     return NULL;
 }
 
+/* What the thread puts off, such as messages, is left to the thread that waits for it: a function
+ * of the program's may need what that one is making. */
+static void *compile_beside(void *arg)
+{
+    lz_put_off_begin();
+    (void)compile_some(arg);
+    lz_unlocked_call *rest = lz_put_off_take();
+    lz_put_off_end();
+    return rest;
+}
+
 /* Compilation has threads of its own: it takes milliseconds, and the workers may be busy with the
  * step before. */
 static void compile_missing(load *l)
@@ -242,11 +253,14 @@ static void compile_missing(load *l)
     if (want > 1 && l->st->ops->prepare)
         l->st->ops->prepare();
     while (started + 1 < want &&
-           lz_thread_start(&thread[started], "lz-compile", compile_some, l) == LZ_OK)
+           lz_thread_start(&thread[started], "lz-compile", compile_beside, l) == LZ_OK)
         started++;
     (void)compile_some(l);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
+    for (uint32_t i = 0; i < started; i++) {
+        void *rest = NULL;
+        pthread_join(thread[i], &rest);
+        lz_put_off_give(rest);
+    }
 }
 
 /* ---- many kernels ---- */
@@ -350,8 +364,10 @@ static lz_status load_once(load *l, bool *again)
     atomic_store(&l->failed, false);
     memset(l->out, 0, l->n * sizeof *l->out);
     memset(l->mine, 0, l->n * sizeof *l->mine);
+    lz_put_off_begin(); /* others may wait for what this thread makes */
     lz_status found = look_up(l);
     make_mine(l, found);
+    lz_put_off_end();
     lz_status s = wait_all(l);
     s = found != LZ_OK ? found : s;
     *again = s != LZ_OK && found == LZ_OK && failed_elsewhere(l);

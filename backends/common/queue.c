@@ -170,6 +170,7 @@ static lz_status start(lz_queue *q)
 static void run_here(lz_queue *q, void (*fn)(void *arg), void *arg)
 {
     q->running = true;
+    lz_put_off_begin(); /* a function of the program's may wait for the queue: it comes after */
     lz_mutex_unlock(&q->lock);
     run(fn, arg);
     lz_mutex_lock(&q->lock);
@@ -177,6 +178,7 @@ static void run_here(lz_queue *q, void (*fn)(void *arg), void *arg)
     lz_mutex_unlock(&q->lock);
     if (more)
         notify(q);
+    lz_put_off_end();
 }
 
 static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)

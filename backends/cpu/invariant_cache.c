@@ -18,7 +18,7 @@ enum {
 enum { NEVER, WORTH, ALWAYS };
 
 struct lz_invariant_cache {
-    lz_mutex lock; /* held from begin to end */
+    atomic_bool busy; /* from begin to end, with custom calls in between: no lock */
     const lz_plan_exec *g;
     uint64_t ns;
     bool always;
@@ -55,7 +55,6 @@ lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out
     lz_invariant_cache *k = lz_calloc(1, sizeof *k + nin * each);
     if (!k)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u arguments", nin);
-    lz_mutex_init(&k->lock, "invariant_cache");
     k->g = g;
     k->ns = ns;
     k->always = how == ALWAYS;
@@ -70,7 +69,18 @@ lz_status lz_invariant_cache_new(const lz_plan_exec *g, lz_invariant_cache **out
     return LZ_OK;
 }
 
-/* ---- cached memory; all under k->lock ---- */
+/* False: somebody else uses it. */
+static bool take(lz_invariant_cache *k)
+{
+    return !atomic_exchange_explicit(&k->busy, true, memory_order_acquire);
+}
+
+static void give(lz_invariant_cache *k)
+{
+    atomic_store_explicit(&k->busy, false, memory_order_release);
+}
+
+/* ---- cached memory; all by whoever has taken it ---- */
 
 static void hold(lz_invariant_cache *k)
 {
@@ -115,10 +125,13 @@ void lz_invariant_cache_free(lz_invariant_cache *k)
 {
     if (!k)
         return;
-    lz_mutex_lock(&k->lock);
-    give_up(k);
-    lz_mutex_unlock(&k->lock);
-    lz_mutex_destroy(&k->lock);
+    lz_mutex_lock(&list); /* the one that may have taken it frees its memory under `list` */
+    bool had = k->now.what != NULL;
+    if (had)
+        unlink_holder(k);
+    lz_mutex_unlock(&list);
+    if (had)
+        free_memory(k);
     lz_free(k);
 }
 
@@ -129,13 +142,13 @@ bool lz_invariant_cache_shortage(int device)
     lz_mutex_lock(&list);
     for (lz_invariant_cache *k = holders, *next; k; k = next) {
         next = k->next;
-        if (k->device != device || !lz_mutex_trylock(&k->lock))
+        if (k->device != device || !take(k))
             continue;
         unlink_holder(k);
         free_memory(k);
         k->searches = 0;
         any = true;
-        lz_mutex_unlock(&k->lock);
+        give(k);
     }
     lz_mutex_unlock(&list);
     return any;
@@ -244,7 +257,7 @@ static void look_at(lz_invariant_cache *k, const lz_job *j)
 
 void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j)
 {
-    if (!k || !lz_mutex_trylock(&k->lock))
+    if (!k || !take(k))
         return;
     if (k->device < 0)
         k->device = j->d->index;
@@ -253,7 +266,7 @@ void lz_invariant_cache_begin(lz_invariant_cache *k, lz_job *j)
     if (k->device == j->d->index && k->now.what)
         j->cached = &k->now;
     else
-        lz_mutex_unlock(&k->lock);
+        give(k);
 }
 
 void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
@@ -268,7 +281,7 @@ void lz_invariant_cache_end(lz_invariant_cache *k, lz_job *j, bool ok)
         memcpy(k->inside, k->seen, k->g->parts->plan->nin * sizeof *k->seen);
         k->now.filled = true;
     }
-    lz_mutex_unlock(&k->lock);
+    give(k);
 }
 
 void lz_invariant_cache_get_stats(lz_invariant_cache_stats *out)

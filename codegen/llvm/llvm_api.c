@@ -69,10 +69,11 @@ static bool resolve(void *h)
     return true;
 }
 
-/* LLVM ends the process after this: all that can be done is to say whose end it was. */
+/* LLVM ends the process after this: all that can be done is to say whose end it was. The log
+ * callback is for messages that are followed by something. */
 static void fatal(const char *reason)
 {
-    lz_logf(LZ_LOG_ERROR, "llvm", "fatal error inside LLVM: %s", reason);
+    fprintf(stderr, "lazuli: error: llvm: fatal error inside LLVM: %s\n", reason);
 }
 
 /* Machine passes that cost compile time and give our kernels nothing: the emitter's loops are

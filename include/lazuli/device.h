@@ -33,7 +33,9 @@ LZ_API int lz_get_num_threads(void);
 LZ_API const char *lz_version(void);
 /* Host allocator for everything the library allocates on the host, but not device memory. Before
  * the first operation, else LZ_ESTATE; NULL: the system's. All three functions are needed
- * (LZ_ENULL), are called from any thread, and give memory aligned for any type. */
+ * (LZ_ENULL), are called from any thread, and give memory aligned for any type. They are called
+ * wherever the library allocates, also under its locks: they must not call the library, nor wait
+ * for a thread that does. */
 typedef struct lz_allocator {
     size_t struct_size;
     void *(*alloc)(size_t nbytes, void *user);            /* NULL: there is no memory */
@@ -43,7 +45,8 @@ typedef struct lz_allocator {
 } lz_allocator;
 LZ_API lz_status lz_set_allocator(const lz_allocator *a);
 /* What to call with each message instead of writing it to stderr. level: 0 error, 1 warning, 2
- * info, 3 debug. NULL restores stderr. Called from any thread. */
+ * info, 3 debug. NULL restores stderr. Called from any thread, with no lock held: it may call the
+ * library. A message that it causes in its own thread is written to stderr. */
 LZ_API void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message,
                                            void *user),
                                 void *user);

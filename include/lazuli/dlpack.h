@@ -105,12 +105,13 @@ LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensor
 LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
                                         const lz_site *site);
 /* Takes over m: its deleter is called exactly once when Lazuli needs the memory no longer, also on
- * error. No copy is made when the memory is row-major, 64-byte aligned and of the device; otherwise
- * one is when allow_copy, else LZ_EINVAL. Memory of a GPU (kDLCUDA) becomes a tensor on that GPU,
- * whatever the current device is, without a copy: it must be row-major and aligned to its elements,
- * and what computes it must have ended. The memory must not change meanwhile.
- * Errors: LZ_ENULL, LZ_EINVAL, LZ_ESHAPE, LZ_EDTYPE, LZ_ENOENT (no such device), LZ_EUNAVAILABLE
- *   (it does not start), LZ_EUNSUPPORTED (other kinds of devices, a newer major version). */
+ * error, under the conditions of lz_from_borrowed's release. No copy is made when the memory is
+ * row-major, 64-byte aligned and of the device; otherwise one is when allow_copy, else LZ_EINVAL.
+ * Memory of a GPU (kDLCUDA) becomes a tensor on that GPU, whatever the current device is, without a
+ * copy: it must be row-major and aligned to its elements, and what computes it must have ended. The
+ * memory must not change meanwhile. Errors: LZ_ENULL, LZ_EINVAL, LZ_ESHAPE, LZ_EDTYPE, LZ_ENOENT
+ * (no such device), LZ_EUNAVAILABLE (it does not start), LZ_EUNSUPPORTED (other kinds of devices, a
+ * newer major version). */
 LZ_API lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool allow_copy,
                                     const lz_site *site);
 /* As lz_from_dlpack, of the struct of DLPack before 1.0. */

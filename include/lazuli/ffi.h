@@ -14,6 +14,9 @@ LZ_EXTERN_C_BEGIN
  * A call is made when a result is needed, in the order of the data; two are never merged. Where a
  * text says has_side_effect, or has no results, always, in its order. There is no gradient.
  * On devices with memory of their own the arrays are copied there and back.
+ * The handler runs on the device's thread, with no lock held. It may call the library, record
+ * operations and read values that are there; what would compute or wait for a device, and so for
+ * itself, gives LZ_ESTATE.
  * Errors: LZ_EINVAL target is NULL or empty, LZ_EMEM. A program whose target has no handler:
  * LZ_EUNSUPPORTED where its text is read, LZ_ENOENT where it is made.
  * Source: StableHLO's custom_call; the calls are named as those of XLA's FFI. */

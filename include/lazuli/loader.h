@@ -27,7 +27,8 @@ typedef struct lz_field { /* one tensor of a sample */
 } lz_field;
 /* Samples by index. A program may fill one in: `get` writes sample `index` (0..len-1) to out[f],
  * which has room for field f; it is called from several threads at once, and gives LZ_OK or a
- * status, which ends the epoch. */
+ * status, which ends the epoch. It may call the library, but not the loader that it is called for:
+ * LZ_ESTATE (lz_loader_next: false; lz_loader_free does nothing). */
 typedef struct lz_dataset {
     size_t struct_size LZ_DEFAULT(sizeof(lz_dataset));
     int64_t len LZ_DEFAULT(0);                    /* how many samples */

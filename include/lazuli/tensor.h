@@ -37,7 +37,9 @@ LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *da
 LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else
  * copies at once. `release(user)` is called exactly once when Lazuli needs the memory no longer,
- * also on error. The memory must not change meanwhile. */
+ * also on error. The memory must not change meanwhile. release is called on any thread, also the
+ * device's own, with no lock held: it may call the library, but where it runs on a device's thread
+ * whatever would compute or wait for a device gives LZ_ESTATE. */
 LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
                                       void (*release)(void *user), void *user, const lz_site *site);
 /* Every element is value. The number is a run-time argument: another one compiles nothing. */

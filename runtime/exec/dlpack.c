@@ -1,5 +1,6 @@
 /* dlpack.c - zero-copy exchange with other libraries: include/lazuli/dlpack.h. Exported memory is
  * marked as shared, so no step donates it. Threads: deleters may run on any thread. */
+#include "base/callout.h"
 #include <lazuli/dlpack.h>
 #include "runtime/exec/sync.h"
 #include "runtime/graph/trace_builder.h"
@@ -103,6 +104,7 @@ static lz_status lend_memory(lz_node *n, lent *l, void **data)
     l->buf = lz_node_buf(n);
     lz_device_buffer_retain(l->buf);
     lz_device_buffer_lent(l->buf);
+    LZ_TRY(lz_dev_may_wait_for(l->buf));
     LZ_TRY(lz_event_wait(l->buf->ready));
     *data = l->buf->data;
     return LZ_OK;
@@ -337,7 +339,8 @@ static lz_tensor *import_public(const char *op, const DLTensor *t, uint32_t majo
     }
     lz_api_leave(&f);
     if (!taken)
-        release(m);
+        LZ_CALL_OUT("a deleter")
+    release(m);
     return r;
 }
 

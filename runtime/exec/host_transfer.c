@@ -1,5 +1,6 @@
 /* host_transfer.c - values in and out: uploads, borrowed memory, reads, and queries of a tensor
  * that execute nothing. */
+#include "base/callout.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/timeline.h"
@@ -152,7 +153,8 @@ lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
     lz_tracer_begin(&c, "lz_from_borrowed", site);
     lz_tensor *t = lz_tracer_end(&c, from_borrowed(&c, dtype, &shape, data, release, user, &taken));
     if (!taken && release)
-        release(user);
+        LZ_CALL_OUT("a release function")
+    release(user);
     return t;
 }
 
@@ -255,7 +257,7 @@ lz_status lz_status_of(const lz_tensor *t)
 static const lz_type *type_of(const lz_tensor *t)
 {
     lz_slot *s = lz_slot_peek(lz_handle_bits(t));
-    return s ? s->type : NULL;
+    return s ? lz_slot_type(s, lz_handle_bits(t)) : NULL;
 }
 
 lz_dtype lz_dtype_of(const lz_tensor *t)
@@ -296,43 +298,58 @@ size_t lz_nbytes(const lz_tensor *t)
 
 /* ---- in-place update ---- */
 
-static lz_status assign(lz_thread_state *t, lz_tensor *dst, lz_tensor *value, const lz_site *site)
+static lz_status check_assigned(const lz_type *from, const lz_type *to)
 {
     char want[128], got[128];
-    lz_slot *s = lz_slot_get(dst);
-    if (!s)
-        return lz_error_get()->status;
-    if (atomic_load(&s->flags) & LZ_SLOT_ERROR) {
-        lz_error_set(&s->err->error);
-        return s->err->error.status;
+    if (!lz_shape_eq(&from->shape, &to->shape))
+        return LZ_FAIL(LZ_ESHAPE, "the value is %s, the tensor %s",
+                       lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
+    if (from->dtype != to->dtype)
+        return LZ_FAIL(LZ_EDTYPE, "the value is %s, the tensor %s: convert it with lz_to",
+                       lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
+    return LZ_OK;
+}
+
+/* The caller holds dst. */
+static lz_status assign_held(lz_thread_state *t, uint64_t dst, lz_tensor *value,
+                             const lz_site *site)
+{
+    lz_slot *s = lz_slot_peek(dst);
+    lz_error e;
+    if ((lz_slot_flags(s, dst) & LZ_SLOT_ERROR) && lz_slot_error(s, dst, &e)) {
+        lz_error_set(&e);
+        return e.status;
     }
     lz_node *n = lz_trace_node_of(value), *old;
     if (!n)
         return lz_error_get()->status;
-    const lz_type *from = lz_node_type(n), *to = s->type;
-    lz_status st = LZ_OK;
-    if (!lz_shape_eq(&from->shape, &to->shape))
-        st = LZ_FAIL(LZ_ESHAPE, "the value is %s, the tensor %s",
-                     lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
-    else if (from->dtype != to->dtype)
-        st = LZ_FAIL(LZ_EDTYPE, "the value is %s, the tensor %s: convert it with lz_to",
-                     lz_type_short(from, got, sizeof got), lz_type_short(to, want, sizeof want));
+    lz_status st = check_assigned(lz_node_type(n), lz_slot_type(s, dst));
     if (st == LZ_OK)
-        st = lz_slot_queue(t, s, lz_handle_bits(dst));
+        st = lz_slot_queue(t, s, dst);
     if (st != LZ_OK) {
         lz_node_release(n);
         return st;
     }
     old = atomic_exchange(&s->node, n);
-    atomic_store_explicit(&s->site, site, memory_order_relaxed);
-    atomic_fetch_and(&s->flags, ~(uint32_t)(LZ_SLOT_STALE | LZ_SLOT_DONATED));
-    atomic_fetch_or(&s->flags, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED);
+    atomic_store_explicit(&s->site, site, memory_order_release);
+    (void)lz_slot_flags_change(s, dst, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED,
+                               LZ_SLOT_STALE | LZ_SLOT_DONATED);
     lz_node *none = NULL; /* only the first value read of a step is cached, and of several threads
                              only one caches it */
     if (!old || old == n || !lz_node_buf(old) ||
         !atomic_compare_exchange_strong(&s->old, &none, old))
         lz_node_release(old);
     return LZ_OK;
+}
+
+static lz_status assign(lz_thread_state *t, lz_tensor *dst, lz_tensor *value, const lz_site *site)
+{
+    LZ_TRY(lz_slot_retain(lz_handle_bits(dst)));
+    lz_status s = assign_held(t, lz_handle_bits(dst), value, site);
+    LZ_QUIETLY {
+        (void)lz_slot_release(lz_handle_bits(dst));
+    }
+    return s;
 }
 
 lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site)

@@ -369,6 +369,7 @@ static lz_status make_alone(const lz_capture *c, making *m, const char *name,
                             lz_program_miss before, void *user, lz_program **out, lz_found *found)
 {
     bool held = true;
+    lz_put_off_begin(); /* a log callback that needs this program would wait for this thread */
     lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
     lz_status s = make(c, name, before, user, out, found, &held);
     lz_mutex_lock(&lock);
@@ -376,6 +377,7 @@ static lz_status make_alone(const lz_capture *c, making *m, const char *name,
     lz_mutex_unlock(&lock);
     if (!held)
         lz_dev_lock(c->dev);
+    lz_put_off_end();
     if (s == LZ_OK)
         lz_error_set(&earlier);
     return s;

@@ -200,8 +200,9 @@ static void land(lz_dev *d)
     lz_metric_add(LZ_METRIC_ExecuteTime,
                   (double)(f->start_ns < 0 ? -f->start_ns : lz_now_ns() - f->start_ns));
     lz_event_release(f->done);
-    d->flight_head = (d->flight_head + 1) % LZ_DEV_INFLIGHT;
+    d->flight_head = (d->flight_head + 1) % LZ_DEV_FLIGHTS;
     d->flight_len--;
+    atomic_store_explicit(&d->flying, d->flight_len, memory_order_relaxed);
 }
 
 void lz_dev_reap(lz_dev *d)
@@ -210,32 +211,71 @@ void lz_dev_reap(lz_dev *d)
         land(d);
 }
 
-void lz_dev_settle(lz_dev *d)
+lz_status lz_dev_may_wait(void)
+{
+    if (__builtin_expect(!lz_queue_is_running(), 1))
+        return LZ_OK;
+    return LZ_FAIL(LZ_ESTATE, "the device's own thread would wait for itself: functions that it "
+                              "calls (release functions, deleters, custom calls) compute nothing "
+                              "and wait for no device");
+}
+
+lz_status lz_dev_may_wait_for(const lz_device_buffer *b)
+{
+    return !b->ready || lz_event_done(b->ready) ? LZ_OK : lz_dev_may_wait();
+}
+
+/* The work that is `before` the last one in flight, retained; NULL: there are not so many. */
+static lz_event *in_flight(lz_dev *d, uint32_t before)
+{
+    lz_dev_lock(d);
+    lz_event *e = NULL;
+    if (d->flight_len > before) {
+        uint32_t at = d->flight_head + d->flight_len - 1 - before;
+        e = d->flight[at % LZ_DEV_FLIGHTS].done;
+        lz_event_retain(e);
+    }
+    lz_dev_unlock(d);
+    return e;
+}
+
+/* Its error is kept for lz_dev_reap. */
+static void wait_in_flight(lz_event *e)
 {
     LZ_QUIETLY {
-        lz_dev_lock(d);
-        lz_event *last =
-            d->flight_len ? d->flight[(d->flight_head + d->flight_len - 1) % LZ_DEV_INFLIGHT].done
-                          : NULL;
-        if (last)
-            lz_event_retain(last);
-        lz_dev_unlock(d);
-        (void)lz_event_wait(last); /* its error is kept for lz_dev_reap */
-        lz_event_release(last);
+        (void)lz_event_wait(e);
     }
+    lz_event_release(e);
+}
+
+void lz_dev_settle(lz_dev *d)
+{
+    if (!lz_queue_is_running())
+        wait_in_flight(in_flight(d, 0));
+}
+
+void lz_dev_make_room(lz_dev *d)
+{
+    if (atomic_load_explicit(&d->flying, memory_order_relaxed) < LZ_DEV_INFLIGHT ||
+        lz_queue_is_running())
+        return;
+    int64_t t0 = lz_now_ns();
+    wait_in_flight(in_flight(d, LZ_DEV_INFLIGHT - 1));
+    note_wait(d, "too many graphs in flight", t0);
+    lz_dev_lock(d);
+    lz_dev_reap(d);
+    lz_dev_unlock(d);
 }
 
 void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
 {
-    if (d->flight_len == LZ_DEV_INFLIGHT) {
-        int64_t t0 = lz_now_ns();
+    if (d->flight_len == LZ_DEV_FLIGHTS)
         land(d);
-        note_wait(d, "too many graphs in flight", t0);
-    }
     /* negative: already complete, minus the time it took */
     int64_t stamp = lz_event_done(done) ? start_ns - lz_now_ns() : start_ns;
-    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_INFLIGHT] =
+    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_FLIGHTS] =
         (lz_flight){done, stamp ? stamp : -1};
+    atomic_store_explicit(&d->flying, d->flight_len, memory_order_relaxed);
 }
 
 lz_status lz_dev_take_error(lz_dev *d)

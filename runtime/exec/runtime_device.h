@@ -6,7 +6,12 @@
 #include "backends/backend.h"
 #include "base/thread.h"
 
-enum { LZ_DEV_MAX = 256, LZ_DEV_INFLIGHT = 32, LZ_DEV_SCALARS = 16 };
+enum {
+    LZ_DEV_MAX = 256,
+    LZ_DEV_INFLIGHT = 32, /* works in flight at which a thread waits before it adds one, */
+    LZ_DEV_FLIGHTS = 256, /* and at most, of threads that came at the same time */
+    LZ_DEV_SCALARS = 16
+};
 
 typedef struct lz_flight {
     lz_event *done; /* owned */
@@ -30,8 +35,9 @@ typedef struct lz_dev {
     lz_mutex step;
     struct lz_sync_scratch *scratch; /* free scratch structs of sync.c; under step */
     /* under step: */
-    lz_flight flight[LZ_DEV_INFLIGHT]; /* ring */
+    lz_flight flight[LZ_DEV_FLIGHTS]; /* ring */
     uint32_t flight_head, flight_len;
+    _Atomic uint32_t flying; /* flight_len, for reading without step */
     /* first error of asynchronous work that was not reported yet */
     lz_error error;
     lz_scalar_copy scalar[LZ_DEV_SCALARS];
@@ -48,8 +54,15 @@ lz_dev *lz_dev_of_buffer(const lz_device_buffer *b);
 
 void lz_dev_lock(lz_dev *d); /* locks step; time spent waiting counts as DeviceLockWait */
 void lz_dev_unlock(lz_dev *d);
-/* Adds work in flight (takes over `done`); waits for the oldest when there are LZ_DEV_INFLIGHT. The
- * caller holds step. */
+/* LZ_ESTATE on a device's thread, where only functions of the program's call the library (release
+ * functions, deleters, custom calls): what they would wait for may be what the thread is doing. */
+lz_status lz_dev_may_wait(void);
+lz_status lz_dev_may_wait_for(const lz_device_buffer *b); /* LZ_OK too when its content is there */
+/* Waits, without step, until fewer than LZ_DEV_INFLIGHT works are in flight: before the lock is
+ * taken for an execution. Whoever holds step never waits for the device, whose thread may want
+ * it. */
+void lz_dev_make_room(lz_dev *d);
+/* Adds work in flight (takes over `done`). The caller holds step. */
 void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns);
 /* Removes finished work, keeping its first error. The caller holds step. */
 void lz_dev_reap(lz_dev *d);

@@ -269,6 +269,8 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
 lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
                         bool awaited)
 {
+    LZ_TRY(lz_dev_may_wait());
+    lz_dev_make_room(d);
     lz_dev_lock(d);
     lz_sync_scratch *sc = take_scratch(d);
     started out = {0};
@@ -307,6 +309,7 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, cause, true));
         b = lz_node_buf(n);
     }
+    LZ_TRY(lz_dev_may_wait_for(b));
     lz_device_buffer_retain(b);
     lz_status s = n->dev->be->copy_out(b, dst, type->nbytes);
     lz_device_buffer_release(b);
@@ -350,12 +353,12 @@ static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st,
     *keep = false;
     if (!s || !lz_slot_pending(t, h))
         return LZ_OK;
-    uint32_t flags = atomic_load(&s->flags);
+    uint32_t flags = lz_slot_flags(s, h);
     lz_node *n = lz_slot_node_peek(s, h);
     if (!n) {
         *keep = flush && (flags & LZ_SLOT_ERROR);
         if (!*keep && (flags & LZ_SLOT_ERROR) && st->error.status == LZ_OK)
-            st->error = s->err->error;
+            (void)lz_slot_error(s, h, &st->error);
         return LZ_OK;
     }
     if (n->dev != d) {
@@ -409,8 +412,7 @@ static lz_status sort_pending(lz_thread_state *t, lz_dev *d, step_plan *st, bool
         if (keep)
             t->pending.data[kept++] = h;
         else if (slot && lz_slot_pending(t, h))
-            atomic_fetch_and(&slot->flags,
-                             ~(uint32_t)(LZ_SLOT_QUEUED | (flush ? 0 : LZ_SLOT_ASSIGNED)));
+            (void)lz_slot_flags_change(slot, h, 0, LZ_SLOT_QUEUED | (flush ? 0 : LZ_SLOT_ASSIGNED));
     }
     while (i < t->pending.len)
         t->pending.data[kept++] = t->pending.data[i++];
@@ -435,13 +437,12 @@ static void drop_temporaries(step_plan *st)
     uint32_t n = 0;
     for (uint32_t i = 0; i < st->stale.len; i++) {
         lz_node *x = st->stale.data[i].node;
-        lz_slot *s = x->epoch != st->epoch ? lz_slot_peek(st->stale.data[i].handle) : NULL;
-        if (s && atomic_load(&s->node) == x) {
-            lz_slot_drop_value(s, x);
-            n++;
-        } else {
+        uint64_t h = st->stale.data[i].handle;
+        lz_slot *s = x->epoch != st->epoch ? lz_slot_peek(h) : NULL;
+        if (s && atomic_load(&s->node) == x)
+            n += lz_slot_drop_value(s, h, x, false);
+        else
             lz_node_release(x); /* or another thread has assigned it by now */
-        }
     }
     st->stale.len = 0;
     if (n)
@@ -547,7 +548,8 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
-    lz_dev *d = t && lz_fork_check() == LZ_OK ? lz_dev_current() : NULL;
+    lz_dev *d =
+        t && lz_fork_check() == LZ_OK && lz_dev_may_wait() == LZ_OK ? lz_dev_current() : NULL;
     if (!d) {
         lz_error_annotate("lz_mark_step", site);
         return lz_error_get()->status;
@@ -558,6 +560,7 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     lz_error tensor_error;
     tensor_error.status = LZ_OK;
     bool wait = (o && o->struct_size >= sizeof *o && o->wait) || lz_cfg_bool(LZ_OPT_SYNC_WAIT);
+    lz_dev_make_room(d);
     lz_dev_lock(d);
     lz_status s = step_locked(t, d, LZ_CAUSE_STEP, true, wait, &out, &tensor_error);
     count_from_here(t, true);
@@ -605,6 +608,8 @@ static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
     for (uint32_t i = 0; i < nodes.len; i++) {
         lz_device_buffer *b = lz_node_buf(nodes.data[i]);
         if (s == LZ_OK && wait && b)
+            s = lz_dev_may_wait_for(b);
+        if (s == LZ_OK && wait && b)
             s = lz_event_wait(b->ready);
         lz_node_release(nodes.data[i]);
     }
@@ -634,9 +639,10 @@ lz_status lz_wait_device_ops(void)
     LZ_PUBLIC(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_wait_device_ops", NULL);
     lz_status s = lz_fork_check();
+    bool may = s == LZ_OK && (s = lz_dev_may_wait()) == LZ_OK;
     int64_t t0 = lz_timeline_begin();
     lz_dev *d;
-    for (uint32_t i = 0; s != LZ_EFORK && (d = lz_dev_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; may && (d = lz_dev_at(i)) != NULL; i++) {
         lz_dev_settle(d);
         lz_status w = d->be->wait_all(d->ordinal);
         lz_dev_lock(d);
@@ -703,6 +709,7 @@ static void flush(lz_thread_state *t, lz_dev *d, int64_t limit)
     started out = {0};
     lz_error tensor_error;
     LZ_QUIETLY {
+        lz_dev_make_room(d);
         lz_dev_lock(d);
         lz_status s = step_locked(t, d, LZ_CAUSE_FLUSH, cut, false, &out, &tensor_error);
         lz_dev_reap(d);
@@ -724,7 +731,7 @@ void lz_sync_check_limit(lz_thread_state *t)
     if (nodes < t->flush_base)
         t->flush_base = nodes;
     bool data = t->copied_in > data_limit(), many = nodes - t->flush_base >= limit;
-    if (t->locked || !(data || many || lz_thread_state_has_orphans()))
+    if (t->locked || lz_queue_is_running() || !(data || many || lz_thread_state_has_orphans()))
         return;
     int64_t all = lz_thread_state_sum_nodes();
     if (all < t->all_base)

@@ -36,6 +36,7 @@ static lz_status write_from(const lz_dev *to, lz_device_buffer *dst, const void 
 static lz_status through_host(const lz_dev *from, lz_device_buffer *src, const lz_dev *to,
                               lz_device_buffer *dst, size_t nbytes)
 {
+    LZ_TRY(lz_dev_may_wait_for(src));
     if (from->be->host_memory) {
         LZ_TRY(lz_event_wait(src->ready));
         return write_from(to, dst, src->data, nbytes);

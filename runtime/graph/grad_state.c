@@ -12,7 +12,7 @@ static void sweep(void)
     uint32_t n = 0;
     for (uint32_t i = 0; i < marked.len; i++) {
         lz_slot *s = lz_slot_peek(marked.data[i]);
-        if (s && (atomic_load(&s->flags) & LZ_SLOT_GRAD))
+        if (s && (lz_slot_flags(s, marked.data[i]) & LZ_SLOT_GRAD))
             marked.data[n++] = marked.data[i];
     }
     marked.len = n;
@@ -20,20 +20,21 @@ static void sweep(void)
 
 lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on)
 {
+    uint64_t h = lz_handle_bits(t);
     lz_slot *s = lz_slot_get(t);
     if (!s)
         return lz_error_get()->status;
     lz_status st = LZ_OK;
     lz_mutex_lock(&lock);
-    bool was = (atomic_load(&s->flags) & LZ_SLOT_GRAD) != 0;
+    bool was = (lz_slot_flags(s, h) & LZ_SLOT_GRAD) != 0;
     if (on && !was) {
         if (marked.len == marked.cap)
             sweep();
-        st = lz_vec_push(&marked, lz_handle_bits(t));
-        if (st == LZ_OK)
-            atomic_fetch_or(&s->flags, LZ_SLOT_GRAD);
+        st = lz_vec_push(&marked, h);
+        if (st == LZ_OK && !lz_slot_flags_change(s, h, LZ_SLOT_GRAD, 0))
+            marked.len--; /* another thread has released it */
     } else if (!on && was) {
-        atomic_fetch_and(&s->flags, ~(uint32_t)LZ_SLOT_GRAD);
+        (void)lz_slot_flags_change(s, h, 0, LZ_SLOT_GRAD);
         sweep();
     }
     lz_mutex_unlock(&lock);
@@ -43,7 +44,7 @@ lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on)
 bool lz_trace_requires_grad(const lz_tensor *t)
 {
     lz_slot *s = lz_slot_peek(lz_handle_bits(t));
-    return s && (atomic_load(&s->flags) & LZ_SLOT_GRAD);
+    return s && (lz_slot_flags(s, lz_handle_bits(t)) & LZ_SLOT_GRAD);
 }
 
 size_t lz_trace_marked(lz_tensor **out, size_t n)
@@ -60,18 +61,24 @@ size_t lz_trace_marked(lz_tensor **out, size_t n)
 lz_tensor *lz_trace_grad(const lz_tensor *t)
 {
     lz_slot *s = lz_slot_peek(lz_handle_bits(t));
-    return s ? lz_handle_of_bits(atomic_load(&s->grad)) : NULL;
+    uint64_t g = s ? atomic_load(&s->grad) : 0;
+    return g && lz_slot_alive(lz_handle_bits(t)) ? lz_handle_of_bits(g) : NULL;
 }
 
 lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g)
 {
-    lz_slot *s = lz_slot_get(t);
-    if (!s)
-        return lz_error_get()->status;
-    if (g && lz_slot_retain(lz_handle_bits(g)) != LZ_OK)
-        return lz_error_get()->status;
-    uint64_t old = atomic_exchange(&s->grad, lz_handle_bits(g));
-    return old ? lz_slot_release(old) : LZ_OK;
+    uint64_t h = lz_handle_bits(t);
+    LZ_TRY(lz_slot_retain(h));
+    lz_status s = g ? lz_slot_retain(lz_handle_bits(g)) : LZ_OK;
+    if (s == LZ_OK) {
+        uint64_t old = atomic_exchange(&lz_slot_peek(h)->grad, lz_handle_bits(g));
+        if (old)
+            s = lz_slot_release(old);
+    }
+    LZ_QUIETLY {
+        (void)lz_slot_release(h);
+    }
+    return s;
 }
 
 const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n)
@@ -80,8 +87,8 @@ const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n)
     if (!n)
         return "";
     buf[0] = '\0';
-    if (s && (atomic_load(&s->flags) & LZ_SLOT_WAS_ASSIGNED)) {
-        const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
+    const lz_site *site = s ? atomic_load_explicit(&s->site, memory_order_acquire) : NULL;
+    if (s && (lz_slot_flags(s, lz_handle_bits(t)) & LZ_SLOT_WAS_ASSIGNED)) {
         snprintf(buf, n, "assigned at %s:%d", site && site->file ? site->file : "?",
                  site ? site->line : 0);
     }

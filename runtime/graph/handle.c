@@ -9,10 +9,11 @@ enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
 /* Slot 0 is the error tensor that is returned when there is no memory for another: it is never
  * released. */
 static lz_shared_error no_memory = {
-    1, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
-static lz_slot chunk0[CHUNK_SLOTS] = {{.state = (UINT64_C(1) << 32) | 1,
-                                       .err = &no_memory,
-                                       .flags = LZ_SLOT_ERROR | LZ_SLOT_INTERNAL}};
+    1, NULL, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
+static lz_slot chunk0[CHUNK_SLOTS] = {
+    {.state = (UINT64_C(1) << 32) | 1,
+     .err = &no_memory,
+     .flags = (UINT64_C(1) << 32) | LZ_SLOT_ERROR | LZ_SLOT_INTERNAL}};
 _Atomic(lz_slot *) lz_slot_chunks[LZ_SLOT_MAX_CHUNKS] = {chunk0};
 static uint32_t nchunks;
 
@@ -73,29 +74,115 @@ lz_node *lz_slot_node_peek(lz_slot *s, uint64_t h)
     }
 }
 
-lz_node *lz_slot_node(lz_slot *s, uint64_t h)
+/* ---- errors ---- */
+
+/* Errors without references. They are not given back to the system, since a thread may still hold a
+ * pointer that it read from a slot. */
+static lz_mutex spare_lock = LZ_MUTEX_INIT("handle");
+static lz_shared_error *spare;
+
+static lz_shared_error *error_new(void)
 {
-    lz_node *n = lz_slot_node_peek(s, h);
-    if (__builtin_expect(n != NULL, 1))
-        return n;
-    uint32_t f = atomic_load(&s->flags);
-    if (f & LZ_SLOT_ERROR) {
-        lz_error_set(&s->err->error);
-    } else if (f & LZ_SLOT_STALE) {
-        char type[128];
-        const lz_site *site = atomic_load_explicit(&s->site, memory_order_relaxed);
-        LZ_FAIL(LZ_ESTALE, "this value (%s, %s, made at %s:%d) was %s",
-                lz_op_get((lz_op)s->op)->text, lz_type_short(s->type, type, sizeof type),
-                site && site->file ? site->file : "?", site ? site->line : 0,
-                f & LZ_SLOT_DONATED
-                    ? "donated to lz_function_call: use its results, or record the function "
-                      "without .donate for this argument"
-                    : "a temporary that the step did not keep: lz_retain it before lz_mark_step, "
-                      "or read it before the step");
-    } else {
+    lz_mutex_lock(&spare_lock);
+    lz_shared_error *e = spare;
+    if (e)
+        spare = e->next;
+    lz_mutex_unlock(&spare_lock);
+    return e ? e : lz_calloc(1, sizeof *e);
+}
+
+static void error_release(lz_shared_error *e)
+{
+    if (!e || atomic_fetch_sub(&e->refs, 1) != 1)
+        return;
+    lz_mutex_lock(&spare_lock);
+    e->next = spare;
+    spare = e;
+    lz_mutex_unlock(&spare_lock);
+}
+
+/* false when e has been released for good; e may be any error that ever was */
+static bool error_retain_live(lz_shared_error *e)
+{
+    uint32_t v = atomic_load_explicit(&e->refs, memory_order_relaxed);
+    do {
+        if (v == 0)
+            return false;
+    } while (!atomic_compare_exchange_weak(&e->refs, &v, v + 1));
+    return true;
+}
+
+/* A reference to the error; NULL: it has none, or has ended. */
+static lz_shared_error *error_peek(lz_slot *s, uint64_t h)
+{
+    for (;;) {
+        lz_shared_error *e = atomic_load_explicit(&s->err, memory_order_acquire);
+        if (!e)
+            return NULL;
+        if (error_retain_live(e)) {
+            if (atomic_load(&s->err) == e && atomic_load(&s->state) >> 32 == h >> 32)
+                return e;
+            error_release(e);
+        }
+        if (!lz_slot_alive(h))
+            return NULL;
+    }
+}
+
+bool lz_slot_error(lz_slot *s, uint64_t h, lz_error *out)
+{
+    lz_shared_error *e = error_peek(s, h);
+    if (!e)
+        return false;
+    *out = e->error;
+    error_release(e);
+    return true;
+}
+
+/* Records why a value is gone; false when the handle has ended. */
+static bool tell_stale(lz_slot *s, uint64_t h, uint32_t flags)
+{
+    char text[128];
+    const lz_site *site = atomic_load_explicit(&s->site, memory_order_acquire);
+    uint32_t op = atomic_load_explicit(&s->op, memory_order_acquire);
+    const lz_type *type = lz_slot_type(s, h);
+    if (!type)
+        return false;
+    LZ_FAIL(LZ_ESTALE, "this value (%s, %s, made at %s:%d) was %s", lz_op_get((lz_op)op)->text,
+            lz_type_short(type, text, sizeof text), site && site->file ? site->file : "?",
+            site ? site->line : 0,
+            flags & LZ_SLOT_DONATED
+                ? "donated to lz_function_call: use its results, or record the function "
+                  "without .donate for this argument"
+                : "a temporary that the step did not keep: lz_retain it before lz_mark_step, "
+                  "or read it before the step");
+    return true;
+}
+
+/* Records why there is no node. False: there is one by now. */
+static bool tell_why(lz_slot *s, uint64_t h)
+{
+    lz_error e;
+    uint32_t f = lz_slot_flags(s, h);
+    if ((f & LZ_SLOT_ERROR) && lz_slot_error(s, h, &e))
+        lz_error_set(&e);
+    else if (!(f & LZ_SLOT_STALE) || !tell_stale(s, h, f)) {
+        if (lz_slot_alive(h))
+            return false;
         (void)bad_handle(h);
     }
-    return NULL;
+    return true;
+}
+
+lz_node *lz_slot_node(lz_slot *s, uint64_t h)
+{
+    for (;;) {
+        lz_node *n = lz_slot_node_peek(s, h);
+        if (__builtin_expect(n != NULL, 1))
+            return n;
+        if (tell_why(s, h))
+            return NULL;
+    }
 }
 
 lz_node *lz_trace_node_of(const lz_tensor *t)
@@ -106,23 +193,25 @@ lz_node *lz_trace_node_of(const lz_tensor *t)
 
 /* ---- making ---- */
 
+static uint64_t generation(const lz_slot *s)
+{
+    return atomic_load_explicit(&s->state, memory_order_relaxed) & ~UINT64_C(0xffffffff);
+}
+
 static lz_slot *new_slot(lz_thread_state *t, lz_node *n, const lz_site *site)
 {
     lz_slot *s = lz_pool_take(t, LZ_POOL_SLOT);
     if (!s)
         return NULL;
-    s->type = n ? lz_node_type(n) : NULL;
-    atomic_store_explicit(&s->site, site, memory_order_relaxed);
-    s->err = NULL;
-    atomic_store_explicit(&s->flags, 0, memory_order_relaxed);
+    uint64_t gen = generation(s);
+    atomic_store_explicit(&s->type, n ? lz_node_type(n) : NULL, memory_order_release);
+    atomic_store_explicit(&s->site, site, memory_order_release);
+    atomic_store_explicit(&s->err, NULL, memory_order_release);
+    atomic_store_explicit(&s->flags, gen, memory_order_release);
+    atomic_store_explicit(&s->owner, gen, memory_order_relaxed);
     atomic_store_explicit(&s->node, n, memory_order_release);
     LZ_THREAD_STATE_ADD(t->made, 1);
     return s;
-}
-
-static uint64_t generation(const lz_slot *s)
-{
-    return atomic_load_explicit(&s->state, memory_order_relaxed) & ~UINT64_C(0xffffffff);
 }
 
 /* The handle of a slot that is not published yet. */
@@ -141,7 +230,19 @@ static uint64_t publish(lz_slot *s, uint64_t scoped)
 bool lz_slot_pending(const lz_thread_state *t, uint64_t h)
 {
     lz_slot *s = lz_slot_peek(h);
-    return s && atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial;
+    uint64_t owner = (h & ~UINT64_C(0xffffffff)) | t->serial;
+    return s && atomic_load_explicit(&s->owner, memory_order_relaxed) == owner;
+}
+
+void lz_slot_own(lz_slot *s, uint64_t h, const lz_thread_state *t)
+{
+    uint64_t v = atomic_load_explicit(&s->owner, memory_order_relaxed);
+    do {
+        if (v >> 32 != h >> 32)
+            return;
+    } while (!atomic_compare_exchange_weak_explicit(&s->owner, &v,
+                                                    (h & ~UINT64_C(0xffffffff)) | t->serial,
+                                                    memory_order_relaxed, memory_order_relaxed));
 }
 
 static lz_status push_pending(lz_thread_state *t, uint64_t h)
@@ -159,12 +260,11 @@ static lz_status push_pending(lz_thread_state *t, uint64_t h)
 
 lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t h)
 {
-    if ((atomic_load_explicit(&s->flags, memory_order_relaxed) & LZ_SLOT_QUEUED) &&
-        atomic_load_explicit(&s->owner, memory_order_relaxed) == t->serial)
+    if ((lz_slot_flags(s, h) & LZ_SLOT_QUEUED) && lz_slot_pending(t, h))
         return LZ_OK;
     LZ_TRY(push_pending(t, h));
-    atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
-    atomic_fetch_or_explicit(&s->flags, LZ_SLOT_QUEUED, memory_order_relaxed);
+    lz_slot_own(s, h, t);
+    (void)lz_slot_flags_change(s, h, LZ_SLOT_QUEUED, 0);
     return LZ_OK;
 }
 
@@ -196,8 +296,8 @@ static lz_tensor *out_of_memory(void)
 static lz_status queue_new(lz_thread_state *t, lz_slot *s, uint64_t h)
 {
     LZ_TRY(push_pending(t, h));
-    atomic_store_explicit(&s->owner, t->serial, memory_order_relaxed);
-    uint32_t flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
+    uint64_t flags = atomic_load_explicit(&s->flags, memory_order_relaxed);
+    atomic_store_explicit(&s->owner, generation(s) | t->serial, memory_order_relaxed);
     atomic_store_explicit(&s->flags, flags | LZ_SLOT_QUEUED, memory_order_relaxed);
     return LZ_OK;
 }
@@ -229,8 +329,8 @@ static lz_tensor *new_error(lz_thread_state *t, lz_shared_error *e)
     if (!s)
         return out_of_memory();
     atomic_fetch_add(&e->refs, 1);
-    s->err = e;
-    atomic_store_explicit(&s->flags, LZ_SLOT_ERROR, memory_order_relaxed);
+    atomic_store_explicit(&s->err, e, memory_order_release);
+    atomic_store_explicit(&s->flags, generation(s) | LZ_SLOT_ERROR, memory_order_relaxed);
     uint64_t h = publish(s, LZ_STATE_SCOPED);
     /* Queued, so that the next step reports the error. */
     if (lz_scope_push(t, h) != LZ_OK || lz_slot_queue(t, s, h) != LZ_OK) {
@@ -240,27 +340,24 @@ static lz_tensor *new_error(lz_thread_state *t, lz_shared_error *e)
     return lz_handle_of_bits(h);
 }
 
-static void error_release(lz_shared_error *e)
-{
-    if (e && atomic_fetch_sub(&e->refs, 1) == 1)
-        lz_free(e);
-}
-
 lz_tensor *lz_slot_new_error(lz_thread_state *t, const lz_error *e)
 {
-    lz_shared_error *se = t ? lz_alloc(sizeof *se) : NULL;
+    lz_shared_error *se = t ? error_new() : NULL;
     if (!se)
         return out_of_memory();
-    atomic_init(&se->refs, 1);
     se->error = *e;
+    atomic_store(&se->refs, 1);
     lz_tensor *r = new_error(t, se);
     error_release(se);
     return r;
 }
 
-lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from)
+lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from, uint64_t h)
 {
-    return t ? new_error(t, from->err) : out_of_memory();
+    lz_shared_error *e = t ? error_peek(from, h) : NULL;
+    lz_tensor *r = e ? new_error(t, e) : t ? NULL : out_of_memory();
+    error_release(e);
+    return r;
 }
 
 /* ---- references ---- */
@@ -290,8 +387,8 @@ static uint64_t destroy(lz_slot *s)
     if (atomic_load(&s->node))
         lz_node_release(atomic_exchange(&s->node, NULL));
     lz_slot_drop_old(s);
-    error_release(s->err);
-    s->err = NULL;
+    if (atomic_load_explicit(&s->err, memory_order_relaxed))
+        error_release(atomic_exchange(&s->err, NULL));
     uint64_t grad = atomic_load(&s->grad) ? atomic_exchange(&s->grad, 0) : 0;
     if (t)
         LZ_THREAD_STATE_ADD(t->destroyed, 1);
@@ -350,30 +447,30 @@ void lz_slot_release_scoped(uint64_t h)
         (void)release(s, h, true);
 }
 
-static lz_node *take_node(lz_slot *s, uint32_t flags)
+/* The flag comes first: who finds no node finds the reason. */
+static bool take_node(lz_slot *s, uint64_t h, lz_node *x, uint32_t flags)
 {
-    lz_node *n = atomic_load(&s->node);
-    if (!n)
-        return NULL;
-    s->op = lz_node_op(n);
-    atomic_fetch_or(&s->flags, LZ_SLOT_STALE | flags);
-    return atomic_exchange(&s->node, NULL);
+    lz_node *now = x;
+    if (atomic_load(&s->flags) >> 32 != h >> 32)
+        return false;
+    atomic_store_explicit(&s->op, lz_node_op(x), memory_order_release);
+    if (!lz_slot_flags_change(s, h, flags, 0))
+        return false;
+    if (atomic_compare_exchange_strong(&s->node, &now, NULL))
+        return true;
+    if (now) /* another thread has assigned it meanwhile */
+        (void)lz_slot_flags_change(s, h, 0, flags);
+    return false;
 }
 
-void lz_slot_make_stale(lz_slot *s, bool donated)
+bool lz_slot_drop_value(lz_slot *s, uint64_t h, lz_node *x, bool donated)
 {
-    lz_node_release(take_node(s, donated ? LZ_SLOT_DONATED : 0));
-}
-
-void lz_slot_drop_value(lz_slot *s, lz_node *x)
-{
-    lz_node *n = take_node(s, 0);
-    if (n == x) {
+    bool had = take_node(s, h, x, LZ_SLOT_STALE | (donated ? LZ_SLOT_DONATED : 0));
+    if (had)
         lz_node_release_two(x);
-        return;
-    }
-    lz_node_release(n);
-    lz_node_release(x);
+    else
+        lz_node_release(x);
+    return had;
 }
 
 void lz_slot_drop_old(lz_slot *s)

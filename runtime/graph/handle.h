@@ -1,7 +1,12 @@
 /* handle.h - the handle table. A lz_tensor * is not an address: it is generation << 32 | index, and
  * the index is looked up in a table of chunks that are never freed, so a stale or invented handle
  * is detected and never followed. A slot's state word holds the generation, the scope's mark and
- * the reference count, and changes only by compare-and-swap. Threads: thread-safe. */
+ * the reference count, and changes only by compare-and-swap.
+ * Threads: thread-safe. Another thread may end the handle at any moment, and the slot become
+ *   another tensor's. Who reads a slot reads first and then looks whether the handle is still alive
+ *   (lz_slot_type, lz_slot_node, lz_slot_error); who writes to it retains the handle meanwhile, or
+ *   writes to a word that holds the generation (flags, owner). What a slot points at stays readable
+ *   for ever: types are interned, nodes and errors are pooled. */
 #ifndef LZ_RUNTIME_GRAPH_HANDLE_H
 #define LZ_RUNTIME_GRAPH_HANDLE_H
 #include "runtime/graph/thread_state.h"
@@ -10,10 +15,11 @@
 /* An error tensor's error, shared by the tensors it propagated to. */
 typedef struct lz_shared_error {
     _Atomic uint32_t refs;
-    lz_error error;
+    struct lz_shared_error *next; /* of the spare ones */
+    lz_error error;               /* never written while there is a reference */
 } lz_shared_error;
 
-enum { /* lz_slot.flags */
+enum { /* lz_slot.flags, low half */
        LZ_SLOT_ERROR = 1,
        LZ_SLOT_STALE = 2,     /* a step dropped the value, */
        LZ_SLOT_DONATED = 128, /* or it was donated to a call */
@@ -30,17 +36,19 @@ typedef struct lz_slot {
     _Atomic uint64_t state;  /* generation << 32 | scoped << 31 | references */
     _Atomic(lz_node *) node; /* owned; NULL: error or stale */
     /* type; survives the value; NULL for an error tensor */
-    const lz_type *type;
-    lz_shared_error *err;
+    _Atomic(const lz_type *) type;
+    _Atomic(lz_shared_error *) err; /* owned */
     /* node of the buffer before the step's first assignment: a donation candidate. Owned */
     _Atomic(lz_node *) old;
     _Atomic(const lz_site *) site; /* call that made or last assigned it */
     _Atomic uint64_t grad;         /* gradient's handle, owned; 0: none */
-    _Atomic uint32_t flags;
+    _Atomic uint64_t flags;        /* generation << 32 | flags */
+    /* generation << 32 | serial of the thread whose pending list it is in: the last that wrote it
+     */
+    _Atomic uint64_t owner;
+    void *link; /* in a pool */
     uint32_t index;
-    uint32_t op; /* lz_op of a dropped value, for messages */
-    /* serial of the thread whose pending list it is in: the last that wrote it */
-    _Atomic uint32_t owner;
+    _Atomic uint32_t op; /* lz_op of a dropped value, for messages */
 } lz_slot;
 
 /* thread_state.c: more slots; the caller holds the pools' lock. NULL with LZ_EMEM */
@@ -82,6 +90,32 @@ static inline bool lz_slot_alive(uint64_t handle)
 {
     return lz_slot_peek(handle) != NULL;
 }
+/* Its flags; 0 when the slot is another handle's by now. */
+static inline uint32_t lz_slot_flags(const lz_slot *s, uint64_t handle)
+{
+    uint64_t v = atomic_load_explicit(&((lz_slot *)s)->flags, memory_order_acquire);
+    return v >> 32 == handle >> 32 ? (uint32_t)v : 0;
+}
+/* Sets and clears flags; false, with no effect, when the slot is another handle's by now. */
+static inline bool lz_slot_flags_change(lz_slot *s, uint64_t handle, uint32_t set, uint32_t clear)
+{
+    uint64_t v = atomic_load_explicit(&s->flags, memory_order_relaxed);
+    do {
+        if (v >> 32 != handle >> 32)
+            return false;
+    } while (!atomic_compare_exchange_weak(&s->flags, &v, (v & ~(uint64_t)clear) | set));
+    return true;
+}
+/* Notes in whose pending list the handle is, unless the slot is another handle's by now. */
+void lz_slot_own(lz_slot *s, uint64_t handle, const lz_thread_state *t);
+/* The type, which a stale handle still has; NULL: an error tensor, or the handle has ended. */
+static inline const lz_type *lz_slot_type(const lz_slot *s, uint64_t handle)
+{
+    const lz_type *t = atomic_load_explicit(&((lz_slot *)s)->type, memory_order_acquire);
+    return lz_slot_alive(handle) ? t : NULL;
+}
+/* Copies the error of an error tensor; false: it is none, or has ended. */
+bool lz_slot_error(lz_slot *s, uint64_t handle, lz_error *out);
 /* The node, retained; NULL with the reason recorded (the tensor's own error, LZ_ESTALE,
  * LZ_EHANDLE). */
 lz_node *lz_slot_node(lz_slot *s, uint64_t handle);
@@ -101,8 +135,8 @@ lz_tensor *lz_slot_new(lz_thread_state *t, lz_node *n, const lz_site *site);
  * on success. */
 uint64_t lz_slot_new_unscoped(lz_thread_state *t, lz_node *n, const lz_site *site);
 lz_tensor *lz_slot_new_error(lz_thread_state *t, const lz_error *e); /* copies e */
-/* the error of `from`, shared */
-lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from);
+/* The error of `from`, shared; NULL when that has ended. */
+lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from, uint64_t handle);
 /* LZ_OK, LZ_EHANDLE recorded. */
 lz_status lz_slot_retain(uint64_t handle);
 lz_status lz_slot_release(uint64_t handle);
@@ -111,10 +145,9 @@ void lz_slot_release_scoped(uint64_t handle); /* releases a handle at the end of
 bool lz_slot_pending(const lz_thread_state *t, uint64_t handle);
 /* Notes that the calling thread wrote the handle since its last step. */
 lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t handle);
-/* Drops the value: of a temporary at a step, or of a donated argument (`donated`). */
-void lz_slot_make_stale(lz_slot *s, bool donated);
-/* lz_slot_make_stale, and releases the caller's reference to x, usually its node. */
-void lz_slot_drop_value(lz_slot *s, lz_node *x);
+/* Drops the value x of a temporary at a step, or of a donated argument (`donated`), if the handle
+ * still has it; and the caller's reference to x. Gives whether it had. */
+bool lz_slot_drop_value(lz_slot *s, uint64_t handle, lz_node *x, bool donated);
 /* Forgets the previous buffer. */
 void lz_slot_drop_old(lz_slot *s);
 

@@ -1,5 +1,6 @@
 /* thread_state.c - see thread_state.h. */
 #include "runtime/graph/thread_state.h"
+#include "base/callout.h"
 #include "base/log.h"
 #include "base/process_end.h"
 #include "runtime/graph/handle.h"
@@ -31,8 +32,7 @@ static lz_pool shared[LZ_POOL_KINDS];
 /* Offset of the free-list link: a word that no reader of a stale pointer looks at. */
 static void **link_of(lz_pool_kind k, void *object)
 {
-    return k == LZ_POOL_NODE ? (void **)&((lz_node *)object)->opnd
-                             : (void **)&((lz_slot *)object)->type;
+    return k == LZ_POOL_NODE ? (void **)&((lz_node *)object)->opnd : &((lz_slot *)object)->link;
 }
 
 static void push(lz_pool *p, lz_pool_kind k, void *object)
@@ -157,9 +157,39 @@ static void thread_end(void *arg)
     lz_free(t);
 }
 
+/* The public call and the loop's body that the thread is in are not those of a function of the
+ * program's that it calls on the way. */
+static void take_aside(void *aside[LZ_CALLOUT_WORDS])
+{
+    lz_thread_state *t = lz_thread_state_self;
+    if (!t) {
+        memset(aside, 0, LZ_CALLOUT_WORDS * sizeof *aside);
+        return;
+    }
+    aside[0] = (void *)(uintptr_t)t->api_op;
+    aside[1] = (void *)(uintptr_t)t->api_site;
+    aside[2] = t->api_caller;
+    aside[3] = t->loop;
+    t->api_op = NULL;
+    t->api_site = NULL;
+    t->loop = NULL;
+}
+
+static void give_back(void *const aside[LZ_CALLOUT_WORDS])
+{
+    lz_thread_state *t = lz_thread_state_self;
+    if (!t)
+        return;
+    t->api_op = aside[0];
+    t->api_site = aside[1];
+    t->api_caller = aside[2];
+    t->loop = aside[3];
+}
+
 static void make_key(void)
 {
     key_ok = pthread_key_create(&key, thread_end) == 0;
+    lz_callout_set_aside(take_aside, give_back);
 }
 
 lz_thread_state *lz_thread_state_make(void)
@@ -204,7 +234,7 @@ lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
         for (uint32_t i = t->pending.len; i < t->pending.len + orphans.len; i++) {
             lz_slot *slot = lz_slot_peek(t->pending.data[i]);
             if (slot)
-                atomic_store_explicit(&slot->owner, t->serial, memory_order_relaxed);
+                lz_slot_own(slot, t->pending.data[i], t);
         }
         t->pending.len += orphans.len;
         lz_vec_free(&orphans);

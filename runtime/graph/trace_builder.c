@@ -64,9 +64,8 @@ lz_tensor *lz_tracer_end(lz_tracer *c, lz_node *x)
 {
     lz_tensor *r;
     if (__builtin_expect(!x || !c->thr, 0)) {
-        if (c->error_from && lz_slot_alive(c->error_handle))
-            r = lz_slot_new_same_error(c->thr, c->error_from);
-        else
+        r = c->error_from ? lz_slot_new_same_error(c->thr, c->error_from, c->error_handle) : NULL;
+        if (!r) /* or that tensor has ended meanwhile */
             r = lz_trace_error_tensor(c->op, c->site);
         if (c->thr)
             end(c);
@@ -113,7 +112,7 @@ lz_node *lz_tracer_in(lz_tracer *c, const lz_tensor *t)
     lz_node *n = lz_trace_node_of(t);
     if (__builtin_expect(!n, 0)) {
         lz_slot *s = lz_slot_peek(lz_handle_bits(t));
-        if (s && !c->error_from && (atomic_load(&s->flags) & LZ_SLOT_ERROR)) {
+        if (s && !c->error_from && (lz_slot_flags(s, lz_handle_bits(t)) & LZ_SLOT_ERROR)) {
             c->error_from = s;
             c->error_handle = lz_handle_bits(t);
         }

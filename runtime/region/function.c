@@ -145,6 +145,7 @@ static lz_status note_leaves(trace *t)
 static lz_status compile(trace *t, const char *name)
 {
     lz_found found;
+    LZ_TRY(lz_dev_may_wait()); /* for another thread that compiles the same */
     lz_dev_lock(t->f->dev);
     t->cap.placeholders = true;
     lz_status s = lz_capture_walk(&t->cap, t->f->dev, t->root, (uint32_t)t->f->nout);
@@ -403,7 +404,10 @@ lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_
         room = false;
     for (int i = 0; i < nin && s == LZ_OK; i++)
         s = take_argument(&r, i, in[i]);
+    if (s == LZ_OK)
+        s = lz_dev_may_wait();
     if (s == LZ_OK) {
+        lz_dev_make_room(f->dev);
         lz_dev_lock(f->dev);
         s = execute(&r);
         lz_dev_unlock(f->dev);
@@ -417,8 +421,9 @@ lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_
         lz_node_release(r.result[k]);
     for (int i = 0; room && i < nin; i++) {
         if (s == LZ_OK && f->donate[i])
-            lz_slot_make_stale(r.slot[i], true);
-        lz_node_release(r.in[i]);
+            (void)lz_slot_drop_value(r.slot[i], lz_handle_bits(in[i]), r.in[i], true);
+        else
+            lz_node_release(r.in[i]);
     }
     lz_free(r.block);
     lz_api_leave(&frame);

@@ -68,6 +68,7 @@ void lz_body_free(lz_body *b)
 lz_callback lz_callback_begin(lz_thread_state *t)
 {
     lz_callback c = {t->api_op, t->api_site, t->api_caller};
+    lz_assert_unlocked("the function of a body");
     t->api_op = NULL;
     t->api_site = NULL;
     return c;
