@@ -1,6 +1,7 @@
 /* literal.c - host arrays and their elements, see module.h. Threads: counts are atomic; the data is
  * immutable once shared. */
 #include "ir/module.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -143,11 +144,21 @@ void lz_elem_set_i64(lz_dtype d, void *p, int64_t i, int64_t v)
 
 enum { ALIGNMENT = 64 };
 
+/* What fits a register lies behind the literal, which is aligned well enough: there may be very
+ * many. */
+static bool is_small(const lz_type *t)
+{
+    static_assert(sizeof(lz_literal) % 16 == 0,
+                  "what follows it is aligned like memory of lz_alloc");
+    return t->nbytes <= 16;
+}
+
 lz_literal *lz_literal_new(const lz_type *t)
 {
     size_t nbytes;
-    lz_literal *l =
-        lz_add_size(t->nbytes, sizeof *l + ALIGNMENT, &nbytes) ? lz_calloc(1, nbytes) : NULL;
+    lz_literal *l = lz_add_size(t->nbytes, sizeof *l + (is_small(t) ? 0 : ALIGNMENT), &nbytes)
+                        ? lz_calloc(1, nbytes)
+                        : NULL;
     if (!l) {
         char text[200];
         (void)LZ_FAIL(LZ_EMEM, "no memory for a literal %s", lz_type_short(t, text, sizeof text));
@@ -156,7 +167,7 @@ lz_literal *lz_literal_new(const lz_type *t)
     l->refs = 1;
     l->type = t;
     l->nbytes = t->nbytes;
-    l->data = (void *)LZ_ALIGN_UP((uintptr_t)(l + 1), ALIGNMENT);
+    l->data = is_small(t) ? l + 1 : (void *)LZ_ALIGN_UP((uintptr_t)(l + 1), ALIGNMENT);
     return l;
 }
 

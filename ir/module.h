@@ -19,7 +19,7 @@ typedef struct lz_literal {
     uint32_t refs; /* atomic */
     const lz_type *type;
     size_t nbytes;
-    void *data; /* 64-byte aligned; not NULL even for empty types */
+    void *data; /* 64-byte aligned, 16 if no more than that; not NULL even for empty types */
 } lz_literal;
 /* Whether every element has the same bits (complex128: every part), and those bits. */
 bool lz_literal_splat(const lz_literal *l, uint64_t *bits);

@@ -110,6 +110,8 @@ lz_status lz_func_free_constants(const lz_func *f, size_t least, lz_func **out, 
     *out = NULL;
     lz_func *to = lz_func_new(f->name);
     lz_val *map = lz_alloc(((size_t)f->ninst + 1) * sizeof *map);
+    if (to)
+        to->cse = false; /* f has nothing twice */
     lz_status s = to && map ? parameters(f, least, to, map, values) : LZ_EMEM;
     if (s == LZ_OK)
         s = copy_rest(f, least, to, map);

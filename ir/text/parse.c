@@ -11,14 +11,19 @@
 
 /* ---- scopes ---- */
 
-static lz_hash name_hash(lz_slice n)
+static uint32_t find_binding(const lz_scope *s, lz_slice name)
 {
-    return lz_hash_bytes(n.s, n.n);
+    return lz_names_find(&s->names, s->bindings.data, sizeof *s->bindings.data, name);
+}
+
+static uint32_t find_func(const lz_parser *p, lz_slice name)
+{
+    return lz_names_find(&p->func_index, p->funcs.data, sizeof *p->funcs.data, name);
 }
 
 void lz_scope_free(lz_scope *s)
 {
-    lz_map_free(&s->names);
+    lz_names_free(&s->names);
     lz_vec_free(&s->bindings);
     lz_vec_free(&s->vals);
 }
@@ -31,15 +36,14 @@ lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *
 lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n,
                              lz_slice form)
 {
-    lz_hash h = name_hash(name);
-    if (lz_map_get(&s->names, h))
+    if (find_binding(s, name))
         return lz_lex_fail(&p->c, name.s, LZ_EPARSE, "%%" LZ_SLICE_FMT " has a value already",
                            LZ_SLICE_ARG(name));
     lz_binding b = {name, s->vals.len, n, form};
     LZ_TRY(lz_vec_push(&s->bindings, b));
     for (uint32_t i = 0; i < n; i++)
         LZ_TRY(lz_vec_push(&s->vals, v[i]));
-    return lz_map_put(&s->names, h, (void *)(uintptr_t)s->bindings.len);
+    return lz_names_add(&s->names, s->bindings.data, sizeof *s->bindings.data, s->bindings.len - 1);
 }
 
 /* Every region may use constants from around it: they are made again inside. Other values only get
@@ -59,11 +63,10 @@ static lz_status from_outside(lz_parser *p, lz_scope *s, const lz_scope *there, 
 
 const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there)
 {
-    lz_hash h = name_hash(name);
-    uintptr_t found = (uintptr_t)lz_map_get(&s->names, h);
+    uint32_t found = find_binding(s, name);
     *there = s;
     while (!found && (*there = (*there)->outer))
-        found = (uintptr_t)lz_map_get(&(*there)->names, h);
+        found = find_binding(*there, name);
     return found ? &(*there)->bindings.data[found - 1] : NULL;
 }
 
@@ -434,7 +437,7 @@ static lz_status inline_call(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_fun
 
 static lz_status find_function(const lz_parser *p, lz_slice name, uint32_t *index)
 {
-    uintptr_t found = (uintptr_t)lz_map_get(&p->func_index, name_hash(name));
+    uint32_t found = find_func(p, name);
     *index = (uint32_t)found - 1;
     return found ? LZ_OK
                  : lz_lex_fail(&p->c, name.s, LZ_EPARSE, "there is no function @" LZ_SLICE_FMT,
@@ -565,11 +568,11 @@ static lz_status note_function(lz_parser *p)
         LZ_TRY(lz_lex_group(&p->c));
     f.size = (size_t)(p->c.p - f.at);
     LZ_TRY(lz_lex_location(&p->c));
-    if (lz_map_get(&p->func_index, name_hash(f.name)))
+    if (find_func(p, f.name))
         return lz_lex_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
                            LZ_SLICE_ARG(f.name));
     LZ_TRY(lz_vec_push(&p->funcs, f));
-    return lz_map_put(&p->func_index, name_hash(f.name), (void *)(uintptr_t)p->funcs.len);
+    return lz_names_add(&p->func_index, p->funcs.data, sizeof *p->funcs.data, p->funcs.len - 1);
 }
 
 static lz_status module_head(lz_parser *p)
@@ -625,7 +628,7 @@ static lz_status note_functions(lz_parser *p)
 
 static uintptr_t main_index(const lz_parser *p)
 {
-    return (uintptr_t)lz_map_get(&p->func_index, lz_hash_bytes("main", 4));
+    return find_func(p, (lz_slice){"main", 4});
 }
 
 /* @main, or the only function that is not private. */
@@ -680,7 +683,7 @@ static void parser_free(lz_parser *p)
     lz_vec_free(&p->checked);
     lz_vec_free(&p->probes);
     lz_arena_free(&p->arena);
-    lz_map_free(&p->func_index);
+    lz_names_free(&p->func_index);
 }
 
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out)

@@ -3,6 +3,7 @@
 #define LZ_IR_TEXT_PARSE_H
 #include "ir/text/check.h"
 #include "ir/text/lexer.h"
+#include "ir/text/names.h"
 
 enum {
     LZ_PARSE_CALL_DEPTH = 64,
@@ -13,7 +14,7 @@ enum {
 /* A function of the module; parsed when it is first called. Lists of values may be nested in
  * tuples: a form says how, and is empty where they are not (parse_tuple.c). */
 typedef struct lz_pfunc {
-    lz_slice name;
+    lz_slice name;  /* first: see names.h */
     const char *at; /* its '(' */
     size_t size;    /* of its text from there */
     bool is_private, busy;
@@ -34,7 +35,7 @@ typedef struct lz_probe {
 typedef struct lz_parser {
     lz_lexer c;
     LZ_VEC(lz_pfunc) funcs;
-    lz_map func_index; /* name -> index + 1 */
+    lz_names func_index;
     lz_slice module;
     int calls, regions; /* how deep */
     bool parallel;      /* what is read has other participants */
@@ -49,14 +50,14 @@ typedef struct lz_parser {
 
 /* The values that a function's or region's text may name. */
 typedef struct lz_binding {
-    lz_slice name;
+    lz_slice name;         /* first: see names.h */
     uint32_t first, count; /* in vals */
     lz_slice form;
 } lz_binding;
 typedef struct lz_scope {
     lz_func *f;
     struct lz_scope *outer; /* of a region; NULL for a function */
-    lz_map names;           /* hash of the name -> binding + 1 */
+    lz_names names;         /* of bindings */
     LZ_VEC(lz_binding) bindings;
     LZ_VEC(lz_val) vals;
     bool returned;

@@ -28,6 +28,11 @@ void lz_stablehlo_free(lz_stablehlo *p)
 
 /* ---- reading ---- */
 
+static void release_literal(void *l)
+{
+    lz_literal_release(l);
+}
+
 static lz_status upload(lz_stablehlo *p, lz_literal *const *values, const lz_site *site)
 {
     uint32_t n = p->f->nparam - p->nin;
@@ -37,8 +42,10 @@ static lz_status upload(lz_stablehlo *p, lz_literal *const *values, const lz_sit
     LZ_TRY(lz_scope_begin());
     lz_status s = LZ_OK;
     for (; p->nlarge < n && s == LZ_OK; p->nlarge += s == LZ_OK) {
-        const lz_literal *v = values[p->nlarge];
-        lz_tensor *t = lz_from_host_at(v->type->dtype, v->type->shape, v->data, site);
+        lz_literal *v = values[p->nlarge];
+        lz_literal_retain(v);
+        lz_tensor *t =
+            lz_from_borrowed_at(v->type->dtype, v->type->shape, v->data, release_literal, v, site);
         s = lz_status_of(t);
         if (s == LZ_OK)
             p->large[p->nlarge] = lz_retain(t);
@@ -56,6 +63,7 @@ static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *
     lz_status s = values ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u values", whole->ninst);
     if (s == LZ_OK) /* only what the results need is recorded by a call */
         s = lz_func_tie_effects(whole);
+    lz_map_free(&whole->table); /* nothing more is built in it */
     if (s == LZ_OK)
         s = lz_func_free_constants(whole, LZ_NODE_IMM + 1, &p->f, values);
     p->nin = whole->nparam;

@@ -1,6 +1,7 @@
 /* t_memory.c - reading a file takes at most twice what it truly contains and 16 MiB: with headers
  * of very many arrays, and with files that claim more than they have or have more than they say.
  * The memory is the peak of a process that does nothing else. */
+#include "cache/entry.h"
 #include "data/data_internal.h"
 #include "suite.h"
 #include <inttypes.h>
@@ -501,6 +502,107 @@ START_TEST(csv_text)
 }
 END_TEST
 
+/* ---- StableHLO text, which the caller has in memory ---- */
+
+static lz_buf text;
+
+static lz_status parse(void)
+{
+    lz_stablehlo *p = lz_stablehlo_parse(text.data, text.len, "text");
+    lz_status s = p ? LZ_OK : lz_last_error(NULL);
+    lz_stablehlo_free(p);
+    return s;
+}
+
+#define MAIN(takes, gives) "func.func @main(" takes ") -> " gives " {\n"
+
+/* piece: has the number and the one before it, %d and %d, or none. */
+static void hlo(const char *what, const char *before, const char *piece, int times,
+                const char *after, size_t constants, lz_status want)
+{
+    lz_buf_puts(&text, before);
+    for (int i = 1; i <= times; i++)
+        lz_buf_printf(&text, piece, i, i - 1);
+    lz_buf_puts(&text, after);
+    ck_assert(!text.failed);
+    check(what, parse, want, text.len > constants ? text.len : constants);
+    lz_buf_free(&text);
+}
+
+START_TEST(stablehlo_text)
+{
+    enum { N = 2000000 };
+    char last[200];
+    snprintf(last, sizeof last, "  return %%%d : tensor<f32>\n}\n", MANY);
+    hlo("operations", MAIN("%0: tensor<f32>", "tensor<f32>"),
+        "  %%%d = stablehlo.add %%%d, %%0 : tensor<f32>\n", MANY, last, 0, LZ_OK);
+    hlo("constants", MAIN("", "tensor<f32>"),
+        "  %%%d = stablehlo.constant dense<%d.0> : tensor<f32>\n", MANY, last, 0, LZ_OK);
+    hlo("parameters", "func.func @main(%0: tensor<f32>", ", %%%d: tensor<f32>", MANY,
+        ") -> tensor<f32> {\n  return %1 : tensor<f32>\n}\n", 0, LZ_OK);
+    snprintf(last, sizeof last, "0]> : tensor<%dxf64>\n  return %%0 : tensor<%dxf64>\n}\n", N + 1,
+             N + 1);
+    char head[200];
+    snprintf(head, sizeof head, MAIN("", "tensor<%dxf64>") "  %%0 = stablehlo.constant dense<[",
+             N + 1);
+    hlo("a constant of short numbers", head, "1,", N, last, (size_t)8 * N, LZ_OK);
+    hlo("a constant that is all one",
+        MAIN("", "tensor<f64>") "  %0 = stablehlo.constant dense<2.0>",
+        " : tensor<1000000000xf64>\n", 1,
+        "  %1 = stablehlo.slice %0 [0:1] : (tensor<1000000000xf64>) -> tensor<1xf64>\n"
+        "  %2 = stablehlo.reshape %1 : (tensor<1xf64>) -> tensor<f64>\n"
+        "  return %2 : tensor<f64>\n}\n",
+        0, LZ_OK);
+    hlo("a constant with less", MAIN("", "tensor<1000000000xf64>"),
+        "  %%0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<1000000000xf64>\n", 1,
+        "  return %0 : tensor<1000000000xf64>\n}\n", 0, LZ_EPARSE);
+    hlo("brackets", MAIN("", "tensor<f32>"), "({[<", N, "", 0, LZ_EPARSE);
+    hlo("functions", "", "func.func @f%d() {\n return\n}\n", 2 * MANY, "", 0, LZ_EPARSE);
+    hlo("a comment", "//", "none", N, "", 0, LZ_EPARSE);
+}
+END_TEST
+
+/* ---- entries of the cache ---- */
+
+static lz_status open_entry(void)
+{
+    lz_view v;
+    lz_entry e;
+    const char *why;
+    lz_codec_pool pool = {0};
+    lz_status s = lz_data_map(path, &v);
+    if (s != LZ_OK || lz_entry_parse(v.data, v.len, &e, &why) != LZ_ENTRY_OK)
+        return LZ_ECORRUPT;
+    void *value = lz_alloc(e.sec[LZ_SEC_VALUE].usize);
+    s = value ? lz_entry_value(&e, &pool, value) : LZ_EMEM;
+    lz_codec_pool_free(&pool);
+    lz_free(value);
+    lz_holder_release(v.holder);
+    return s;
+}
+
+START_TEST(cache_entries)
+{
+    uint8_t *value = lz_calloc(1, big), *bytes;
+    size_t n;
+    for (size_t i = 0; i < big; i += 64)
+        memcpy(value + i, &i, sizeof i);
+    lz_entry_content c = {.kind = LZ_CACHE_PROGRAM,
+                          .build = "b",
+                          .isa = "i",
+                          .key = "k",
+                          .nkey = 1,
+                          .value = value,
+                          .nvalue = big};
+    ck_assert_int_eq(lz_entry_encode(&c, &bytes, &n), LZ_OK);
+    ck_assert(n < big / 4); /* compressed */
+    write_all("entry", bytes, n);
+    check("an entry of the cache", open_entry, LZ_OK, big);
+    lz_free(bytes);
+    lz_free(value);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("memory");
@@ -513,6 +615,8 @@ int main(void)
     tcase_add_test(t, npy);
     tcase_add_test(t, idx_compressed);
     tcase_add_test(t, csv_text);
+    tcase_add_test(t, stablehlo_text);
+    tcase_add_test(t, cache_entries);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
