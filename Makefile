@@ -31,7 +31,7 @@ endif
 # Installing is asked for: by `make deps`, and by goals that are there to try Lazuli. Others print the command and stop;
 # -n, -q, -t and goals that build nothing do not even look.
 GOALS := $(or $(MAKECMDGOALS),all)
-INSTALLING := deps demo tests unit check check-quick check-whole check-cuda
+INSTALLING := deps demo tests unit check check-quick check-locale check-whole check-cuda
 DRY := $(strip $(foreach f,n q t,$(findstring $(f),$(filter-out --%,$(firstword -$(MAKEFLAGS))))))
 ifneq ($(filter-out clean help hooks uninstall format,$(GOALS)),)
 ifneq ($(DRY),)
@@ -278,6 +278,9 @@ check: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh --all tools/lint.sh $(TESTS)
 check-quick: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_QUICK=1 tools/runtests.sh --all $(TESTS)
+# Every test program under a locale with a decimal comma; then one with a Turkish i.
+check-locale: tests
+	@for l in de_DE.UTF-8 tr_TR.UTF-8; do BUILD=$(BUILD) LZ_TEST_LOCALE=$$l LZ_TEST_QUICK=1 tools/runtests.sh $(TESTS) || exit 1; done
 check-whole: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_WHOLE=1 tools/runtests.sh --all tools/lint.sh $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
@@ -376,6 +379,7 @@ help:
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint: about 12 minutes on two cores, the build included; all cores are used'
 	@echo 'make check-quick   smaller random loads; check-whole: all of them (a night)'
+	@echo 'make check-locale  check-quick under locales with a decimal comma and with a Turkish i'
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
 	@echo 'make bench-peers   the same with JAX and NumPy (PEER_TORCH=python: torch) in turn, and the table of ratios'
@@ -393,4 +397,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-whole check-cuda fuzz regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
+.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz regen docs apidoc lint tidy format hooks install uninstall clean help FORCE

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,9 @@ int main(int argc, char **argv)
     size_t max_len = 1 << 16;
     const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
     bool any_path = false;
+    const char *locale = getenv("LZ_TEST_LOCALE");
+    if (locale && !setlocale(LC_ALL, locale))
+        abort();
     rng_state = 1;
     if (LLVMFuzzerInitialize)
         LLVMFuzzerInitialize(&argc, &argv);

@@ -2,6 +2,7 @@
 #ifndef LZ_TEST_SUITE_H
 #define LZ_TEST_SUITE_H
 #include <check.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -13,6 +14,9 @@ enum { LZ_TEST_CPU = 900 };
 __attribute__((constructor)) static inline void lz_test_limits(int argc)
 {
     struct rlimit r;
+    const char *locale = getenv("LZ_TEST_LOCALE"); /* as a program that calls setlocale has it */
+    if (locale && !setlocale(LC_ALL, locale))
+        abort();
     if (argc > 1) /* by hand, for as long as it takes */
         return;
     setenv("CK_DEFAULT_TIMEOUT", "240", 0);

@@ -10,6 +10,7 @@
 #   TEST_TIMEOUT    seconds of wall clock, for what neither of them ends (7200)
 #   LZ_TEST_SEED    which part of the long loads runs; from the commit when not set
 #   LZ_TEST_QUICK   smaller loads; LZ_TEST_WHOLE: whole ones
+#   LZ_TEST_LOCALE=de_DE.UTF-8  the locale of every test program, made by localedef; --all leaves the scripts out
 #   LZ_TEST_VARIANTS=-all (or +all)  all of them with LAZULI_VARIANTS set so
 #   TOTALS=FILE     the two numbers of the closing line are also appended there
 # A program passes when it exits with 0; 77 means it was skipped. What is counted: the totals that Check prints, a last
@@ -20,7 +21,7 @@ BUILD=${BUILD:?}
 all=no
 [ "${1:-}" = --all ] && { all=yes; shift; }
 programs=("$@")
-[ $all = yes ] && programs+=(test/golden.sh test/api/*.sh)
+[ $all = yes ] && [ -z "${LZ_TEST_LOCALE:-}" ] && programs+=(test/golden.sh test/api/*.sh)
 run=$(mktemp -d "${TMPDIR:-/tmp}/lazuli-test.XXXXXX") || exit 1
 [ -r /proc/self/maps ] || echo 'runtests: /proc is not mounted; the tests that read it will fail'
 chmod 755 "$run" # a test may give up root for another user
@@ -40,6 +41,11 @@ for v in $(compgen -e); do
 done
 variants=${LZ_TEST_VARIANTS:-${LZ_TEST_FORMS:-}} # the second is its old name
 [ -n "$variants" ] && export LAZULI_VARIANTS=$variants
+if [ -n "${LZ_TEST_LOCALE:-}" ]; then
+    mkdir "$run/locales"
+    localedef -i "${LZ_TEST_LOCALE%%.*}" -f "${LZ_TEST_LOCALE#*.}" "$run/locales/$LZ_TEST_LOCALE" || { echo "runtests: no $LZ_TEST_LOCALE (package locales)"; exit 1; }
+    export LZ_TEST_LOCALE LOCPATH=$run/locales
+fi
 unset MAKEFLAGS MFLAGS MAKELEVEL # a test that calls make gets the variables in MAKE_VARS, not the job server
 export BUILD run
 export LZ_TOOL=$BUILD/lazuli

@@ -92,6 +92,8 @@ START_TEST(texts)
         return;
     }
     char before[64], after[64];
+    if (!_i)
+        setlocale(LC_ALL, "C");
     snprintf(before, sizeof before, "%.1f", 0.5);
     check_floats(_i ? lz_test_locales[_i - 1] : "C");
     check_printing();

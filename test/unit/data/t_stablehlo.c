@@ -1,6 +1,7 @@
 /* t_stablehlo.c - StableHLO text called from C: the programs of test/hlo give JAX's results,
  * gradients go through a call, and what is wrong is named. */
 #include "../runtime/rt.h"
+#include "base/text.h"
 
 /* ---- JAX's programs ---- */
 
@@ -195,8 +196,8 @@ static lz_status note(const lz_ffi_call *c, void *user)
 {
     size_t end = strlen(noted);
     (void)user;
-    snprintf(noted + end, sizeof noted - end, "%s%g ", c->backend_config,
-             *(const float *)c->args[0].data);
+    lz_snprintf(noted + end, sizeof noted - end, "%s%g ", c->backend_config,
+                *(const float *)c->args[0].data);
     return LZ_OK;
 }
 
