@@ -460,14 +460,47 @@ static void step_end(step_plan *st)
     st->rooted.len = 0;
 }
 
-/* The roots are computed: they forget their history, or it is counted. */
-static void leave_roots(lz_thread_state *t, step_plan *st)
+/* Nodes over which gradients can go back across flushes. A program without steps keeps as many. */
+static int64_t history_limit(int64_t limit)
 {
-    for (uint32_t i = 0; i < st->roots.len; i++)
-        if (st->cut)
-            lz_node_cut(st->roots.data[i]);
-        else
-            t->flushed_bytes += lz_node_type(st->roots.data[i])->nbytes;
+    enum { LIMITS = 4, AT_LEAST = 1 << 17 };
+    return limit > AT_LEAST / LIMITS ? LIMITS * limit : AT_LEAST;
+}
+
+/* Cuts what flushes on the device computed before `id`, and forgets about it. The caller holds the
+ * lock. */
+static void cut_flushed(lz_thread_state *t, const lz_dev *d, uint64_t id)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->flushed.len; i++) {
+        struct lz_flushed *f = &t->flushed.data[i];
+        bool alive = f->at <= id && lz_node_retain_live(f->node);
+        bool it = alive && f->node->id == f->id;
+        if (it && f->node->dev == d)
+            lz_node_cut(f->node);
+        if (f->at > id || (it && f->node->dev != d))
+            t->flushed.data[kept++] = *f;
+        if (alive)
+            lz_node_release(f->node);
+    }
+    t->flushed.len = kept;
+}
+
+/* The roots are computed. After a step they have no history; after a flush they keep it until what
+ * came since is long enough for every gradient. */
+static void leave_roots(lz_thread_state *t, const lz_dev *d, step_plan *st)
+{
+    uint64_t window = (uint64_t)history_limit(lz_cfg_int(LZ_OPT_GRAPH_LIMIT));
+    cut_flushed(t, d, st->cut ? UINT64_MAX : t->id_next > window ? t->id_next - window : 0);
+    for (uint32_t i = 0; i < st->roots.len; i++) {
+        lz_node *n = st->roots.data[i];
+        t->flushed_bytes += lz_node_type(n)->nbytes;
+        if (st->cut ||
+            lz_vec_push(&t->flushed, ((struct lz_flushed){n, n->id, t->id_next})) != LZ_OK)
+            lz_node_cut(n);
+    }
+    if (st->cut)
+        t->flushed_bytes = 0;
 }
 
 /* The caller holds the lock. cut: of a flush; steps always cut. */
@@ -490,7 +523,7 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
     if (s == LZ_OK)
         s = compute_roots(d, sc, cause, awaited, out);
     if (s == LZ_OK)
-        leave_roots(t, st);
+        leave_roots(t, d, st);
     else
         put_back(t, st);
     *tensor_error = st->error;
@@ -514,14 +547,10 @@ static uint32_t check_interval(int64_t limit)
 /* Operations are counted from a thread's own last step or flush, and the count is looked at in the
  * same places of each: equal steps are flushed at equal places, so their pieces are equal
  * programs. What stays pending is held by the program. */
-static void count_from_here(lz_thread_state *t, bool cut)
+static void count_from_here(lz_thread_state *t)
 {
     t->flush_check = check_interval(lz_cfg_int(LZ_OPT_GRAPH_LIMIT));
     t->flush_base = own_nodes(t);
-    if (cut) {
-        t->cut_base = t->flush_base;
-        t->flushed_bytes = 0;
-    }
 }
 
 /* The first of: the step's own error, an earlier asynchronous error, an error tensor. */
@@ -563,7 +592,7 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     lz_dev_make_room(d);
     lz_dev_lock(d);
     lz_status s = step_locked(t, d, LZ_CAUSE_STEP, true, wait, &out, &tensor_error);
-    count_from_here(t, true);
+    count_from_here(t);
     if (wait) {
         lz_dev_unlock(d);
         lz_dev_settle(d);
@@ -675,14 +704,6 @@ static uint64_t data_limit(void)
     return limit;
 }
 
-/* Operations over which gradients can go back in a step that flushes cut into pieces. A program
- * without steps keeps the nodes of as many. */
-static int64_t history_limit(int64_t limit)
-{
-    enum { LIMITS = 4, AT_LEAST = 1 << 17 };
-    return limit > AT_LEAST / LIMITS ? LIMITS * limit : AT_LEAST;
-}
-
 static void warn_of_flush(int64_t nodes, int64_t limit, uint64_t copied_in)
 {
     if (copied_in)
@@ -703,8 +724,7 @@ static void warn_of_flush(int64_t nodes, int64_t limit, uint64_t copied_in)
 static void flush(lz_thread_state *t, lz_dev *d, int64_t limit)
 {
     bool data = t->copied_in > data_limit();
-    bool cut = data || own_nodes(t) - t->cut_base >= history_limit(limit) ||
-               t->flushed_bytes > data_limit() / 4;
+    bool cut = data || t->flushed_bytes > data_limit() / 4;
     warn_of_flush(own_nodes(t) - t->flush_base, limit, data ? t->copied_in : 0);
     started out = {0};
     lz_error tensor_error;
@@ -721,7 +741,7 @@ static void flush(lz_thread_state *t, lz_dev *d, int64_t limit)
         if (s != LZ_OK)
             LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);
     }
-    count_from_here(t, cut);
+    count_from_here(t);
 }
 
 void lz_sync_check_limit(lz_thread_state *t)
@@ -742,7 +762,7 @@ void lz_sync_check_limit(lz_thread_state *t)
     if (d && (nodes > t->flush_base || lz_thread_state_has_orphans()))
         flush(t, d, limit); /* else the program itself holds the data */
     else if (due || many)
-        count_from_here(t, false);
+        count_from_here(t);
     if (due)
         t->all_base = lz_thread_state_sum_nodes();
     t->copied_in = data ? 0 : t->copied_in;

@@ -152,6 +152,7 @@ static void thread_end(void *arg)
     lz_vec_free(&t->handles);
     lz_vec_free(&t->scopes);
     lz_vec_free(&t->pending);
+    lz_vec_free(&t->flushed);
     lz_vec_free(&t->names);
     lz_vec_free(&t->autocasts);
     lz_free(t);

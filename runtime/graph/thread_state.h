@@ -27,6 +27,13 @@ struct lz_scope_mark {
     uint64_t first_id;
 };
 
+/* A value that a flush computed, and that still has its history. Not held: another node may be
+ * there by now, of another id. */
+struct lz_flushed {
+    struct lz_node *node;
+    uint64_t id, at; /* the node's; the thread's id_next at the flush */
+};
+
 typedef struct lz_thread_state {
     struct lz_thread_state *next, *prev; /* registry */
     lz_pool pool[LZ_POOL_KINDS];
@@ -51,11 +58,11 @@ typedef struct lz_thread_state {
     /* number of handles in the root scope at which the next warning comes */
     uint32_t scope_marks;
     uint32_t flush_check; /* operations until the pending limit is checked again */
-    /* `nodes` at the last step or flush, and at the last one that cut; all threads' at the last
-     * flush */
-    int64_t flush_base, cut_base, all_base;
-    uint64_t flushed_bytes; /* of values with history that flushes since then computed */
-    uint64_t copied_in;     /* bytes of host data since the last step or flush */
+    /* `nodes` at the last step or flush; all threads' at the last flush */
+    int64_t flush_base, all_base;
+    LZ_VEC(struct lz_flushed) flushed; /* since the last step, oldest first */
+    uint64_t flushed_bytes;            /* of their values, and of those that are cut by now */
+    uint64_t copied_in;                /* bytes of host data since the last step or flush */
     /* innermost loop whose body is being recorded; NULL: none */
     struct lz_loop_frame *loop;
     bool dying;

@@ -72,9 +72,9 @@ static void ballast(int n)
 
 typedef enum kind { PLAIN, SCOPES, GRADS, READS, KINDS } kind;
 
-static void step(model *m, kind k)
+/* A step, but for its end. */
+static void record(model *m, kind k)
 {
-    lz_scope_begin();
     ballast(m->ballast);
     if (k == SCOPES)
         lz_scope_begin();
@@ -94,6 +94,12 @@ static void step(model *m, kind k)
         OK(lz_optim_step(m->adam));
         OK(lz_optim_zero_grad(m->adam));
     }
+}
+
+static void step(model *m, kind k)
+{
+    lz_scope_begin();
+    record(m, k);
     OK(lz_mark_step());
     lz_scope_end();
 }
@@ -146,6 +152,34 @@ START_TEST(the_same_numbers_and_programs)
     for (int i = 0; i < P * N; i++)
         ck_assert_msg(fabs(whole[i] - cut[i]) <= 1e-6, "parameter %d, element %d: %.9g, not %.9g",
                       i / N, i % N, cut[i], whole[i]);
+}
+END_TEST
+
+/* A program without steps: its flushes come anywhere, and old history is cut, but never between a
+ * loss and its gradient. */
+START_TEST(no_steps)
+{
+    enum { ROUNDS = 150 };
+    static double steps[P * N];
+    model m;
+    for (int flushes = 0; flushes < 2; flushes++) {
+        set_limit(flushes ? 777 : 1 << 30);
+        open_model(&m, 0.5f);
+        OK(lz_mark_step());
+        for (int r = 0; r < ROUNDS; r++) {
+            lz_scope_begin();
+            record(&m, GRADS);
+            if (!flushes)
+                OK(lz_mark_step());
+            lz_scope_end();
+        }
+        close_model(&m);
+        if (!flushes)
+            memcpy(steps, m.w, sizeof steps);
+    }
+    ck_assert_int_ge(lz_counter_value("AutoFlush"), ROUNDS);
+    for (int i = 0; i < P * N; i++)
+        ck_assert_double_eq_tol(m.w[i], steps[i], 1e-5);
 }
 END_TEST
 
@@ -249,6 +283,7 @@ int main(void)
     TCase *t = tcase_create("steps beyond the limit");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_same_numbers_and_programs, 0, KINDS * NCUTS);
+    tcase_add_test(t, no_steps);
     tcase_add_test(t, threads);
     tcase_add_test(t, ended_threads);
     suite_add_tcase(s, t);
