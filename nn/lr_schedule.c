@@ -17,7 +17,8 @@ double lz_lr_cosine(double base, int64_t step, int64_t total, int64_t warmup, do
         return base * (double)(step + 1) / (double)warmup;
     if (total <= warmup || step >= total)
         return final_lr;
-    return half_cosine(base, final_lr, (double)(step - warmup) / (double)(total - warmup));
+    return half_cosine(base, final_lr,
+                       ((double)step - (double)warmup) / ((double)total - (double)warmup));
 }
 
 double lz_lr_step(double base, int64_t step, int64_t every, double factor)

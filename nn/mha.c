@@ -70,6 +70,8 @@ static lz_status check_layer(int64_t dim, int64_t heads, const lz_attention_laye
     if (dim < 1 || heads < 1 || dim % heads)
         return LZ_NN_FAIL(LZ_EINVAL, op, site, "dim %" PRId64 " is not %" PRId64 " equal heads",
                           dim, heads);
+    if (dim > INT64_MAX / 3) /* queries, keys and values are one matrix */
+        return LZ_NN_FAIL(LZ_ERANGE, op, site, "dim %" PRId64 " is too large", dim);
     if (kv < 1 || heads % kv)
         return LZ_NN_FAIL(LZ_EINVAL, op, site,
                           "%" PRId64 " heads are not a multiple of kv_heads %" PRId64, heads, kv);

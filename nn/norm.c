@@ -263,9 +263,10 @@ lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double 
 static lz_tensor *channel_sums(const nnc *c, lz_tensor *x, int64_t size)
 {
     lz_window_dims w = {0};
-    w.size[1] = size;
-    w.low[1] = size / 2;
-    w.high[1] = size - 1 - size / 2;
+    int64_t n = lz_shape_of(x).dims[1]; /* farther than that there is nothing */
+    w.low[1] = size / 2 < n ? size / 2 : n;
+    w.high[1] = size - 1 - size / 2 < n ? size - 1 - size / 2 : n;
+    w.size[1] = w.low[1] + 1 + w.high[1];
     return lz_hlo_reduce_window_at("add", x, &w, c->site);
 }
 

@@ -122,6 +122,8 @@ lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
                           "input %" PRId64 ", hidden %" PRId64 ", layers %d: at least 1 is needed, "
                           "and at most %d layers",
                           input, hidden, layers, LZ_MAX_RNN_LAYERS);
+    if (hidden > INT64_MAX / 4) /* the gates of a cell are one matrix */
+        return LZ_NN_FAIL(LZ_ERANGE, op, site, "hidden %" PRId64 " is too large", hidden);
     if (!(o.dropout >= 0 && o.dropout <= 1))
         return LZ_NN_FAIL(LZ_EINVAL, op, site, "dropout is %g: it must be in [0, 1]", o.dropout);
     lz_module m;
@@ -222,7 +224,8 @@ lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tenso
     lz_rnn_call o = {.struct_size = sizeof o};
     run r = {.c = &c, .l = l, .h0 = h, .c0 = cell};
     lz_tensor *y = NULL;
-    if (c.status == LZ_OK && (!l || l->layers < 1))
+    if (c.status == LZ_OK && (!l || l->layers < 1 || l->layers > LZ_MAX_RNN_LAYERS ||
+                              l->directions < 1 || l->directions > 2))
         nn_refuse(&c, LZ_ENULL, "the layer is NULL, or was not made");
     if (nn_options(&c, &o, sizeof o, opt) && nn_check_float(&c, x, "the input")) {
         lz_shape s = lz_shape_of(x);

@@ -5,16 +5,27 @@
 #include <inttypes.h>
 #include <lazuli/window_ops.h>
 
+/* The longest window [floor(i in / out), ceil((i + 1) in / out)): with p / q = in / out in lowest
+ * terms, i p mod q takes every value, and q - 1 gives it. */
+static int64_t longest_window(int64_t in, int64_t out)
+{
+    int64_t p = in, q = out;
+    while (q) {
+        int64_t r = p % q;
+        p = q;
+        q = r;
+    }
+    int64_t gcd = p;
+    p = in / gcd;
+    q = out / gcd;
+    return q == 1 ? p : (p + q - 2) / q + 1;
+}
+
 /* The windows of one dimension, padded to [out, longest]: positions of the elements, and which of
  * them belong to the window. */
 static lz_node *ragged(lz_tracer *c, const lz_node *like, int64_t in, int64_t out, lz_node **inside)
 {
-    int64_t longest = 0;
-    for (int64_t i = 0; i < out; i++) {
-        int64_t n = ((i + 1) * in + out - 1) / out - i * in / out;
-        longest = n > longest ? n : longest;
-    }
-    lz_shape s = lz_shape_make(2, (int64_t[]){out, longest});
+    lz_shape s = lz_shape_make(2, (int64_t[]){out, longest_window(in, out)});
     lz_node *i = lz_tracer_iota(c, LZ_I64, &s, 0, like),
             *j = lz_tracer_iota(c, LZ_I64, &s, 1, like);
     lz_node *first = DIV(MUL(i, K(i, (double)in)), K(i, (double)out));

@@ -22,7 +22,7 @@ static lz_node *flat(lz_tracer *c, lz_node *x)
 /* Rows of the result: what the caller asks for, or n. -1 after a failure. */
 static int64_t bound(int64_t size, int64_t n)
 {
-    if (size < 0) {
+    if (size < 0 || size == INT64_MAX) { /* of which one more is needed */
         LZ_FAIL(LZ_EINVAL, "size is %" PRId64, size);
         return -1;
     }

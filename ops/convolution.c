@@ -63,10 +63,10 @@ static bool ranks_fit(const lz_node *x, const lz_node *w, const lz_node *b, cons
                 text_of(x, tx), text_of(w, tw), v->n + 2);
         return false;
     }
-    int64_t in = s->dims[s->rank - v->n - 1],
-            want = transposed ? k->dims[0] : k->dims[1] * v->groups,
-            out = transposed ? k->dims[1] * v->groups : k->dims[0];
-    if (in != want || (transposed ? in : out) % v->groups) {
+    int64_t in = s->dims[s->rank - v->n - 1], all;
+    bool possible = lz_mul_i64(k->dims[1], v->groups, &all);
+    int64_t want = transposed ? k->dims[0] : all, out = transposed ? all : k->dims[0];
+    if (!possible || in != want || (transposed ? in : out) % v->groups) {
         LZ_FAIL(LZ_ESHAPE,
                 "x is %s, weight %s, groups %" PRId64 ": x has %" PRId64
                 " channels, the weight takes %" PRId64,
@@ -152,7 +152,10 @@ static lz_node *transposed(lz_tracer *c, lz_node *x, lz_node *w, const conv *v)
         a->rhs_dilation.v[d] = v->dilation[d];
         a->window_reversal.v[d] = 1;
         a->padding_low.v[d] = reach - 1 - v->padding[d];
-        a->padding_high.v[d] = a->padding_low.v[d] + v->extra[d];
+        if (!lz_add_i64(a->padding_low.v[d], v->extra[d], &a->padding_high.v[d])) {
+            LZ_FAIL(LZ_ERANGE, "output_padding[%d] is %" PRId64 ": too large", d, v->extra[d]);
+            return NULL;
+        }
     }
     if (v->groups > 1)
         w = exchange_groups(c, w, v->groups);

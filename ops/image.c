@@ -206,6 +206,14 @@ static bool windows_of(const lz_window *w, const int64_t *extent, windows *out)
         }
         v->count = room / v->stride + 1;
     }
+    int64_t all;
+    if (!lz_mul_i64(out[0].count, out[1].count, &all) ||
+        !lz_mul_i64(out[0].kernel, out[0].count, &all) ||
+        !lz_mul_i64(out[1].kernel, out[1].count, &all)) {
+        LZ_FAIL(LZ_ERANGE, "%" PRId64 " by %" PRId64 " windows: too many", out[0].count,
+                out[1].count);
+        return false;
+    }
     return true;
 }
 

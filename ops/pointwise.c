@@ -219,7 +219,7 @@ lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site)
         n = NULL;
     lz_dtype d = lz_tracer_dtype(n);
     n = lz_tracer_wide(c, n);
-    lz_node *ten = K(n, pow(10, abs(decimals)));
+    lz_node *ten = K(n, pow(10, fabs((double)decimals)));
     lz_node *r =
         lz_tracer_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, decimals < 0 ? DIV(n, ten) : MUL(n, ten));
     return lz_tracer_end(c, TO(decimals < 0 ? MUL(r, ten) : DIV(r, ten), d));

@@ -30,7 +30,7 @@ static bool one_window(const lz_pool_options *o, int d, bool max, int64_t extent
     w->low = o->padding[d];
     if (max)
         w->dilation = o->dilation[d] ? o->dilation[d] : before ? before->dilation : 1;
-    int64_t reach, span;
+    int64_t reach, padded, span;
     if (w->size < 1 || w->stride < 1 || w->dilation < 1 || w->low < 0 || w->low > w->size / 2 ||
         !lz_window_reach(w->size, w->dilation, &reach)) {
         LZ_FAIL(LZ_EINVAL,
@@ -41,10 +41,15 @@ static bool one_window(const lz_pool_options *o, int d, bool max, int64_t extent
         return false;
     }
     p->in[d] = extent;
-    span = extent + 2 * w->low - reach;
-    p->out[d] = span < 0 && !p->ceil ? 0 : (span + (p->ceil ? w->stride - 1 : 0)) / w->stride + 1;
-    if (p->ceil && span + w->stride - 1 < 0)
-        p->out[d] = 0;
+    if (!lz_add_i64(extent, w->low, &padded) || !lz_add_i64(padded, w->low, &padded) ||
+        !lz_add_i64(padded - reach, p->ceil ? w->stride - 1 : 0, &span) || span == INT64_MAX) {
+        LZ_FAIL(LZ_ERANGE,
+                "dimension %d: an extent of %" PRId64 ", padding %" PRId64 " and stride %" PRId64
+                " are too large",
+                d, extent, w->low, w->stride);
+        return false;
+    }
+    p->out[d] = span < 0 ? 0 : span / w->stride + 1;
     if (p->ceil && (p->out[d] - 1) * w->stride >= extent + w->low)
         p->out[d]--; /* the last window must begin inside, or in the padding before */
     if (p->out[d] < 1) {
@@ -54,7 +59,7 @@ static bool one_window(const lz_pool_options *o, int d, bool max, int64_t extent
                 d, reach, extent, w->low);
         return false;
     }
-    w->high = (p->out[d] - 1) * w->stride + reach - extent - w->low;
+    w->high = (p->out[d] - 1) * w->stride - extent - w->low + reach;
     return true;
 }
 
@@ -155,17 +160,17 @@ static lz_node *avg_pool(lz_tracer *c, lz_node *x, const lz_pool_options *o, con
 {
     lz_window_axis w[LZ_MAX_RANK];
     int rank = lz_tracer_shape(x)->rank;
-    int64_t all = 1;
+    double all = 1;
     bool whole = true; /* every window has all its elements, or they count as such */
     for (int d = 0; d < p->n; d++) {
-        all *= p->w[d].size;
+        all *= (double)p->w[d].size;
         whole &= o->count_include_pad ? p->w[d].high <= p->w[d].low
                                       : p->w[d].low == 0 && p->w[d].high <= 0;
     }
     windows_of(p, rank, w);
     lz_node *y = lz_tracer_reduce_window(c, LZ_OP_ADD, x, w);
     if (!y || o->divisor_override || whole)
-        return DIV(y, K(y, (double)(o->divisor_override ? o->divisor_override : all)));
+        return DIV(y, K(y, o->divisor_override ? (double)o->divisor_override : all));
     lz_ints where = {.n = p->n};
     for (int d = 0; d < p->n; d++)
         where.v[d] = rank - p->n + d;

@@ -534,38 +534,39 @@ lz_tensor *lz_logspace_at(lz_dtype dtype, double start, double end, int64_t step
     return lz_tracer_end(c, e ? TO(POW(ARG(e, base), e), dtype) : NULL);
 }
 
+/* How many elements of a matrix are on or below diagonal k: row i has i + k + 1, at least none and
+ * at most all. */
+static int64_t below(int64_t rows, int64_t cols, int64_t k)
+{
+    int64_t first = k < 0 ? -k : 0, whole = cols - 1 - k;
+    first = first < rows ? first : rows;
+    whole = whole < first ? first : whole < rows ? whole : rows;
+    int64_t n = whole - first;
+    return n * (first + k + 1) + n * (n - 1) / 2 + (rows - whole) * cols;
+}
+
 /* Rows and columns where column - row <= offset (lower), or >= offset. */
 static lz_tensor *triangle_indices(const char *name, int64_t rows, int64_t cols, int64_t offset,
                                    bool lower, const lz_site *site)
 {
     BEGIN(name);
-    int64_t n = 0, *v = NULL;
     if (rows < 0 || cols < 0 || rows > INT32_MAX || cols > INT32_MAX) {
         LZ_FAIL(LZ_ERANGE, "a matrix of %" PRId64 " by %" PRId64, rows, cols);
         return lz_tracer_end(c, NULL);
     }
     int64_t k = offset < -rows ? -rows - 1 : offset > cols ? cols + 1 : offset;
-    for (int pass = 0; pass < 2; pass++) {
-        int64_t at = 0;
-        for (int64_t i = 0; i < rows; i++) {
-            int64_t edge = i + k,
-                    from = lower      ? 0
-                           : edge < 0 ? 0
-                                      : edge,
-                    to = lower ? (edge + 1 < cols ? edge + 1 : cols) : cols;
-            for (int64_t j = from; pass && j < to; j++) {
-                v[at] = i;
-                v[n + at++] = j;
-            }
-            at += !pass && to > from ? to - from : 0;
-        }
-        if (pass == 0) {
-            n = at;
-            v = lz_calloc((size_t)n * 2 + 1, sizeof *v);
-            if (!v) {
-                LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " indices", n);
-                return lz_tracer_end(c, NULL);
-            }
+    int64_t n = lower ? below(rows, cols, k) : rows * cols - below(rows, cols, k - 1), at = 0;
+    int64_t *v = lz_calloc((size_t)n * 2 + 1, sizeof *v);
+    if (!v) {
+        LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " indices", n);
+        return lz_tracer_end(c, NULL);
+    }
+    for (int64_t i = lower && k < 0 ? -k : 0; at < n; i++) {
+        int64_t edge = i + k, from = lower || edge < 0 ? 0 : edge,
+                to = lower && edge + 1 < cols ? edge + 1 : cols;
+        for (int64_t j = from; j < to; j++) {
+            v[at] = i;
+            v[n + at++] = j;
         }
     }
     lz_tensor *t = lz_from_host_at(LZ_I64, LZ_SHAPE(2, n), v, site);

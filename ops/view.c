@@ -117,7 +117,8 @@ static lz_node *unflatten(lz_tracer *c, lz_node *x, int64_t dim, const lz_shape 
     lz_shape r = {.rank = 0};
     int64_t known = 1;
     int hole = -1;
-    bool ok = s->rank > 0 && sizes->rank > 0 && s->rank - 1 + sizes->rank <= LZ_MAX_RANK;
+    bool ok = s->rank > 0 && sizes->rank > 0 && sizes->rank <= LZ_MAX_RANK &&
+              s->rank - 1 + sizes->rank <= LZ_MAX_RANK;
     for (int i = 0; ok && i < sizes->rank; i++) {
         if (sizes->dims[i] == -1 && hole < 0)
             hole = i;
