@@ -1,5 +1,6 @@
 /* array.c - arrays in host memory: ownership, sizes, and conversion from and to tensors. */
 #include "data/data_internal.h"
+#include "runtime/exec/snapshot.h"
 #include <inttypes.h>
 #include <lazuli/hlo.h>
 #include <stdio.h>
@@ -182,4 +183,33 @@ lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *site)
     if (s != LZ_OK)
         lz_array_free(out);
     return lz_data_done(s, op, site);
+}
+
+static lz_status read_value(const lz_snapshot *now, size_t i, lz_array *out)
+{
+    lz_dtype d;
+    lz_shape shape;
+    lz_snapshot_describe(now, i, &d, &shape, NULL);
+    LZ_TRY(lz_data_new(d, &shape, "the tensor", out));
+    return lz_snapshot_read(now, i, out->data);
+}
+
+lz_status lz_tensor_arrays_at(lz_tensor *const *tensors, size_t n, lz_array *out,
+                              const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    lz_snapshot now = {0};
+    lz_status s = LZ_OK;
+    if (n && (!tensors || !out))
+        s = LZ_FAIL(LZ_ENULL, "%s is NULL", tensors ? "out" : "tensors");
+    for (size_t i = 0; out && i < n; i++)
+        out[i] = (lz_array){0};
+    if (s == LZ_OK)
+        s = lz_snapshot_take(&now, tensors, n);
+    for (size_t i = 0; i < n && s == LZ_OK; i++)
+        s = read_value(&now, i, &out[i]);
+    lz_snapshot_free(&now);
+    for (size_t i = 0; out && i < n && s != LZ_OK; i++)
+        lz_array_free(&out[i]);
+    return lz_data_done(s, "lz_tensor_arrays", site);
 }

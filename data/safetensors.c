@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "data/data_internal.h"
 #include "data/json.h"
+#include "data/safetensors_save.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,15 +42,7 @@ lz_dtype lz_safetensors_dtype(const char *word)
 
 /* ---- writing ---- */
 
-/* What is written: an array, or a tensor that is read when its turn comes. */
-typedef struct item {
-    const char *name;
-    lz_dtype dtype;
-    lz_shape shape;
-    size_t nbytes;
-    const void *data;
-    lz_tensor *tensor;
-} item;
+typedef lz_save_item item;
 
 static int by_width(const void *x, const void *y)
 {
@@ -128,25 +121,36 @@ static lz_status header(const char *path, const item *items, size_t n, const cha
     return s;
 }
 
-static lz_status put_tensors(lz_outfile *f, const item *items, size_t n, const lz_site *site)
+static lz_status put_value(lz_outfile *f, const item *t)
+{
+    lz_array copy = {0};
+    LZ_TRY(lz_data_new(t->dtype, &t->shape, t->name, &copy));
+    lz_status s = lz_snapshot_read(t->from, t->value, copy.data);
+    if (s == LZ_OK)
+        lz_outfile_put(f, copy.data, t->nbytes);
+    lz_array_free(&copy);
+    return s;
+}
+
+static lz_status put_items(lz_outfile *f, const item *items, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        lz_array copy = {0};
-        if (items[i].tensor)
-            LZ_TRY(lz_tensor_array_at(items[i].tensor, &copy, site));
-        lz_outfile_put(f, items[i].tensor ? copy.data : items[i].data, items[i].nbytes);
-        lz_array_free(&copy);
+        if (items[i].from)
+            LZ_TRY(put_value(f, &items[i]));
+        else
+            lz_outfile_put(f, items[i].data, items[i].nbytes);
         LZ_TRY(f->status);
     }
     return LZ_OK;
 }
 
-static lz_status write_file(const char *path, item *items, size_t n, const char *const *metadata,
-                            size_t nmetadata, const lz_site *site)
+lz_status lz_safetensors_save(const char *path, item *items, size_t n, const char *const *metadata,
+                              size_t nmetadata)
 {
     lz_outfile f;
     lz_buf text = {0};
-    qsort(items, n, sizeof *items, by_width);
+    if (n)
+        qsort(items, n, sizeof *items, by_width);
     lz_status s = header(path, items, n, metadata, nmetadata, &text);
     size_t len = text.len, padded = LZ_ALIGN_UP(8 + len, ALIGN) - 8;
     if (s == LZ_OK)
@@ -161,10 +165,23 @@ static lz_status write_file(const char *path, item *items, size_t n, const char 
         lz_outfile_put(&f, text.data, len);
         for (; len < padded; len++)
             lz_outfile_put(&f, " ", 1);
-        s = lz_outfile_end(&f, put_tensors(&f, items, n, site));
+        s = lz_outfile_end(&f, put_items(&f, items, n));
     }
     lz_buf_free(&text);
     return s;
+}
+
+lz_status lz_safetensors_save_named(const char *path, item *items, size_t n,
+                                    const char *const *metadata, size_t nmetadata)
+{
+    const char **names = lz_calloc(n + 1, sizeof *names);
+    if (!names)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for %zu names", path, n);
+    for (size_t i = 0; i < n; i++)
+        names[i] = items[i].name;
+    lz_status s = lz_data_check_names(path, names, n);
+    lz_free((void *)names);
+    return s == LZ_OK ? lz_safetensors_save(path, items, n, metadata, nmetadata) : s;
 }
 
 lz_status lz_safetensors_write_at(const char *path, const char *const *names,
@@ -177,29 +194,33 @@ lz_status lz_safetensors_write_at(const char *path, const char *const *names,
     if (s == LZ_OK && !items)
         s = LZ_FAIL(LZ_EMEM, "%s: no memory for %zu names", path, n);
     for (size_t i = 0; i < n && s == LZ_OK; i++)
-        items[i] = (item){names[i],         arrays[i].dtype, arrays[i].shape,
-                          arrays[i].nbytes, arrays[i].data,  NULL};
+        items[i] = (item){.name = names[i],
+                          .dtype = arrays[i].dtype,
+                          .shape = arrays[i].shape,
+                          .nbytes = arrays[i].nbytes,
+                          .data = arrays[i].data};
     if (s == LZ_OK)
-        s = write_file(path, items, n, metadata, nmetadata, site);
+        s = lz_safetensors_save(path, items, n, metadata, nmetadata);
     lz_free(items);
     return lz_data_done(s, "lz_safetensors_write", site);
 }
 
-static lz_status take_tensors(const char *path, const char *const *names, lz_tensor *const *tensors,
-                              size_t n, item *items)
+lz_save_item lz_save_item_of(const char *name, const lz_snapshot *s, size_t i)
 {
+    lz_save_item t = {.name = name, .from = s, .value = i};
+    lz_snapshot_describe(s, i, &t.dtype, &t.shape, &t.nbytes);
+    return t;
+}
+
+static lz_status check_tensors(const char *path, const char *const *names,
+                               lz_tensor *const *tensors, size_t n)
+{
+    if (!path || (n && (!names || !tensors)))
+        return LZ_FAIL(LZ_ENULL, "%s is NULL", !path ? "the path" : !names ? "names" : "tensors");
     LZ_TRY(lz_data_check_names(path, names, n));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (!tensors[i])
             return LZ_FAIL(LZ_ENULL, "%s: tensor %zu, \"%.100s\", is NULL", path, i, names[i]);
-        LZ_TRY(lz_status_of(tensors[i]));
-        items[i] = (item){names[i],
-                          lz_dtype_of(tensors[i]),
-                          lz_shape_of(tensors[i]),
-                          lz_nbytes(tensors[i]),
-                          NULL,
-                          tensors[i]};
-    }
     return LZ_OK;
 }
 
@@ -208,18 +229,18 @@ lz_status lz_save_safetensors_at(const char *path, const char *const *names,
                                  size_t nmetadata, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
+    lz_snapshot now = {0};
     item *items = NULL;
-    lz_status s = LZ_OK;
-    if (!path || (n && (!names || !tensors)))
-        s = LZ_FAIL(LZ_ENULL, "%s is NULL", !path ? "the path" : !names ? "names" : "tensors");
-    else if (!(items = lz_calloc(n + 1, sizeof *items)))
+    lz_status s = check_tensors(path, names, tensors, n);
+    if (s == LZ_OK && !(items = lz_calloc(n + 1, sizeof *items)))
         s = LZ_FAIL(LZ_EMEM, "%s: no memory for %zu names", path, n);
     if (s == LZ_OK)
-        s = take_tensors(path, names, tensors, n, items);
-    if (s == LZ_OK && n)
-        s = lz_sync_at(tensors, n, true, site);
+        s = lz_snapshot_take(&now, tensors, n);
+    for (size_t i = 0; i < n && s == LZ_OK; i++)
+        items[i] = lz_save_item_of(names[i], &now, i);
     if (s == LZ_OK)
-        s = write_file(path, items, n, metadata, nmetadata, site);
+        s = lz_safetensors_save(path, items, n, metadata, nmetadata);
+    lz_snapshot_free(&now);
     lz_free(items);
     return lz_data_done(s, "lz_save_safetensors", site);
 }

@@ -1,5 +1,6 @@
 /* ema.c - exponential moving averages of parameters. */
 #include "nn/optim_rule.h"
+#include "runtime/exec/snapshot.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <lazuli/ops.h>
@@ -11,17 +12,20 @@ static bool is_float(const lz_tensor *t)
     return d == LZ_F32 || d == LZ_F64 || d == LZ_F16 || d == LZ_BF16;
 }
 
-/* A new buffer with the value of p. */
-static lz_status add_copy(lz_params *to, const char *name, lz_tensor *p, const lz_site *site)
+/* A new buffer with value i. */
+static lz_status add_copy(lz_params *to, const char *name, const lz_snapshot *now, size_t i,
+                          const lz_site *site)
 {
-    size_t n = lz_nbytes(p);
+    lz_dtype d;
+    lz_shape shape;
+    size_t n;
+    lz_snapshot_describe(now, i, &d, &shape, &n);
     void *bytes = lz_alloc(n);
     if (!bytes)
         return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of averages", n);
-    lz_status s = lz_to_host_at(p, bytes, n, site);
+    lz_status s = lz_snapshot_read(now, i, bytes);
     if (s == LZ_OK)
-        s = lz_params_add_buffer_at(
-            to, name, lz_from_host_at(lz_dtype_of(p), lz_shape_of(p), bytes, site), site);
+        s = lz_params_add_buffer_at(to, name, lz_from_host_at(d, shape, bytes, site), site);
     lz_free(bytes);
     return s;
 }
@@ -47,10 +51,11 @@ lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site)
     }
     e->params = ps;
     e->decay = decay;
-    if (ps->len)
-        s = lz_sync_at(ps->tensors, ps->len, true, site);
+    lz_snapshot now = {0};
+    s = lz_snapshot_take(&now, ps->tensors, ps->len);
     for (size_t i = 0; i < ps->len && s == LZ_OK; i++)
-        s = add_copy(&e->average, ps->names[i], ps->tensors[i], site);
+        s = add_copy(&e->average, ps->names[i], &now, i, site);
+    lz_snapshot_free(&now);
     lz_scope_end();
     if (s == LZ_OK)
         return e;

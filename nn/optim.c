@@ -21,13 +21,16 @@ static lz_status reserve(lz_optim_group *g, const char *op, const lz_site *site)
         ok = ok && t;
     }
     int64_t *step = ok ? lz_realloc(g->step, n * sizeof *step) : NULL;
-    if (!step)
+    g->step = step ? step : g->step;
+    uint64_t *recent = step ? lz_realloc(g->recent, n * sizeof *recent) : NULL;
+    if (!recent)
         return LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for the state of %zu parameters", n);
-    g->step = step;
+    g->recent = recent;
     for (size_t i = g->n; i < n; i++) {
         for (int k = 0; k < LZ_OPTIM_SLOTS; k++)
             g->state[k][i] = NULL;
         g->step[i] = 0;
+        g->recent[i] = 0;
     }
     g->n = n;
     return LZ_OK;
@@ -36,9 +39,49 @@ static lz_status reserve(lz_optim_group *g, const char *op, const lz_site *site)
 lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site)
 {
     lz_status s = LZ_OK;
+    lz_mutex_lock(&o->lock);
     for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
         s = reserve(&o->groups[i], op, site);
+    lz_mutex_unlock(&o->lock);
     return s;
+}
+
+void lz_optim_publish(lz_optim *o, lz_tensor **slot, lz_tensor *t)
+{
+    lz_mutex_lock(&o->lock);
+    *slot = lz_retain(t);
+    o->version++;
+    lz_mutex_unlock(&o->lock);
+}
+
+/* Begins a step: nobody takes part in it yet. */
+static lz_status count_step(lz_optim *o, const lz_site *site)
+{
+    if (!o->counted) {
+        lz_tensor *t = lz_scalar_at(LZ_I64, (double)o->count, site);
+        LZ_TRY(lz_status_of(t));
+        lz_optim_publish(o, &o->counted, t);
+    }
+    LZ_TRY(lz_assign_at(o->counted, lz_scalar_at(LZ_I64, (double)o->count + 1, site), site));
+    lz_mutex_lock(&o->lock);
+    if (!o->count)
+        o->lrs[0] = o->lr;
+    o->lrs[++o->count % LZ_OPTIM_HISTORY] = o->lr;
+    for (size_t i = 0; i < o->ngroups; i++)
+        for (size_t k = 0; k < o->groups[i].n; k++)
+            o->groups[i].recent[k] <<= 1;
+    lz_mutex_unlock(&o->lock);
+    return LZ_OK;
+}
+
+/* Parameter i takes part in it: the number of its step. */
+static int64_t take_part(lz_optim *o, lz_optim_group *g, size_t i)
+{
+    lz_mutex_lock(&o->lock);
+    int64_t step = ++g->step[i];
+    g->recent[i] |= 1;
+    lz_mutex_unlock(&o->lock);
+    return step;
 }
 
 /* Counts one more step that may have been skipped. */
@@ -50,15 +93,14 @@ static lz_status count_skip(lz_tensor *skipped, lz_tensor *skip, const lz_site *
 
 /* A parameter that does not take part in a step that may be skipped gets its own count from here
  * on. */
-static lz_status stand_aside(const lz_optim *o, lz_optim_group *group, size_t i,
-                             const lz_site *site)
+static lz_status stand_aside(lz_optim *o, lz_optim_group *group, size_t i, const lz_site *site)
 {
     lz_tensor **own = &group->state[LZ_OPTIM_SKIPPED][i];
     if (*own || group->params->is_buffer[i])
         return LZ_OK;
     lz_tensor *t = lz_clone_at(o->skipped, site);
     if (lz_status_of(t) == LZ_OK)
-        *own = lz_retain(t);
+        lz_optim_publish(o, own, t);
     return lz_status_of(t);
 }
 
@@ -75,7 +117,7 @@ static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
         lz_optim_update u = {.o = o,
                              .group = group,
                              .i = i,
-                             .step = ++group->step[i],
+                             .step = take_part(o, group, i),
                              .lr = o->lr * group->lr_scale,
                              .p = p,
                              .g = g,
@@ -98,8 +140,15 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
         s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
-    if (skip && !o->skipped)
-        s = lz_nn_zeros(&o->skipped, LZ_F32, LZ_SCALAR, op, site);
+    s = count_step(o, site);
+    if (s == LZ_OK && skip && !o->skipped) {
+        lz_tensor *t = lz_nn_filled(LZ_F32, LZ_SCALAR, false, site);
+        s = lz_status_of(t);
+        if (s == LZ_OK)
+            lz_optim_publish(o, &o->skipped, t);
+        else
+            (void)lz_nn_annotated(s, op, site);
+    }
     for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
         s = step_group(o, &o->groups[i], skip, site);
     if (s == LZ_OK && skip)
@@ -133,7 +182,11 @@ lz_status lz_optim_set_lr(lz_optim *o, double lr)
     if (!(lr >= 0) || isinf(lr))
         return LZ_NN_FAIL(LZ_EINVAL, "lz_optim_set_lr", NULL,
                           "lr is %g: a finite number >= 0 is needed", lr);
+    lz_mutex_lock(&o->lock);
     o->lr = lr;
+    o->lr_count = o->count;
+    o->lr_setter = pthread_self();
+    lz_mutex_unlock(&o->lock);
     return LZ_OK;
 }
 
@@ -156,8 +209,11 @@ void lz_optim_free(lz_optim *o)
             lz_free(g->state[j]);
         }
         lz_free(g->step);
+        lz_free(g->recent);
     }
     lz_release(o->skipped);
+    lz_release(o->counted);
+    lz_mutex_destroy(&o->lock);
     lz_free(o->groups);
     lz_free(o);
 }

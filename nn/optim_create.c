@@ -18,6 +18,7 @@ static lz_optim *create(const lz_optim_rule *rule, lz_params *ps, double lr, dou
         return NULL;
     }
     *g = (lz_optim_group){.params = ps, .lr_scale = 1, .weight_decay = weight_decay};
+    lz_mutex_init(&o->lock, "optim");
     o->rule = rule;
     o->lr = lr;
     o->groups = g;
@@ -146,12 +147,14 @@ lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_optio
     for (size_t i = 0; i < o->ngroups; i++)
         if (o->groups[i].params == ps)
             return LZ_NN_FAIL(LZ_EINVAL, op, site, "the list is group %zu already", i);
+    lz_mutex_lock(&o->lock);
     lz_optim_group *g = lz_realloc(o->groups, (o->ngroups + 1) * sizeof *g);
-    if (!g)
-        return LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for group %zu", o->ngroups);
-    g[o->ngroups] =
-        (lz_optim_group){.params = ps, .lr_scale = c.lr_scale, .weight_decay = c.weight_decay};
-    o->groups = g;
-    o->ngroups++;
-    return LZ_OK;
+    if (g) {
+        o->groups = g;
+        g[o->ngroups++] =
+            (lz_optim_group){.params = ps, .lr_scale = c.lr_scale, .weight_decay = c.weight_decay};
+        o->version++;
+    }
+    lz_mutex_unlock(&o->lock);
+    return g ? LZ_OK : LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for group %zu", o->ngroups);
 }

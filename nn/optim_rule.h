@@ -1,13 +1,17 @@
 /* optim_rule.h - internals of optimizers, scaler and averages: groups of parameters, their state,
- * and the update rule. Threads: thread-compatible. */
+ * and the update rule. Threads: thread-compatible, but for saving: another thread may save an
+ * optimizer that this one uses. What is on the host of it is written under its lock, and its count
+ * of steps is a tensor, too: a snapshot says which steps of the counts it is to see. */
 #ifndef LZ_NN_OPTIM_RULE_H
 #define LZ_NN_OPTIM_RULE_H
+#include "base/mutex.h"
 #include "nn/nn_internal.h"
 #include <lazuli/amp.h>
 
 /* State per parameter: up to three states of the rule; and an f32 of rank 0, the number of its
  *   skipped steps, where it differs from the optimizer's count. */
 enum { LZ_OPTIM_STATES = 3, LZ_OPTIM_SKIPPED = LZ_OPTIM_STATES, LZ_OPTIM_SLOTS };
+enum { LZ_OPTIM_HISTORY = 64 }; /* steps that may be recorded and not run while it is saved */
 struct lz_optim_update;
 typedef struct lz_optim_rule {
     const char *name;                    /* names in checkpoints */
@@ -21,6 +25,7 @@ typedef struct lz_optim_group {
     double lr_scale, weight_decay;
     lz_tensor **state[LZ_OPTIM_SLOTS]; /* NULL until the first step of the parameter */
     int64_t *step;                     /* steps of the parameter */
+    uint64_t *recent;                  /* bit k: it took part in the optimizer's k-th last step */
     size_t n;                          /* parameters that have room above */
 } lz_optim_group;
 
@@ -34,8 +39,15 @@ struct lz_optim {
         lz_adagrad_options adagrad;
         lz_lion_options lion;
     };
+    lz_mutex lock;    /* held to write what follows, to read it where the owner does not */
+    uint64_t version; /* rises when one of the tensors here becomes another */
     lz_optim_group *groups;
     size_t ngroups;
+    int64_t count;                /* its steps */
+    lz_tensor *counted;           /* the same as a tensor, i64; NULL before the first */
+    double lrs[LZ_OPTIM_HISTORY]; /* rate of step k, at k % LZ_OPTIM_HISTORY */
+    int64_t lr_count;             /* its steps when lr was set, */
+    pthread_t lr_setter;          /* by which thread */
     /* f32, rank 0: number of skipped steps; NULL: none can be */
     lz_tensor *skipped;
 };
@@ -57,6 +69,8 @@ extern const lz_optim_rule lz_rule_sgd, lz_rule_adam, lz_rule_rmsprop, lz_rule_a
     lz_rule_lion;
 /* Room for the state of every parameter in the lists. */
 lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site);
+/* *slot becomes t, retained, where others may be saving. */
+void lz_optim_publish(lz_optim *o, lz_tensor **slot, lz_tensor *t);
 
 /* The number of skipped steps of parameter i; NULL: none. */
 static inline lz_tensor *lz_optim_skipped(const lz_optim *o, const lz_optim_group *g, size_t i)

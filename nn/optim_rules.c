@@ -20,12 +20,14 @@ static lz_status begin_state(const update *u, int which, double value)
         return LZ_OK;
     lz_dtype d = lz_dtype_of(u->p);
     if (value == 0)
-        return lz_nn_zeros(state, d, lz_shape_of(u->p), "lz_optim_step", u->site);
-    t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
-    lz_status s = lz_sync_at(&t, 1, false, u->site);
-    if (s == LZ_OK)
-        *state = lz_retain(t);
-    return s;
+        t = lz_nn_filled(d, lz_shape_of(u->p), false, u->site);
+    else
+        t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
+    lz_status s = value == 0 ? lz_status_of(t) : lz_sync_at(&t, 1, false, u->site);
+    if (s != LZ_OK)
+        return lz_nn_annotated(s, "lz_optim_step", u->site);
+    lz_optim_publish(u->o, state, t);
+    return LZ_OK;
 }
 
 static lz_tensor *state(const update *u, int which)

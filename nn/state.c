@@ -1,8 +1,10 @@
-/* state.c - saving and loading parameters and checkpoints. A load reads and checks everything first
- * and assigns then, so that an error leaves everything unchanged. */
+/* state.c - saving and loading parameters and checkpoints. A save is a snapshot: of tensors, of the
+ * optimizer's counts and of the random numbers (runtime/exec/snapshot.h). A load reads and checks
+ * everything first and assigns then, so that an error leaves everything unchanged. */
 #include "base/callout.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "data/safetensors_save.h"
 #include "nn/optim_rule.h"
 #include <inttypes.h>
 #include <lazuli/data.h>
@@ -13,10 +15,26 @@
 
 /* ---- saving ---- */
 
-/* Names, which are owned, and tensors, which are lent or of the open scope. */
+/* How often a parameter was updated: its number is of the snapshot's moment, less the steps that
+ * were skipped. */
+typedef struct step_count {
+    const lz_optim_group *group;
+    size_t i;
+    uint32_t skipped; /* which of the tensors; NOT: none */
+    int64_t value;
+} step_count;
+enum { NOT = UINT32_MAX };
+
+/* Names, which are owned, and tensors, which are lent: those that go into the file, then others
+ * that are read. */
 typedef struct bundle {
     LZ_VEC(const char *) names;
     LZ_VEC(lz_tensor *) tensors;
+    LZ_VEC(step_count) steps;
+    uint32_t counted; /* which tensor is the optimizer's count; NOT: it has made no step */
+    uint64_t version; /* the optimizer's when its tensors were noted */
+    double lr;
+    lz_snapshot now;
 } bundle;
 
 static void bundle_free(bundle *b)
@@ -25,6 +43,8 @@ static void bundle_free(bundle *b)
         lz_free((void *)b->names.data[i]);
     lz_vec_free(&b->names);
     lz_vec_free(&b->tensors);
+    lz_vec_free(&b->steps);
+    lz_snapshot_free(&b->now);
 }
 
 /* "<kind>/<what>/<name>"; NULL when memory is exhausted. */
@@ -39,17 +59,28 @@ static char *join(const char *kind, const char *what, const char *name)
     return NULL;
 }
 
-static lz_status put(bundle *b, const char *kind, const char *what, const char *name, lz_tensor *t)
+static lz_status put_name(bundle *b, const char *kind, const char *what, const char *name)
 {
     char *full = join(kind, what, name);
-    if (!full)
-        return LZ_EMEM;
-    lz_status s = lz_vec_push(&b->names, full);
-    if (s != LZ_OK)
-        lz_free(full);
-    else
-        s = lz_vec_push(&b->tensors, t);
-    return s == LZ_OK ? s : LZ_FAIL(s, "no memory for the name of \"%.64s\"", name);
+    lz_status s = full ? lz_vec_push(&b->names, full) : LZ_EMEM;
+    if (s == LZ_OK)
+        return s;
+    lz_free(full);
+    return LZ_FAIL(LZ_EMEM, "no memory for the name of \"%.64s\"", name);
+}
+
+/* A tensor that is read, but not written under its name. */
+static lz_status put_tensor(bundle *b, lz_tensor *t)
+{
+    return lz_vec_push(&b->tensors, t) == LZ_OK
+               ? LZ_OK
+               : LZ_FAIL(LZ_EMEM, "no memory for the list of tensors");
+}
+
+static lz_status put(bundle *b, const char *kind, const char *what, const char *name, lz_tensor *t)
+{
+    LZ_TRY(put_name(b, kind, what, name));
+    return put_tensor(b, t);
 }
 
 static lz_status put_params(bundle *b, const char *kind, const lz_params *ps)
@@ -60,34 +91,94 @@ static lz_status put_params(bundle *b, const char *kind, const lz_params *ps)
     return s;
 }
 
-/* The steps of parameter i that changed it. */
-static lz_status count_steps(const lz_optim *o, const lz_optim_group *g, size_t i,
-                             const lz_site *site, int64_t *steps)
+/* ---- the optimizer. What the owner may change meanwhile is read under its lock ---- */
+
+static lz_status put_group(bundle *b, const lz_optim *o, const lz_optim_group *g)
 {
-    lz_tensor *skipped = lz_optim_skipped(o, g, i);
-    double n = skipped ? lz_item_at(skipped, site) : 0;
-    if (n != n) /* reading it failed */
-        return lz_last_error(NULL);
-    *steps = g->step[i] - (int64_t)n;
+    for (size_t i = 0; i < g->n; i++)
+        for (int k = 0; k < LZ_OPTIM_STATES; k++)
+            if (g->state[k][i])
+                LZ_TRY(
+                    put(b, "optimizer", o->rule->states[k], g->params->names[i], g->state[k][i]));
     return LZ_OK;
 }
 
-static lz_status put_group(bundle *b, const lz_optim *o, const lz_optim_group *g,
-                           const lz_site *site)
+/* The count and, of each parameter, the number of its skipped steps. */
+static lz_status put_counts(bundle *b, const lz_optim *o)
 {
-    for (size_t i = 0; i < g->n; i++) {
-        const char *name = g->params->names[i];
-        int64_t step = 0;
-        for (int k = 0; k < LZ_OPTIM_STATES; k++)
-            if (g->state[k][i])
-                LZ_TRY(put(b, "optimizer", o->rule->states[k], name, g->state[k][i]));
-        if (g->step[i])
-            LZ_TRY(count_steps(o, g, i, site, &step));
-        if (step > 0)
-            LZ_TRY(
-                put(b, "optimizer", "step", name, lz_from_host_at(LZ_I64, LZ_SCALAR, &step, site)));
+    uint32_t all = b->tensors.len;
+    if (o->skipped)
+        LZ_TRY(put_tensor(b, o->skipped));
+    if (o->counted) {
+        b->counted = b->tensors.len;
+        LZ_TRY(put_tensor(b, o->counted));
+    }
+    for (size_t k = 0; k < o->ngroups; k++) {
+        const lz_optim_group *g = &o->groups[k];
+        for (size_t i = 0; i < g->n; i++) {
+            lz_tensor *own = g->state[LZ_OPTIM_SKIPPED][i];
+            step_count c = {g, i, own ? b->tensors.len : o->skipped ? all : NOT, 0};
+            if (own)
+                LZ_TRY(put_tensor(b, own));
+            if (lz_vec_push(&b->steps, c) != LZ_OK)
+                return LZ_FAIL(LZ_EMEM, "no memory for the steps of %zu parameters", g->n);
+        }
     }
     return LZ_OK;
+}
+
+static lz_status put_optim(bundle *b, lz_optim *o)
+{
+    lz_status s = LZ_OK;
+    lz_mutex_lock(&o->lock);
+    b->version = o->version;
+    for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
+        s = put_group(b, o, &o->groups[i]);
+    if (s == LZ_OK)
+        s = put_counts(b, o);
+    lz_mutex_unlock(&o->lock);
+    return s;
+}
+
+/* The counts and the rate as they were at the optimizer's step number `count`. The lock is held. */
+static lz_status step_back(bundle *b, const lz_optim *o, int64_t count)
+{
+    int64_t ahead = o->count - count;
+    if (ahead < 0 || ahead >= LZ_OPTIM_HISTORY)
+        return LZ_FAIL(LZ_ESTATE,
+                       "another thread has recorded %" PRId64
+                       " steps of the optimizer and no lz_mark_step: at most %d can be told apart",
+                       ahead, LZ_OPTIM_HISTORY - 1);
+    bool of_next = o->lr_count == o->count && !pthread_equal(o->lr_setter, pthread_self());
+    b->lr = ahead || (count && of_next) ? o->lrs[count % LZ_OPTIM_HISTORY] : o->lr;
+    for (uint32_t k = 0; k < b->steps.len; k++) {
+        step_count *c = &b->steps.data[k];
+        uint64_t since = c->group->recent[c->i] & ((UINT64_C(1) << ahead) - 1);
+        c->value = c->group->step[c->i] - __builtin_popcountll(since);
+    }
+    return LZ_OK;
+}
+
+/* *again: the optimizer got further tensors meanwhile, of which the snapshot knows nothing. */
+static lz_status read_counts(bundle *b, lz_optim *o, bool *again)
+{
+    int64_t count = 0;
+    if (b->counted != NOT)
+        LZ_TRY(lz_snapshot_read(&b->now, b->counted, &count));
+    lz_mutex_lock(&o->lock);
+    *again = b->version != o->version;
+    lz_status s = *again ? LZ_OK : step_back(b, o, count);
+    lz_mutex_unlock(&o->lock);
+    if (*again)
+        return s;
+    for (uint32_t k = 0; k < b->steps.len && s == LZ_OK; k++) {
+        step_count *c = &b->steps.data[k];
+        float skipped = 0;
+        if (c->value && c->skipped != NOT)
+            s = lz_snapshot_read(&b->now, c->skipped, &skipped);
+        c->value -= (int64_t)skipped;
+    }
+    return s;
 }
 
 /* The scaler's state, by name: of a checkpoint that is saved or loaded. */
@@ -98,11 +189,50 @@ static lz_tensor **scaler_state(lz_grad_scaler *s, int i)
     return i ? &s->growth_tracker : &s->scale;
 }
 
-static lz_status save(const char *path, const bundle *b, const char *const *metadata, size_t n,
-                      const lz_site *site)
+/* Notes all that is saved, at one moment. */
+static lz_status take(bundle *b, const lz_checkpoint *c, bool *again)
 {
-    return lz_save_safetensors_at(path, b->names.data, b->tensors.data, b->names.len, metadata, n,
-                                  site);
+    b->counted = NOT;
+    lz_status s = c->params ? put_params(b, "", c->params) : LZ_OK;
+    for (int i = 0; c->scaler && i < SCALER_STATES && s == LZ_OK; i++)
+        s = put(b, "scaler", "", scaler_names[i], *scaler_state(c->scaler, i));
+    if (s == LZ_OK && c->ema)
+        s = put_params(b, "ema", &c->ema->average);
+    if (s == LZ_OK && c->optim) /* last: what it puts behind its state has no name */
+        s = put_optim(b, c->optim);
+    if (s == LZ_OK)
+        s = lz_snapshot_take(&b->now, b->tensors.data, b->tensors.len);
+    *again = false;
+    return s == LZ_OK && c->optim ? read_counts(b, c->optim, again) : s;
+}
+
+/* The file of what was noted. */
+static lz_status save(const char *path, bundle *b, const char *const *metadata, size_t n)
+{
+    uint32_t values = b->names.len;
+    lz_status s = LZ_OK;
+    for (uint32_t k = 0; k < b->steps.len && s == LZ_OK; k++) {
+        const step_count *c = &b->steps.data[k];
+        if (c->value > 0)
+            s = put_name(b, "optimizer", "step", c->group->params->names[c->i]);
+    }
+    lz_save_item *items = s == LZ_OK ? lz_calloc((size_t)b->names.len + 1, sizeof *items) : NULL;
+    if (s == LZ_OK && !items)
+        s = LZ_FAIL(LZ_EMEM, "%s: no memory for %u names", path, b->names.len);
+    for (uint32_t i = 0; items && i < values; i++)
+        items[i] = lz_save_item_of(b->names.data[i], &b->now, i);
+    for (uint32_t k = 0, i = values; items && k < b->steps.len; k++)
+        if (b->steps.data[k].value > 0) {
+            items[i] = (lz_save_item){.name = b->names.data[i],
+                                      .dtype = LZ_I64,
+                                      .nbytes = sizeof(int64_t),
+                                      .data = &b->steps.data[k].value};
+            i++;
+        }
+    if (s == LZ_OK)
+        s = lz_safetensors_save_named(path, items, b->names.len, metadata, n);
+    lz_free(items);
+    return s;
 }
 
 static lz_status annotated(lz_status s, const char *op, const lz_site *site)
@@ -118,38 +248,38 @@ lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site
     lz_status s = ps && path ? put_params(&b, "", ps)
                              : LZ_FAIL(LZ_ENULL, "%s is NULL", ps ? "the path" : "the list");
     if (s == LZ_OK)
-        s = save(path, &b, metadata, 1, site);
+        s = lz_snapshot_take(&b.now, b.tensors.data, b.tensors.len);
+    if (s == LZ_OK)
+        s = save(path, &b, metadata, 1);
     bundle_free(&b);
     return annotated(s, "lz_params_save", site);
 }
 
 /* Numbers that must survive text bit for bit: hexadecimal for the rate. */
 enum { NUMBER = 40 };
-static lz_status save_checkpoint(const char *path, const lz_checkpoint *c, const lz_site *site)
+static lz_status save_checkpoint(const char *path, const lz_checkpoint *c)
 {
     char step[NUMBER], seed[NUMBER], counter[NUMBER], lr[NUMBER];
-    lz_rng_state rng;
     if (c->step < 0)
         return LZ_FAIL(LZ_EINVAL, "step is %" PRId64 ": it must not be negative", c->step);
-    LZ_TRY(lz_get_rng_state(&rng));
+    bundle b = {0};
+    bool again = true;
+    lz_status s = LZ_OK;
+    while (again && s == LZ_OK) { /* an optimizer gets its tensors in its first steps */
+        bundle_free(&b);
+        b = (bundle){0};
+        s = take(&b, c, &again);
+    }
     snprintf(step, NUMBER, "%" PRId64, c->step);
-    snprintf(seed, NUMBER, "%" PRIu64, rng.seed);
-    snprintf(counter, NUMBER, "%" PRIu64, rng.counter);
-    lz_snprintf(lr, NUMBER, "%a", c->optim ? c->optim->lr : 0);
+    snprintf(seed, NUMBER, "%" PRIu64, b.now.rng.seed);
+    snprintf(counter, NUMBER, "%" PRIu64, b.now.rng.counter);
+    lz_snprintf(lr, NUMBER, "%a", b.lr);
     const char *const metadata[] = {
         "format",      "pt", "lazuli.step",      step,
         "lazuli.seed", seed, "lazuli.counter",   counter,
         "lazuli.lr",   lr,   "lazuli.optimizer", c->optim ? c->optim->rule->name : "none"};
-    bundle b = {0};
-    lz_status s = c->params ? put_params(&b, "", c->params) : LZ_OK;
-    for (size_t i = 0; c->optim && i < c->optim->ngroups && s == LZ_OK; i++)
-        s = put_group(&b, c->optim, &c->optim->groups[i], site);
-    for (int i = 0; c->scaler && i < SCALER_STATES && s == LZ_OK; i++)
-        s = put(&b, "scaler", "", scaler_names[i], *scaler_state(c->scaler, i));
-    if (s == LZ_OK && c->ema)
-        s = put_params(&b, "ema", &c->ema->average);
     if (s == LZ_OK)
-        s = save(path, &b, metadata, sizeof metadata / sizeof *metadata / 2, site);
+        s = save(path, &b, metadata, sizeof metadata / sizeof *metadata / 2);
     bundle_free(&b);
     return s;
 }
@@ -169,11 +299,7 @@ lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const 
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_status s = take_struct(path, c);
     if (s == LZ_OK)
-        s = lz_scope_begin();
-    if (s == LZ_OK) {
-        s = save_checkpoint(path, c, site);
-        lz_scope_end();
-    }
+        s = save_checkpoint(path, c);
     return annotated(s, "lz_checkpoint_save", site);
 }
 
@@ -184,10 +310,19 @@ lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const 
 typedef struct pending {
     lz_tensor **slot, *value;
 } pending;
+/* What the metadata of a checkpoint say. */
+typedef struct numbers {
+    uint64_t step, seed, counter;
+    double lr;
+} numbers;
+
 typedef struct loader {
     const lz_archive *file;
     const char *path;
     const lz_site *site;
+    lz_checkpoint *checkpoint; /* NULL: the file has parameters only */
+    numbers numbers;
+    int64_t *steps; /* what the counts of the optimizer's parameters will be */
     LZ_VEC(pending) todo;
 } loader;
 
@@ -246,16 +381,58 @@ static lz_status plan_zero(loader *l, lz_tensor **slot)
                : LZ_FAIL(LZ_EMEM, "%s: no memory for a number", l->path);
 }
 
+static void set_counts(lz_optim *o, const numbers *n, const int64_t *steps)
+{
+    for (size_t i = 0, k = 0; i < o->ngroups; i++)
+        for (size_t j = 0; j < o->groups[i].params->len; j++) {
+            o->groups[i].step[j] = steps[k++];
+            o->groups[i].recent[j] = 0;
+        }
+    o->lr = n->lr;
+    o->lr_count = -1; /* it is of no step */
+    for (int i = 0; i < LZ_OPTIM_HISTORY; i++)
+        o->lrs[i] = n->lr;
+    o->version++;
+}
+
+/* Who saves meanwhile sees all of it or nothing; it counts without a step. */
+static lz_status publish(loader *l, lz_tensor *const *assigned, size_t n)
+{
+    lz_checkpoint *c = l->checkpoint;
+    lz_optim *o = c ? c->optim : NULL;
+    if (c)
+        LZ_TRY(lz_set_rng_state(&(lz_rng_state){l->numbers.seed, l->numbers.counter}));
+    if (o)
+        lz_mutex_lock(&o->lock);
+    lz_snapshot_commit(assigned, n);
+    if (o) {
+        set_counts(o, &l->numbers, l->steps);
+        lz_mutex_unlock(&o->lock);
+    }
+    if (c)
+        c->step = (int64_t)l->numbers.step;
+    return LZ_OK;
+}
+
 static lz_status assign_all(loader *l)
 {
-    for (uint32_t i = 0; i < l->todo.len; i++) {
+    LZ_VEC(lz_tensor *) assigned = {0};
+    lz_status s = lz_vec_reserve(&assigned, l->todo.len);
+    if (s != LZ_OK)
+        return LZ_FAIL(s, "%s: no memory for %u tensors", l->path, l->todo.len);
+    for (uint32_t i = 0; i < l->todo.len && s == LZ_OK; i++) {
         pending *p = &l->todo.data[i];
-        if (*p->slot)
-            LZ_TRY(lz_assign_at(*p->slot, p->value, l->site));
-        else
-            *p->slot = lz_retain(p->value);
+        if (*p->slot) {
+            s = lz_assign_at(*p->slot, p->value, l->site);
+            assigned.data[assigned.len++] = *p->slot;
+        } else {
+            lz_optim_publish(l->checkpoint->optim, p->slot, p->value);
+        }
     }
-    return LZ_OK;
+    if (s == LZ_OK)
+        s = publish(l, assigned.data, assigned.len);
+    lz_vec_free(&assigned);
+    return s;
 }
 
 /* The list of names for a message: as many as fit. */
@@ -306,6 +483,7 @@ static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_optio
 static void loader_free(loader *l)
 {
     lz_vec_free(&l->todo);
+    lz_free(l->steps);
     lz_archive_close((lz_archive *)l->file);
 }
 
@@ -398,7 +576,7 @@ static lz_status read_step(loader *l, const char *name, int64_t *step)
     return s;
 }
 
-/* Steps are read into steps[]; the caller stores them when everything else was fine. */
+/* Steps are read into steps[]; they are stored when everything else was fine. */
 static lz_status plan_group(loader *l, const lz_optim_rule *rule, lz_optim_group *g, int64_t *steps)
 {
     for (size_t i = 0; i < g->params->len; i++) {
@@ -412,12 +590,6 @@ static lz_status plan_group(loader *l, const lz_optim_rule *rule, lz_optim_group
     }
     return LZ_OK;
 }
-
-/* What the metadata of a checkpoint say. */
-typedef struct numbers {
-    uint64_t step, seed, counter;
-    double lr;
-} numbers;
 
 static lz_status no_number(const loader *l, const char *key, const char *text)
 {
@@ -444,7 +616,7 @@ static lz_status read_numbers(const loader *l, numbers *n)
     return good ? LZ_OK : no_number(l, rate, text);
 }
 
-static lz_status plan_optim(loader *l, lz_optim *o, int64_t **steps)
+static lz_status plan_optim(loader *l, lz_optim *o)
 {
     const char *kind = lz_archive_metadata(l->file, "lazuli.optimizer");
     size_t n = 0;
@@ -454,12 +626,12 @@ static lz_status plan_optim(loader *l, lz_optim *o, int64_t **steps)
     LZ_TRY(lz_optim_reserve(o, "lz_checkpoint_load", l->site));
     for (size_t i = 0; i < o->ngroups; i++)
         n += o->groups[i].params->len;
-    *steps = lz_calloc(n + 1, sizeof **steps);
-    if (!*steps)
+    l->steps = lz_calloc(n + 1, sizeof *l->steps);
+    if (!l->steps)
         return LZ_FAIL(LZ_EMEM, "%s: no memory for the state of %zu parameters", l->path, n);
     n = 0;
     for (size_t i = 0; i < o->ngroups; i++) {
-        LZ_TRY(plan_group(l, o->rule, &o->groups[i], *steps + n));
+        LZ_TRY(plan_group(l, o->rule, &o->groups[i], l->steps + n));
         n += o->groups[i].params->len;
     }
     return plan_zero(l, &o->skipped);
@@ -495,44 +667,27 @@ static lz_status plan_scaler(loader *l, lz_grad_scaler *s)
     return LZ_OK;
 }
 
-static lz_status plan_checkpoint(loader *l, const lz_checkpoint *c, numbers *n, int64_t **steps)
+static lz_status plan_checkpoint(loader *l, lz_checkpoint *c)
 {
-    LZ_TRY(read_numbers(l, n));
+    l->checkpoint = c;
+    LZ_TRY(read_numbers(l, &l->numbers));
     if (c->params)
         LZ_TRY(plan_list(l, "", c->params));
     if (c->ema)
         LZ_TRY(plan_list(l, "ema", &c->ema->average));
     if (c->scaler)
         LZ_TRY(plan_scaler(l, c->scaler));
-    return c->optim ? plan_optim(l, c->optim, steps) : LZ_OK;
-}
-
-/* The numbers, when all tensors are assigned. */
-static lz_status take_numbers(lz_checkpoint *c, const numbers *n, const int64_t *steps)
-{
-    LZ_TRY(lz_set_rng_state(&(lz_rng_state){n->seed, n->counter}));
-    if (c->optim)
-        LZ_TRY(lz_optim_set_lr(c->optim, n->lr));
-    for (size_t i = 0, k = 0; c->optim && i < c->optim->ngroups; i++)
-        for (size_t j = 0; j < c->optim->groups[i].params->len; j++)
-            c->optim->groups[i].step[j] = steps[k++];
-    c->step = (int64_t)n->step;
-    return LZ_OK;
+    return c->optim ? plan_optim(l, c->optim) : LZ_OK;
 }
 
 lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
     loader l;
-    numbers n;
-    int64_t *steps = NULL;
     lz_status s = take_struct(path, c);
     if (s == LZ_OK)
         s = open_file(&l, path, site);
     if (s == LZ_OK)
-        s = close_file(&l, plan_checkpoint(&l, c, &n, &steps));
-    if (s == LZ_OK)
-        s = take_numbers(c, &n, steps);
-    lz_free(steps);
+        s = close_file(&l, plan_checkpoint(&l, c));
     return annotated(s, "lz_checkpoint_load", site);
 }

@@ -156,9 +156,8 @@ lz_node *lz_tracer_random_bits(lz_tracer *c, lz_dtype d, const lz_shape *s, cons
     if (!st)
         return NULL;
     uint64_t words = (uint64_t)t->nelem * (lz_dtype_size(d) == 8 ? 2 : 1), blocks = (words + 3) / 4;
-    uint64_t state[2] = {atomic_load(&dev->seed),
-                         atomic_fetch_add(&dev->counter, blocks * rounds_of(c->thr->loop))};
-    lz_node *start = lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, state, dev, c->site));
+    lz_rng state = lz_dev_rng_draw(dev, blocks * rounds_of(c->thr->loop));
+    lz_node *start = lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, &state, dev, c->site));
     start = in_round(c, start, blocks);
     lz_attr_init(&a, LZ_ATTR_rng);
     a.as_rng.rng_algorithm = LZ_RNG_PHILOX;
@@ -240,8 +239,7 @@ static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)
         lz_error_annotate(op, NULL);
         return lz_error_get()->status;
     }
-    atomic_store(&d->seed, seed);
-    atomic_store(&d->counter, counter);
+    lz_dev_rng_set(d, (lz_rng){seed, counter});
     return LZ_OK;
 }
 
@@ -261,7 +259,8 @@ lz_status lz_get_rng_state(lz_rng_state *out)
         lz_error_annotate("lz_get_rng_state", NULL);
         return lz_error_get()->status;
     }
-    *out = (lz_rng_state){atomic_load(&d->seed), atomic_load(&d->counter)};
+    lz_rng r = lz_dev_rng_get(d);
+    *out = (lz_rng_state){r.seed, r.counter};
     return LZ_OK;
 }
 

@@ -13,8 +13,8 @@ rules() {
     runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h base/* ir/* lazuli/*' ;;
-    data) echo 'data/* base/* lazuli/*' ;;
-    nn) echo 'nn/* base/* lazuli/*' ;;
+    data) echo 'data/* runtime/exec/snapshot.h base/* lazuli/*' ;;
+    nn) echo 'nn/* data/safetensors_save.h runtime/exec/snapshot.h base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;
     include) echo 'lazuli/*' ;;
     esac

@@ -43,6 +43,11 @@ LZ_API lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site);
 /* Reads t (which executes what is needed) into a fresh array. On error *out is {0}. */
 LZ_API lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *site);
 #define lz_tensor_array(t, out) lz_tensor_array_at((t), (out), LZ_SITE)
+/* Reads n tensors of one device into as many fresh arrays: a snapshot, as lz_save_safetensors
+ * writes one. On error all of out is {0}. */
+LZ_API lz_status lz_tensor_arrays_at(lz_tensor *const *tensors, size_t n, lz_array *out,
+                                     const lz_site *site);
+#define lz_tensor_arrays(tensors, n, out) lz_tensor_arrays_at((tensors), (n), (out), LZ_SITE)
 
 /* ---- one array in a file. On error *out is {0} ---- */
 /* NumPy's .npy, versions 1.0 to 3.0; C or Fortran order, either byte order. Booleans, integers,
@@ -136,8 +141,14 @@ LZ_API lz_status lz_safetensors_write_at(const char *path, const char *const *na
                                          const lz_array *arrays, size_t n,
                                          const char *const *metadata, size_t nmetadata,
                                          const lz_site *site);
-/* The same of n tensors of one device, which are computed in one step and read one after the
- * other. */
+/* The same of n tensors of one device, which are computed in one step and read one after the other.
+ * A snapshot: while other threads train, the file holds the values of one moment between their
+ * steps. What another running thread has assigned and not stepped (lz_mark_step) is not in it, and
+ * the value of its last step is; what the calling thread has assigned is, stepped or not, and so is
+ * what ended threads left. LZ_ESTALE when the value of the last step is gone, donated to a function
+ * (jit.h) by a thread that has not stepped since. The other threads wait while the n handles are
+ * gone through; the steps they make until the file is written do not update these tensors in place,
+ * which takes memory for them once more, and the first of them compiles. */
 LZ_API lz_status lz_save_safetensors_at(const char *path, const char *const *names,
                                         lz_tensor *const *tensors, size_t n,
                                         const char *const *metadata, size_t nmetadata,

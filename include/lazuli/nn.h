@@ -36,7 +36,8 @@ LZ_API lz_status lz_params_select(const lz_params *from, lz_params *to,
 LZ_API void lz_params_free(lz_params *ps);
 
 /* Writes the list to a safetensors file under its names, or replaces the file, whole or not at all.
- * Errors: those of lz_save_safetensors. */
+ * A snapshot, as that of lz_save_safetensors: another thread may train meanwhile. Errors: those of
+ * lz_save_safetensors. */
 LZ_API lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site);
 typedef struct lz_load_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_load_options));
@@ -47,7 +48,8 @@ typedef struct lz_load_options {
     void *user LZ_DEFAULT(nullptr); /* for report */
 } lz_load_options;
 /* Assigns the tensors of a safetensors file (or the index of several) to those of the list that
- * have their names; floats are converted to the parameter's dtype.
+ * have their names; floats are converted to the parameter's dtype. Another thread that saves
+ * meanwhile sees all of the file or nothing of it.
  * LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor that does not
  * fit; then nothing was assigned. Further errors: those of lz_safetensors_open. */
 LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o,

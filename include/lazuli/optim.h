@@ -162,7 +162,10 @@ typedef struct lz_checkpoint {
 /* Writes a checkpoint, or replaces the file, whole or not at all. Parameters are saved under their
  * names (other programs can read them), state of the optimizer as optimizer/<what>/<name>, averages
  * as ema/<name>, the scaler's as scaler/<what>; the rate, the step and the state of the random
- * numbers are metadata. Errors: as lz_params_save, and LZ_EINVAL for a negative step. */
+ * numbers are metadata. A snapshot, as that of lz_save_safetensors: while another thread trains,
+ * all of it but `step`, which is the caller's, is of one step of that thread. LZ_ESTATE: that
+ * thread has recorded 64 steps of the optimizer and no lz_mark_step. Errors: as lz_params_save, and
+ * LZ_EINVAL for a negative step. */
 LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
                                        const lz_site *site);
 /* Restores all that lz_checkpoint_save wrote (the optimizer must be of the kind that was saved,

@@ -123,7 +123,7 @@ void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
             continue;
         lz_capture_note *note = &c->notes.data[l->index];
         uint32_t uses = lz_node_uses(l);
-        if (note->leaf == UINT32_MAX || lz_node_refs(l) - uses != 1 || uses != note->edges)
+        if (note->leaf == UINT32_MAX || lz_node_refs(l) - uses != 2 || uses != note->edges)
             continue;
         if (!marked)
             mark_held(c);

@@ -37,8 +37,8 @@ typedef struct lz_capture {
 
 /* Walks from the roots (distinct, without a value). */
 lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint32_t nroots);
-/* Decides which parameters are donated: old[i] is the node an assigned tensor had before, held once
- * by the caller. */
+/* Decides which parameters are donated: old[i] is the node an assigned tensor had before, held by
+ * its slot and the caller. */
 void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n);
 /* Completes key and hash. */
 lz_status lz_capture_finish(lz_capture *c);

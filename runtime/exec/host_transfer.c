@@ -320,25 +320,22 @@ static lz_status assign_held(lz_thread_state *t, uint64_t dst, lz_tensor *value,
         lz_error_set(&e);
         return e.status;
     }
-    lz_node *n = lz_trace_node_of(value), *old;
+    lz_node *n = lz_trace_node_of(value);
     if (!n)
         return lz_error_get()->status;
     lz_status st = check_assigned(lz_node_type(n), lz_slot_type(s, dst));
+    if (st == LZ_OK)
+        st = lz_slot_keep_old(t, s, dst);
     if (st == LZ_OK)
         st = lz_slot_queue(t, s, dst);
     if (st != LZ_OK) {
         lz_node_release(n);
         return st;
     }
-    old = atomic_exchange(&s->node, n);
+    lz_node_release(atomic_exchange(&s->node, n));
     atomic_store_explicit(&s->site, site, memory_order_release);
     (void)lz_slot_flags_change(s, dst, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED,
                                LZ_SLOT_STALE | LZ_SLOT_DONATED);
-    lz_node *none = NULL; /* only the first value read of a step is cached, and of several threads
-                             only one caches it */
-    if (!old || old == n || !lz_node_buf(old) ||
-        !atomic_compare_exchange_strong(&s->old, &none, old))
-        lz_node_release(old);
     return LZ_OK;
 }
 

@@ -94,7 +94,7 @@ static lz_dev *make_locked(const lz_backend *be, int ordinal)
         return NULL;
     }
     lz_mutex_init_recursive(&d->step, "step");
-    atomic_init(&d->seed, 0);
+    lz_mutex_init(&d->rng_lock, "rng");
     atomic_store(&table[n], d);
     atomic_store(&ndevs, n + 1);
     return d;
@@ -312,6 +312,57 @@ lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_de
     c->type = type;
     memcpy(c->bytes, v, sizeof v);
     return LZ_OK;
+}
+
+/* ---- random numbers ---- */
+
+lz_rng lz_dev_rng_draw(lz_dev *d, uint64_t blocks)
+{
+    lz_mutex_lock(&d->rng_lock);
+    const lz_thread_state *self = lz_thread_state_self;
+    uint32_t serial = self ? self->serial : 0;
+    if (d->rng_owner != serial) /* what others drew before counts */
+        d->rng_before = d->rng;
+    d->rng_owner = serial;
+    lz_rng r = d->rng;
+    d->rng.counter += blocks;
+    lz_mutex_unlock(&d->rng_lock);
+    return r;
+}
+
+void lz_dev_rng_set(lz_dev *d, lz_rng r)
+{
+    lz_mutex_lock(&d->rng_lock);
+    d->rng = d->rng_before = r;
+    d->rng_owner = 0;
+    lz_mutex_unlock(&d->rng_lock);
+}
+
+lz_rng lz_dev_rng_get(lz_dev *d)
+{
+    lz_mutex_lock(&d->rng_lock);
+    lz_rng r = d->rng;
+    lz_mutex_unlock(&d->rng_lock);
+    return r;
+}
+
+lz_rng lz_dev_rng_stepped(lz_dev *d)
+{
+    lz_mutex_lock(&d->rng_lock);
+    const lz_thread_state *self = lz_thread_state_self;
+    bool elsewhere = d->rng_owner && (!self || d->rng_owner != self->serial) &&
+                     lz_thread_state_lives(d->rng_owner);
+    lz_rng r = elsewhere ? d->rng_before : d->rng;
+    lz_mutex_unlock(&d->rng_lock);
+    return r;
+}
+
+void lz_dev_rng_step(lz_dev *d, uint32_t serial)
+{
+    lz_mutex_lock(&d->rng_lock);
+    if (d->rng_owner == serial)
+        d->rng_owner = 0;
+    lz_mutex_unlock(&d->rng_lock);
 }
 
 /* ---- public ---- */

@@ -24,6 +24,11 @@ typedef struct lz_scalar_copy {
     lz_device_buffer *buf;
 } lz_scalar_copy;
 
+/* State of the random number generator. */
+typedef struct lz_rng {
+    uint64_t seed, counter;
+} lz_rng;
+
 typedef struct lz_dev {
     const lz_backend *be;
     uint32_t backend;
@@ -41,8 +46,10 @@ typedef struct lz_dev {
     /* first error of asynchronous work that was not reported yet */
     lz_error error;
     lz_scalar_copy scalar[LZ_DEV_SCALARS];
-    /* random numbers: state that the next operation starts from */
-    _Atomic uint64_t seed, counter;
+    /* random numbers; under rng_lock */
+    lz_mutex rng_lock;
+    lz_rng rng, rng_before; /* what the next operation starts from, and that of the last step */
+    uint32_t rng_owner;     /* serial of who drew last, and has not stepped since; 0: nobody */
 } lz_dev;
 
 /* of the calling thread. NULL with the error recorded */
@@ -70,6 +77,14 @@ void lz_dev_reap(lz_dev *d);
 void lz_dev_settle(lz_dev *d);
 /* Reports and forgets the kept error. The caller holds step. */
 lz_status lz_dev_take_error(lz_dev *d);
+/* Gives the state and advances the counter. */
+lz_rng lz_dev_rng_draw(lz_dev *d, uint64_t blocks);
+void lz_dev_rng_set(lz_dev *d, lz_rng r); /* counts at once */
+lz_rng lz_dev_rng_get(lz_dev *d);
+/* Without what another thread that lives drew since its last step. */
+lz_rng lz_dev_rng_stepped(lz_dev *d);
+/* The thread has stepped. */
+void lz_dev_rng_step(lz_dev *d, uint32_t serial);
 /* The scalar's bytes in device memory: a new reference. The caller holds step. */
 lz_status lz_dev_scalar(lz_dev *d, const lz_type *type, const void *bytes, lz_device_buffer **out);
 #endif

@@ -25,10 +25,12 @@ typedef struct step_plan {
     LZ_VEC(lz_node *) roots; /* held, distinct */
     LZ_VEC(uint64_t) rooted; /* their handles: queued again when the step fails */
     LZ_VEC(temporary) stale; /* temporaries to drop */
-    LZ_VEC(lz_node *) old;   /* held: previous nodes of assigned tensors, donation candidates */
-    lz_error error;          /* of the first error tensor */
-    uint64_t epoch;          /* marks the roots */
-    bool cut;                /* what is computed forgets its history */
+    /* assigned tensors, and the nodes they had at the last step: held, NULL where there is none */
+    LZ_VEC(uint64_t) assigned;
+    LZ_VEC(lz_node *) old;
+    lz_error error; /* of the first error tensor */
+    uint64_t epoch; /* marks the roots */
+    bool cut;       /* what is computed forgets its history */
 } step_plan;
 
 typedef struct lz_sync_scratch {
@@ -323,14 +325,33 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
 
 /* ---- everything pending ---- */
 
-/* Takes the donation candidate out of the slot. */
-static lz_status take_old(step_plan *st, lz_slot *s)
+/* What the thread assigned to tensors of the device since its last step. Their previous values,
+ * which may be donated, stay in the slots until the step has succeeded: a snapshot that another
+ * thread takes while this one compiles is of the last step. */
+static lz_status take_assigned(const lz_thread_state *t, const lz_dev *d, step_plan *st)
 {
-    LZ_TRY(lz_vec_reserve(&st->old, (uint64_t)st->old.len + 1));
-    lz_node *old = atomic_exchange(&s->old, NULL);
-    if (old)
-        st->old.data[st->old.len++] = old;
+    LZ_TRY(lz_vec_reserve(&st->assigned, t->unstepped.len));
+    LZ_TRY(lz_vec_reserve(&st->old, t->unstepped.len));
+    for (uint32_t i = 0; i < t->unstepped.len; i++) {
+        uint64_t h = t->unstepped.data[i];
+        lz_slot *s = lz_slot_unstepped(t, h) ? lz_slot_peek(h) : NULL;
+        lz_node *n = s ? lz_slot_node_peek(s, h) : NULL;
+        if (s && (!n || n->dev == d)) {
+            st->assigned.data[st->assigned.len++] = h;
+            st->old.data[st->old.len++] = lz_slot_old(s, h);
+        }
+        lz_node_release(n);
+    }
     return LZ_OK;
+}
+
+/* The step has succeeded: what it computed are the values of the assigned tensors. */
+static void commit(lz_thread_state *t, lz_dev *d, const step_plan *st)
+{
+    for (uint32_t i = 0; i < st->assigned.len; i++)
+        lz_slot_step(t, st->assigned.data[i], st->old.data[i]);
+    lz_slot_sweep_unstepped(t);
+    lz_dev_rng_step(d, t->serial);
 }
 
 /* Made before the innermost scope was opened: it outlives the step, so it will be needed again. */
@@ -370,17 +391,14 @@ static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st,
         if (st->cut)
             lz_node_cut(n);
         *keep = flush && lz_node_has_history(n);
-        lz_status r = flush ? LZ_OK : take_old(st, s);
         lz_node_release(n);
-        return r;
+        return LZ_OK;
     }
     lz_status r = LZ_OK;
     if (is_root(t, s, n, flags)) {
         r = lz_vec_reserve(&st->roots, (uint64_t)st->roots.len + 1);
         if (r == LZ_OK)
             r = lz_vec_push(&st->rooted, h);
-        if (r == LZ_OK) /* a flush donates nothing, but what is assigned next has another one */
-            r = take_old(st, s);
         if (r == LZ_OK && n->epoch != st->epoch) {
             n->epoch = st->epoch;
             st->roots.data[st->roots.len++] = n;
@@ -457,7 +475,7 @@ static void step_end(step_plan *st)
         lz_node_release(st->old.data[--st->old.len]);
     while (st->stale.len) /* the step failed before they were dropped */
         lz_node_release(st->stale.data[--st->stale.len].node);
-    st->rooted.len = 0;
+    st->rooted.len = st->assigned.len = 0;
 }
 
 /* Nodes over which gradients can go back across flushes. A program without steps keeps as many. */
@@ -516,6 +534,8 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
     st->cut = cut || !flush;
     t->copied_in = st->cut ? 0 : t->copied_in; /* else the history holds it */
     lz_status s = lz_thread_state_adopt_orphans(t);
+    if (s == LZ_OK && !flush)
+        s = take_assigned(t, d, st);
     if (s == LZ_OK)
         s = sort_pending(t, d, st, flush);
     if (s == LZ_OK && !flush)
@@ -526,6 +546,8 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
         leave_roots(t, d, st);
     else
         put_back(t, st);
+    if (s == LZ_OK && !flush)
+        commit(t, d, st);
     *tensor_error = st->error;
     step_end(st);
     give_back(d, sc);

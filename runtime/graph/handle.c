@@ -268,6 +268,73 @@ lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t h)
     return LZ_OK;
 }
 
+/* ---- the value of the last step ---- */
+
+bool lz_slot_unstepped(const lz_thread_state *t, uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    return s && (lz_slot_flags(s, h) & LZ_SLOT_UNSTEPPED) && lz_slot_pending(t, h);
+}
+
+void lz_slot_sweep_unstepped(lz_thread_state *t)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->unstepped.len; i++)
+        if (lz_slot_unstepped(t, t->unstepped.data[i]))
+            t->unstepped.data[n++] = t->unstepped.data[i];
+    t->unstepped.len = n;
+    t->unstepped_floor = n;
+}
+
+static lz_status push_unstepped(lz_thread_state *t, uint64_t h)
+{
+    if (t->unstepped.len == t->unstepped.cap && t->unstepped.len >= 2 * t->unstepped_floor)
+        lz_slot_sweep_unstepped(t);
+    return lz_vec_push(&t->unstepped, h);
+}
+
+lz_status lz_slot_keep_old(lz_thread_state *t, lz_slot *s, uint64_t h)
+{
+    bool kept = (lz_slot_flags(s, h) & LZ_SLOT_UNSTEPPED) != 0;
+    uint32_t owner = lz_slot_owner(s, h);
+    if (kept && owner == t->serial)
+        return LZ_OK;
+    LZ_TRY(push_unstepped(t, h));
+    if (kept && lz_thread_state_lives(owner))
+        return LZ_OK; /* that thread has not stepped: the value of before it counts */
+    lz_node_release(atomic_exchange(&s->old, lz_slot_node_peek(s, h)));
+    (void)lz_slot_flags_change(s, h, LZ_SLOT_UNSTEPPED, 0);
+    return LZ_OK;
+}
+
+lz_node *lz_slot_old(lz_slot *s, uint64_t h)
+{
+    for (;;) {
+        lz_node *n = atomic_load_explicit(&s->old, memory_order_acquire);
+        if (!n)
+            return NULL;
+        if (!lz_node_retain_live(n))
+            continue;
+        if (atomic_load(&s->old) == n && lz_slot_alive(h))
+            return n;
+        lz_node_release(n);
+        if (!lz_slot_alive(h))
+            return NULL;
+    }
+}
+
+void lz_slot_step(const lz_thread_state *t, uint64_t h, lz_node *old)
+{
+    lz_slot *s = lz_slot_peek(h);
+    if (!s)
+        return;
+    lz_node *is = old;
+    if (old && atomic_compare_exchange_strong(&s->old, &is, NULL))
+        lz_node_release(old);
+    if (lz_slot_owner(s, h) == t->serial)
+        (void)lz_slot_flags_change(s, h, 0, LZ_SLOT_UNSTEPPED);
+}
+
 static bool needs_step(const lz_node *n)
 {
     return n->kind == LZ_NODE_OP && (!lz_node_buf(n) || lz_node_has_history(n));

@@ -27,7 +27,8 @@ enum { /* lz_slot.flags, low half */
        LZ_SLOT_QUEUED = 8,    /* in a pending list */
        LZ_SLOT_GRAD = 16,     /* lz_requires_grad */
        LZ_SLOT_WAS_ASSIGNED = 32,
-       LZ_SLOT_INTERNAL = 64
+       LZ_SLOT_INTERNAL = 64,
+       LZ_SLOT_UNSTEPPED = 256 /* lz_assign target since the owner's last step: `old` counts */
 };
 #define LZ_STATE_SCOPED (UINT64_C(1) << 31)
 #define LZ_STATE_REFS (LZ_STATE_SCOPED - 1)
@@ -38,7 +39,9 @@ typedef struct lz_slot {
     /* type; survives the value; NULL for an error tensor */
     _Atomic(const lz_type *) type;
     _Atomic(lz_shared_error *) err; /* owned */
-    /* node of the buffer before the step's first assignment: a donation candidate. Owned */
+    /* The node before the first assignment since the owner's last step: what a snapshot of another
+     * thread takes, and a donation candidate. Set before `node` is, and dropped under the lock of
+     * its device. Owned; NULL: none, or it had been donated. */
     _Atomic(lz_node *) old;
     _Atomic(const lz_site *) site; /* call that made or last assigned it */
     _Atomic uint64_t grad;         /* gradient's handle, owned; 0: none */
@@ -106,6 +109,13 @@ static inline bool lz_slot_flags_change(lz_slot *s, uint64_t handle, uint32_t se
     } while (!atomic_compare_exchange_weak(&s->flags, &v, (v & ~(uint64_t)clear) | set));
     return true;
 }
+/* Serial of the thread that wrote it last; 0 when the slot is another handle's by now, or none
+ * did. */
+static inline uint32_t lz_slot_owner(const lz_slot *s, uint64_t handle)
+{
+    uint64_t v = atomic_load_explicit(&((lz_slot *)s)->owner, memory_order_relaxed);
+    return v >> 32 == handle >> 32 ? (uint32_t)v : 0;
+}
 /* Notes in whose pending list the handle is, unless the slot is another handle's by now. */
 void lz_slot_own(lz_slot *s, uint64_t handle, const lz_thread_state *t);
 /* The type, which a stale handle still has; NULL: an error tensor, or the handle has ended. */
@@ -143,6 +153,18 @@ lz_status lz_slot_release(uint64_t handle);
 void lz_slot_release_scoped(uint64_t handle); /* releases a handle at the end of its scope */
 /* Alive, and in the pending list of t, not of a thread that wrote it later. */
 bool lz_slot_pending(const lz_thread_state *t, uint64_t handle);
+/* Before an assignment by the calling thread: keeps the value of its last step. Comes before
+ * lz_slot_queue. LZ_EMEM. */
+lz_status lz_slot_keep_old(lz_thread_state *t, lz_slot *s, uint64_t handle);
+/* What was kept, retained; NULL: nothing. */
+lz_node *lz_slot_old(lz_slot *s, uint64_t handle);
+/* Whether the handle is one of t's that lz_slot_keep_old noted. */
+bool lz_slot_unstepped(const lz_thread_state *t, uint64_t handle);
+/* Drops ended handles and those that are stepped from the thread's list. */
+void lz_slot_sweep_unstepped(lz_thread_state *t);
+/* The handle's value counts from now on; `old` is what lz_slot_old gave. The caller holds the
+ * device's lock. */
+void lz_slot_step(const lz_thread_state *t, uint64_t handle, lz_node *old);
 /* Notes that the calling thread wrote the handle since its last step. */
 lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t handle);
 /* Drops the value x of a temporary at a step, or of a donated argument (`donated`), if the handle

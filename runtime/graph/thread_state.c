@@ -16,7 +16,7 @@ static struct { /* counts of ended threads */
     int64_t nodes;
     uint64_t made, destroyed, ops[LZ_OP_COUNT];
 } ended;
-static LZ_VEC(uint64_t) orphans;
+static LZ_VEC(uint64_t) orphans, orphans_unstepped;
 static _Atomic uint32_t norphans; /* number of orphans, readable without the lock */
 static uint64_t thread_serial;
 static pthread_key_t key;
@@ -133,7 +133,11 @@ static void thread_end(void *arg)
         if (lz_slot_pending(t, t->pending.data[i]) &&
             lz_vec_push(&orphans, t->pending.data[i]) != LZ_OK)
             break;
-    atomic_store(&norphans, orphans.len);
+    for (uint32_t i = 0; i < t->unstepped.len; i++)
+        if (lz_slot_unstepped(t, t->unstepped.data[i]) &&
+            lz_vec_push(&orphans_unstepped, t->unstepped.data[i]) != LZ_OK)
+            break;
+    atomic_store(&norphans, orphans.len + orphans_unstepped.len);
     for (int k = 0; k < LZ_POOL_KINDS; k++)
         move_objects(&t->pool[k], &shared[k], k, UINT32_MAX);
     ended.nodes += t->nodes;
@@ -153,6 +157,7 @@ static void thread_end(void *arg)
     lz_vec_free(&t->scopes);
     lz_vec_free(&t->pending);
     lz_vec_free(&t->flushed);
+    lz_vec_free(&t->unstepped);
     lz_vec_free(&t->names);
     lz_vec_free(&t->autocasts);
     lz_free(t);
@@ -223,26 +228,48 @@ bool lz_thread_state_has_orphans(void)
     return atomic_load_explicit(&norphans, memory_order_relaxed) != 0;
 }
 
+/* n handles of ended threads, appended to a list of t's that has room. */
+static void adopt(const lz_thread_state *t, uint64_t *to, const uint64_t *from, uint32_t n)
+{
+    if (n)
+        memcpy(to, from, n * sizeof *to);
+    for (uint32_t i = 0; i < n; i++) {
+        lz_slot *slot = lz_slot_peek(to[i]);
+        if (slot)
+            lz_slot_own(slot, to[i], t);
+    }
+}
+
 lz_status lz_thread_state_adopt_orphans(lz_thread_state *t)
 {
     if (!lz_thread_state_has_orphans())
         return LZ_OK;
     lz_mutex_lock(&lock);
     lz_status s = lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + orphans.len);
-    if (s == LZ_OK && orphans.len) {
-        memcpy(t->pending.data + t->pending.len, orphans.data,
-               orphans.len * sizeof orphans.data[0]);
-        for (uint32_t i = t->pending.len; i < t->pending.len + orphans.len; i++) {
-            lz_slot *slot = lz_slot_peek(t->pending.data[i]);
-            if (slot)
-                lz_slot_own(slot, t->pending.data[i], t);
-        }
+    if (s == LZ_OK)
+        s = lz_vec_reserve(&t->unstepped, (uint64_t)t->unstepped.len + orphans_unstepped.len);
+    if (s == LZ_OK) {
+        adopt(t, t->pending.data + t->pending.len, orphans.data, orphans.len);
         t->pending.len += orphans.len;
+        adopt(t, t->unstepped.data + t->unstepped.len, orphans_unstepped.data,
+              orphans_unstepped.len);
+        t->unstepped.len += orphans_unstepped.len;
         lz_vec_free(&orphans);
+        lz_vec_free(&orphans_unstepped);
         atomic_store(&norphans, 0);
     }
     lz_mutex_unlock(&lock);
     return s;
+}
+
+bool lz_thread_state_lives(uint32_t serial)
+{
+    lz_mutex_lock(&lock);
+    lz_thread_state *t = threads;
+    while (t && t->serial != serial)
+        t = t->next;
+    lz_mutex_unlock(&lock);
+    return t != NULL;
 }
 
 /* ---- sums ---- */

@@ -42,8 +42,10 @@ typedef struct lz_thread_state {
     LZ_VEC(uint64_t) pending;            /* handles written since the last step */
     /* open name scopes: the joined, interned path of each */
     LZ_VEC(const char *) names;
-    uint32_t pending_floor; /* length of pending after it was last compacted */
-    const char *api_op;     /* the outermost public operation being run */
+    LZ_VEC(uint64_t) unstepped; /* handles assigned since the last step, of any device */
+    uint32_t pending_floor;     /* length of pending after it was last compacted */
+    uint32_t unstepped_floor;
+    const char *api_op; /* the outermost public operation being run */
     const struct lz_site *api_site;
     /* return address of the public operation: the first frame of the program */
     void *api_caller;
@@ -91,13 +93,16 @@ static inline lz_thread_state *lz_thread_state_get(void)
 void *lz_pool_take(lz_thread_state *t, lz_pool_kind k);
 void lz_pool_give(lz_thread_state *t, lz_pool_kind k, void *object);
 
+/* Whether the thread of this serial has not ended. */
+bool lz_thread_state_lives(uint32_t serial);
+
 int64_t lz_thread_state_sum_nodes(void);
 void lz_thread_state_sum_handles(uint64_t *made, uint64_t *destroyed);
 void lz_thread_state_sum_ops(uint64_t out[LZ_OP_COUNT]);
 void lz_thread_state_clear_ops(void);
 
-/* Handles that threads which have ended left pending; appended to t->pending. LZ_EMEM: they stay
- * where they are. */
+/* Handles that threads which have ended left pending; appended to t->pending and t->unstepped.
+ * LZ_EMEM: they stay where they are. */
 lz_status lz_thread_state_adopt_orphans(lz_thread_state *t);
 bool lz_thread_state_has_orphans(void);
 
