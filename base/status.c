@@ -9,6 +9,7 @@
 #include <string.h>
 
 static _Thread_local lz_error last;
+static _Thread_local lz_error_before *saved_in;
 
 const char *lz_status_name(lz_status s)
 {
@@ -48,6 +49,14 @@ static void trim_utf8(char *s, size_t len)
         s[i - 1] = '\0';
 }
 
+static void save(void)
+{
+    if (!saved_in || saved_in->saved)
+        return;
+    saved_in->saved = true;
+    saved_in->error = last;
+}
+
 lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
 {
     char text[sizeof last.message]; /* an argument may point into the record itself */
@@ -59,6 +68,7 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
         text[0] = '\0';
     else if ((size_t)n >= sizeof text)
         trim_utf8(text, sizeof text - 1);
+    save();
     last.status = s;
     last.line = 0;
     last.file[0] = last.op[0] = '\0';
@@ -73,8 +83,22 @@ const lz_error *lz_error_get(void)
     return &last;
 }
 
+void lz_error_save_in(lz_error_before *b)
+{
+    saved_in = b;
+}
+
+void lz_error_recover(lz_error_before *b)
+{
+    if (!b->saved)
+        return;
+    b->saved = false;
+    last = b->error;
+}
+
 void lz_error_set(const lz_error *e)
 {
+    save();
     if (e)
         memmove(&last, e, sizeof last);
     else

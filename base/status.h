@@ -45,8 +45,8 @@ void lz_error_set(const lz_error *e);
  * is left: for diagnostics and clean-up whose own failures must not replace an earlier error. */
 #define LZ_QUIETLY                                                                                 \
     for (lz_error lz_saved_ __attribute__((cleanup(lz_error_set))) = *lz_error_get(),              \
-                            *lz_once_ = &lz_saved_;                                                \
-         lz_once_; lz_once_ = NULL)
+                            *lz_pass_ = &lz_saved_;                                                \
+         lz_pass_; lz_pass_ = NULL)
 /* fill op and the caller's place into the record */
 void lz_error_annotate(const char *op, const lz_site *site);
 /* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate
@@ -54,6 +54,17 @@ void lz_error_annotate(const char *op, const lz_site *site);
  * Gives what was in force, to be put back. `op` is a string literal. */
 const char *lz_error_speak_for(const char *op);
 void lz_error_clear(void);
+
+/* The record as it was before the first failure since `saved` was cleared: of a public function
+ * that recovered from a failure inside of it, the caller sees nothing. */
+typedef struct lz_error_before {
+    bool saved;
+    lz_error error;
+} lz_error_before;
+/* Where this thread's failures save the record from now on; NULL: nowhere. */
+void lz_error_save_in(lz_error_before *b);
+/* The record is again what was saved, if there was a failure. */
+void lz_error_recover(lz_error_before *b);
 
 /* A broken invariant of our own, never a user's mistake: message to stderr and abort. */
 void lz_assert_failed(const char *expr, const char *file, int line) __attribute__((noreturn));

@@ -45,9 +45,11 @@ static lz_cache *disk_get_locked(void)
         .isa_ok = lz_backend_can_run,
     };
     disk_open = true;
-    if (lz_cache_open(&o, &disk) != LZ_OK) {
-        LZ_WARN_ONCE("cache", "the persistent cache is off: %s", lz_error_get()->message);
-        disk = NULL;
+    LZ_QUIETLY {
+        if (lz_cache_open(&o, &disk) != LZ_OK) {
+            LZ_WARN_ONCE("cache", "the persistent cache is off: %s", lz_error_get()->message);
+            disk = NULL;
+        }
     }
     return disk;
 }

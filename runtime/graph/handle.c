@@ -356,7 +356,7 @@ uint64_t lz_slot_new_unscoped(lz_thread_state *t, lz_node *n, const lz_site *sit
 
 static lz_tensor *out_of_memory(void)
 {
-    return lz_handle_of_bits(UINT64_C(1) << 32);
+    return lz_handle_of_bits(LZ_HANDLE_NO_MEMORY);
 }
 
 /* For a slot that no other thread knows yet: its flags need no atomic change. */

@@ -61,6 +61,8 @@ static inline uint64_t lz_handle_bits(const lz_tensor *t)
 {
     return (uint64_t)(uintptr_t)t;
 }
+/* The error tensor that is returned when there is no memory for another; LZ_FORK_TENSOR, too. */
+#define LZ_HANDLE_NO_MEMORY (UINT64_C(1) << 32)
 static inline lz_tensor *lz_handle_of_bits(uint64_t h)
 {
     return (lz_tensor *)(uintptr_t)h;

@@ -310,6 +310,8 @@ lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller
         t->api_op = op;
         t->api_site = site;
         t->api_caller = caller;
+        t->api_succeeded = false;
+        t->error_before.saved = false;
     }
     return f;
 }
@@ -320,16 +322,20 @@ void lz_api_leave(const lz_api_frame *f)
     if (f->outer && t) {
         t->api_op = NULL;
         t->api_site = NULL;
+        if (t->api_succeeded)
+            lz_error_recover(&t->error_before);
     }
 }
 
 lz_status lz_api_status(lz_status s)
 {
-    const lz_thread_state *t = lz_thread_state_self;
+    lz_thread_state *t = lz_thread_state_self;
     if (s != LZ_OK && lz_error_get()->status != s) /* no function inside recorded a message */
         (void)LZ_FAIL(s, "%s", lz_status_message(s));
     if (s != LZ_OK && t && t->api_op && !lz_error_get()->op[0])
         lz_error_annotate(t->api_op, t->api_site);
+    if (t)
+        t->api_succeeded = s == LZ_OK;
     return s;
 }
 

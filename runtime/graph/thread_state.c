@@ -153,6 +153,7 @@ static void thread_end(void *arg)
         t->next->prev = t->prev;
     lz_mutex_unlock(&lock);
     lz_thread_state_self = NULL;
+    lz_error_save_in(NULL);
     lz_vec_free(&t->handles);
     lz_vec_free(&t->scopes);
     lz_vec_free(&t->pending);
@@ -220,6 +221,7 @@ lz_thread_state *lz_thread_state_make(void)
     threads = t;
     lz_mutex_unlock(&lock);
     lz_thread_state_self = t;
+    lz_error_save_in(&t->error_before);
     return t;
 }
 

@@ -26,6 +26,7 @@ void lz_tracer_begin_from(lz_tracer *c, const char *op, const lz_site *site, voi
         t->api_op = op;
         t->api_site = site;
         t->api_caller = caller;
+        t->error_before.saved = false;
         if (__builtin_expect(t->autocast != LZ_DTYPE_NONE, 0))
             lz_tracer_autocast(c);
     }
@@ -80,6 +81,9 @@ lz_tensor *lz_tracer_end(lz_tracer *c, lz_node *x)
     lz_thread_state *t = c->thr;
     bool outer = c->outer;
     end(c);
+    if (__builtin_expect(outer && t->error_before.saved && lz_handle_bits(r) != LZ_HANDLE_NO_MEMORY,
+                         0))
+        lz_error_recover(&t->error_before);
     if (__builtin_expect(outer && t->flush_check-- == 0, 0))
         lz_sync_check_limit(t);
     return r;

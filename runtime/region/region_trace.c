@@ -79,6 +79,7 @@ void lz_callback_end(lz_thread_state *t, const lz_callback *c)
     t->api_op = c->op;
     t->api_site = c->site;
     t->api_caller = c->caller;
+    t->error_before.saved = false; /* what the program's own calls failed with stays */
 }
 
 /* ---- the region ---- */

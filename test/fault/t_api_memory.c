@@ -54,9 +54,8 @@ static void read_is(const char *what, lz_tensor *t, const float *want, int n)
 
 static void item_is(const char *what, lz_tensor *t, double want)
 {
-    lz_clear_error();
     double got = lz_item(t);
-    lz_status s = lz_last_error(NULL);
+    lz_status s = isnan(got) ? lz_last_error(NULL) : LZ_OK;
     DO(s);
     if (s == LZ_OK)
         near(what, got, want);
@@ -177,12 +176,10 @@ static void looking(void)
     static const char *const formats[] = {"text", "hlo", "stablehlo", "dot"};
     DO(lz_name_scope_begin("looked at"));
     for (int i = 0; i < 4; i++) {
-        lz_clear_error();
         if (lz_dump_graph(&y, 1, formats[i], text, sizeof text) == 0)
             DO(lz_last_error(NULL));
     }
     DO(lz_name_scope_end());
-    lz_clear_error();
     if (lz_graph_hash(&y, 1, text, sizeof text) == 0)
         DO(lz_last_error(NULL));
     (void)lz_metrics_report(text, sizeof text);
