@@ -1,8 +1,10 @@
 /* data.h - arrays in files: NumPy, safetensors, IDX (MNIST), CIFAR, CSV, raw bytes.
  * Files are not trusted: every size in them is checked before it is used, nothing in them is ever
  * executed, and no file is opened because another one names a path. Readers map files where they
- * can, so reading copies nothing: a file must not be changed in place while arrays of it live
- * (replace it by a rename, as the writers here do); what is no plain file is refused (LZ_EINVAL).
+ * can, so reading copies nothing: a file must not be changed in place while arrays or an open
+ * archive of it live (replace it by a rename, as the writers here do); what is no plain file is
+ * refused (LZ_EINVAL). Reading takes at most twice the memory of what is truly in the file and 16
+ * MiB, whatever it claims.
  * Writers replace files atomically: a temporary in the same folder, fsync, rename; on failure the
  * old file is intact. The mode of the old file stays, and its owner where the process may give it;
  * a symbolic link stays and what it leads to is replaced; other hard links keep the old contents. A
