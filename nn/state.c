@@ -2,6 +2,7 @@
  * optimizer's counts and of the random numbers (runtime/exec/snapshot.h). A load reads and checks
  * everything first and assigns then, so that an error leaves everything unchanged. */
 #include "base/callout.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "data/safetensors_save.h"
@@ -435,6 +436,11 @@ static lz_status assign_all(loader *l)
     return s;
 }
 
+static lz_hash name_hash(const char *name)
+{
+    return lz_hash_bytes(name, strlen(name));
+}
+
 /* The list of names for a message: as many as fit. */
 typedef struct names {
     char text[200];
@@ -452,7 +458,17 @@ static void add_name(names *n, const char *name)
         n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, ", ...");
 }
 
-static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_options *o)
+/* The parameters' names, of which there may be very many. */
+static lz_status known_names(const loader *l, const lz_params *ps, lz_map *known)
+{
+    for (size_t i = 0; i < ps->len; i++)
+        if (lz_map_put(known, name_hash(ps->names[i]), ps->names[i]) != LZ_OK)
+            return LZ_FAIL(LZ_EMEM, "%s: no memory for %zu names", l->path, ps->len);
+    return LZ_OK;
+}
+
+static lz_status plan_known(loader *l, const lz_params *ps, const lz_map *known,
+                            const lz_load_options *o)
 {
     names missing = {.len = 0}, unexpected = {.len = 0};
     for (size_t i = 0; i < ps->len; i++) {
@@ -467,7 +483,7 @@ static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_optio
     }
     for (size_t i = 0; i < lz_archive_len(l->file); i++) {
         const char *name = lz_archive_name(l->file, i);
-        if (lz_params_find(ps, name))
+        if (lz_map_get(known, name_hash(name)))
             continue;
         add_name(&unexpected, name);
         if (o->report)
@@ -478,6 +494,16 @@ static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_optio
         return LZ_OK;
     return LZ_FAIL(LZ_ENOENT, "%s: %zu missing (%s), %zu unexpected (%s)", l->path, missing.count,
                    missing.text, unexpected.count, unexpected.text);
+}
+
+static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_options *o)
+{
+    lz_map known = {0};
+    lz_status s = known_names(l, ps, &known);
+    if (s == LZ_OK)
+        s = plan_known(l, ps, &known, o);
+    lz_map_free(&known);
+    return s;
 }
 
 static void loader_free(loader *l)
@@ -566,7 +592,8 @@ static lz_status read_step(loader *l, const char *name, int64_t *step)
     if (s == LZ_OK && lz_archive_has(l->file, full))
         s = lz_archive_read_at(l->file, full, &a, l->site);
     if (s == LZ_OK && a.data) {
-        if (a.dtype == LZ_I64 && a.nbytes == sizeof *step && *(int64_t *)a.data >= 0)
+        if (a.dtype == LZ_I64 && a.nbytes == sizeof *step && *(int64_t *)a.data >= 0 &&
+            *(int64_t *)a.data <= INT64_C(1) << 53) /* a double counts no further */
             *step = *(int64_t *)a.data;
         else
             s = LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is no count", l->path, full);
