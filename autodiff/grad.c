@@ -227,11 +227,12 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
                        have);
     if (!seed)
         return LZ_OK;
-    LZ_TRY(lz_status_of(seed));
-    lz_shape s = lz_shape_of(seed);
-    if (!lz_shape_eq(&s, &t->shape) || lz_dtype_of(seed) != t->dtype)
-        return LZ_FAIL(LZ_ESHAPE, "grad_output must be %s as the loss is", have);
-    return LZ_OK;
+    lz_node *n = lz_trace_node_of(seed);
+    if (!n)
+        return lz_error_get()->status;
+    bool same = lz_node_type(n) == t;
+    lz_node_release(n);
+    return same ? LZ_OK : LZ_FAIL(LZ_ESHAPE, "grad_output must be %s as the loss is", have);
 }
 
 /* marked: parameters without a value (a temporary dropped by the step, or one just released by
@@ -396,11 +397,13 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
 {
     LZ_PUBLIC(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_requires_grad", NULL);
-    lz_status s = t ? lz_status_of(t) : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
-    if (s == LZ_OK && on && !has_gradient(lz_dtype_of(t)))
+    lz_node *n = lz_trace_node_of(t);
+    lz_status s = n ? LZ_OK : t ? lz_error_get()->status : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
+    if (s == LZ_OK && on && !has_gradient(lz_node_type(n)->dtype))
         s = LZ_FAIL(LZ_EDTYPE,
                     "the tensor is of %s; only floats and complex numbers have a gradient",
-                    lz_dtype_name(lz_dtype_of(t)));
+                    lz_dtype_name(lz_node_type(n)->dtype));
+    lz_node_release(n);
     if (s == LZ_OK)
         s = lz_trace_set_requires_grad(t, on);
     if (s != LZ_OK)
