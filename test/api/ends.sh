@@ -9,6 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 CC=${CC:-cc}
 lib=$(realpath "$BUILD")
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
+[[ $san == *thread* ]] && { echo 'the thread sanitizer reports every thread that there is at exit'; exit 77; }
 # shellcheck disable=SC2086,SC2206  # CC and san may be several words
 cc=($CC -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 $san -Iinclude -I"$tmp" -pthread)
 cat >"$tmp/work.h" <<'C'
@@ -66,7 +67,8 @@ static inline void *compile_on(void *from)
 }
 static inline void pause_us(int us)
 {
-    nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000}, NULL);
+    struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&t, NULL);
 }
 /* STATE, before the end. `run` varies how long what races has raced. */
 static inline void enter(const char *state, int run)
@@ -244,6 +246,71 @@ int main(int argc, char **argv)
     return 42;
 }
 C
+# Objects of C++ with static and thread storage, which compute when they are destroyed.
+cat >"$tmp/objects.cc" <<'C'
+#include "work.h"
+static int run;
+struct last {
+    int n;
+    explicit last(int k) : n(k) {}
+    ~last() { compute(n + run), compute(run); }
+};
+static last of_the_program(3000);
+static thread_local last of_a_thread(2000);
+static void *uses(void *)
+{
+    compute(of_a_thread.n + 500 + run);
+    return nullptr;
+}
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 2;
+    run = atoi(argv[3]);
+    static last of_main(4000);
+    pthread_t t;
+    if (strcmp(argv[1], "thread") == 0)
+        of_a_thread.n += 7;
+    enter(argv[2], run);
+    static last of_main_later(5000);
+    if (pthread_create(&t, nullptr, uses, nullptr) == 0)
+        pthread_join(t, nullptr);
+    exit(42);
+}
+C
+# A limit of memory that compilation would meet inside LLVM, which does not survive it: an error.
+cat >"$tmp/limit.c" <<'C'
+#include "work.h"
+#include <sys/resource.h>
+int main(void)
+{
+    long pages = 0;
+    compute(1);
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (!f || fscanf(f, "%ld", &pages) != 1)
+        return 2;
+    fclose(f);
+    rlim_t room = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (48 << 20);
+    struct rlimit r = {room, RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &r);
+    for (int i = 0; i < 20; i++) {
+        lz_scope_begin();
+        lz_clear_error();
+        lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2 + i % 5, 3));
+        for (int k = 0; k <= i; k++)
+            x = k % 2 ? lz_exp(x) : lz_tanh(x);
+        (void)lz_item(lz_sum(lz_matmul(x, lz_ones(LZ_F32, LZ_SHAPE(3, 4)))));
+        lz_status s = lz_last_error(NULL);
+        if (s != LZ_EMEM)
+            return fprintf(stderr, "%s\n", lz_last_error_text()), 1;
+        lz_scope_end();
+    }
+    r.rlim_cur = RLIM_INFINITY;
+    setrlimit(RLIMIT_AS, &r);
+    compute(50); /* and on, where there is memory again */
+    return 42;
+}
+C
 link=(-L"$lib" -llazuli "-Wl,-rpath,$lib" -lm)
 "${cc[@]}" "$tmp/ends.c" -o "$tmp/ends" "${link[@]}" || exit 1
 "${cc[@]}" "$tmp/host.c" -o "$tmp/host" -ldl || exit 1
@@ -276,6 +343,20 @@ WAYS='return exit _exit quick_exit quick_handler handler_before handler_after de
 STATES='unused idle executing compiling both'
 DEVICES='CPU REF CUDA'
 export LAZULI_CUDA_DRIVER=$lib/test/libcudamock.so
+if command -v g++ >/dev/null && [ -z "$san" ]; then
+    g++ -std=c++17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -I"$tmp" -pthread "$tmp/objects.cc" -o "$tmp/objects" "${link[@]}" || exit 1
+    for way in program thread; do
+        for state in unused idle executing compiling both; do
+            for ((r = 0; r < runs; r++)); do
+                PJRT_DEVICE=CPU try "objects of C++, $way, $state, run $((seed % 50 + r))" "$tmp/objects" "$way" "$state" $((seed % 50 + r))
+            done
+        done
+    done
+fi
+if [ -z "$san" ]; then
+    "${cc[@]}" "$tmp/limit.c" -o "$tmp/limit" "${link[@]}" || exit 1
+    PJRT_DEVICE=CPU try 'a limit of memory' "$tmp/limit"
+fi
 k=0
 for device in $DEVICES; do
     for way in $WAYS; do

@@ -288,7 +288,7 @@ static void child(int i, int seed, bool whole, int to)
     (void)memory_limit;
     int tried = 0, nshape = sizeof shapes / sizeof *shapes;
     setrlimit(RLIMIT_CPU, &cpu);
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     setrlimit(RLIMIT_AS, &memory_limit); /* what is asked for is not all there */
 #endif
     for (int s = 0; s < nshape; s++)
