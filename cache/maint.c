@@ -148,8 +148,9 @@ lz_status lz_cache_gc(lz_cache *c, uint64_t max_bytes, uint64_t *removed_files,
     return rc == LZ_OK ? told(c, &r) : rc;
 }
 
-/* Every entry in one subdirectory, then the subdirectory itself if that was all that is in it. */
-static void clear_subdir(lz_cache *c, int index, lz_evict_result *r)
+/* Every entry in one subdirectory, then the subdirectory itself if that was all that is in it, or
+ * if it is empty and `mine`. */
+static void clear_subdir(lz_cache *c, int index, bool mine, lz_evict_result *r)
 {
     int dir = lz_store_subdir(&c->store, index, false);
     uint64_t before = r->files;
@@ -168,7 +169,7 @@ static void clear_subdir(lz_cache *c, int index, lz_evict_result *r)
     (void)lz_vfs_close(dir);
     char sub[8];
     (void)snprintf(sub, sizeof sub, "%02x", (unsigned)index & 0xff);
-    if (r->files > before)
+    if (mine || r->files > before)
         (void)lz_vfs_unlink(c->store.root, sub, true);
 }
 
@@ -178,8 +179,9 @@ lz_status lz_cache_clear(lz_cache *c, uint64_t *removed_files)
     if (removed_files)
         *removed_files = 0;
     LZ_TRY(need_writable(c));
+    bool mine = lz_store_is_tagged(&c->store);
     for (int i = 0; i < LZ_STORE_SUBDIRS; i++)
-        clear_subdir(c, i, &r);
+        clear_subdir(c, i, mine, &r);
     (void)lz_evict_sweep(&c->store, true, UINT64_MAX, UINT64_MAX);
     if (removed_files)
         *removed_files = r.files;

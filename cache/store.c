@@ -48,6 +48,12 @@ static int write_all(int fd, const uint8_t *p, size_t n, bool sync)
     return err;
 }
 
+bool lz_store_is_tagged(const lz_store *s)
+{
+    struct stat st;
+    return lz_vfs_statat(s->root, TAG, &st) == 0;
+}
+
 static void write_tag(lz_store *s)
 {
     int saved = errno, fd = lz_vfs_open(s->root, TAG, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -74,9 +80,8 @@ static bool only(int dir, bool (*known)(const char *name), int *budget)
 static void tag_if_ours(lz_store *s)
 {
     enum { LOOK_AT = 4096 };
-    struct stat st;
     int saved = errno, budget = LOOK_AT;
-    if (atomic_exchange(&s->tagged, true) || lz_vfs_statat(s->root, TAG, &st) == 0)
+    if (atomic_exchange(&s->tagged, true) || lz_store_is_tagged(s))
         return;
     bool ours =
         only(lz_vfs_open(s->root, ".", O_RDONLY | O_DIRECTORY, 0), lz_store_is_part, &budget);

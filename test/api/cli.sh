@@ -363,7 +363,7 @@ t 0 '^removed 0 files, 0 bytes$' '' lazuli cache gc --path c --max-mb 1
 head -c 2000000 /dev/zero >"c/00/$zeros.k"
 touch -d '2001-01-01' "c/00/$zeros.k"
 t 0 '^removed 1 files, 2000000 bytes$' '' lazuli cache gc --path c --max-mb 1
-touch -d '3 hours ago' c/tmp/1-2-3
+touch -d '3 hours ago' c/tmp/1-0123456789abcdef-3
 t 0 "^removed $n files$" '' lazuli cache clear --path c
 t 0 '^00.txt; CACHEDIR.TAG; (lock; )?tmp$' '' ls c # what is not the cache's stays
 t 0 '' '' ls c/tmp
