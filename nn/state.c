@@ -2,7 +2,6 @@
  * optimizer's counts and of the random numbers (runtime/exec/snapshot.h). A load reads and checks
  * everything first and assigns then, so that an error leaves everything unchanged. */
 #include "base/callout.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "data/safetensors_save.h"
@@ -12,6 +11,7 @@
 #include <lazuli/tensor_ops.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- saving ---- */
@@ -436,11 +436,6 @@ static lz_status assign_all(loader *l)
     return s;
 }
 
-static lz_hash name_hash(const char *name)
-{
-    return lz_hash_bytes(name, strlen(name));
-}
-
 /* The list of names for a message: as many as fit. */
 typedef struct names {
     char text[200];
@@ -458,16 +453,29 @@ static void add_name(names *n, const char *name)
         n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, ", ...");
 }
 
-/* The parameters' names, of which there may be very many. */
-static lz_status known_names(const loader *l, const lz_params *ps, lz_map *known)
+/* The parameters' names in order: there may be very many, and each of the file is looked for. */
+typedef struct known {
+    const char **sorted;
+    size_t n;
+} known;
+
+static int compare_names(const void *x, const void *y)
 {
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static lz_status known_names(const loader *l, const lz_params *ps, known *k)
+{
+    *k = (known){lz_calloc(ps->len + 1, sizeof *k->sorted), ps->len};
+    if (!k->sorted)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for %zu names", l->path, ps->len);
     for (size_t i = 0; i < ps->len; i++)
-        if (lz_map_put(known, name_hash(ps->names[i]), ps->names[i]) != LZ_OK)
-            return LZ_FAIL(LZ_EMEM, "%s: no memory for %zu names", l->path, ps->len);
+        k->sorted[i] = ps->names[i];
+    qsort(k->sorted, k->n, sizeof *k->sorted, compare_names);
     return LZ_OK;
 }
 
-static lz_status plan_known(loader *l, const lz_params *ps, const lz_map *known,
+static lz_status plan_known(loader *l, const lz_params *ps, const known *k,
                             const lz_load_options *o)
 {
     names missing = {.len = 0}, unexpected = {.len = 0};
@@ -483,7 +491,7 @@ static lz_status plan_known(loader *l, const lz_params *ps, const lz_map *known,
     }
     for (size_t i = 0; i < lz_archive_len(l->file); i++) {
         const char *name = lz_archive_name(l->file, i);
-        if (lz_map_get(known, name_hash(name)))
+        if (bsearch(&name, k->sorted, k->n, sizeof *k->sorted, compare_names))
             continue;
         add_name(&unexpected, name);
         if (o->report)
@@ -498,11 +506,11 @@ static lz_status plan_known(loader *l, const lz_params *ps, const lz_map *known,
 
 static lz_status plan_params(loader *l, const lz_params *ps, const lz_load_options *o)
 {
-    lz_map known = {0};
-    lz_status s = known_names(l, ps, &known);
+    known k;
+    lz_status s = known_names(l, ps, &k);
     if (s == LZ_OK)
-        s = plan_known(l, ps, &known, o);
-    lz_map_free(&known);
+        s = plan_known(l, ps, &k, o);
+    lz_free(k.sorted);
     return s;
 }
 
