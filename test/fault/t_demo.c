@@ -1,6 +1,7 @@
 /* t_demo.c - the demo as its user runs it: what it compiles, what it finds, and that its numbers do
  * not depend on any of that. Every test has a cache of its own. Runs $BUILD/examples/digits and
  * $BUILD/lazuli (BUILD: what the runner sets, else where this program is). */
+#include "base/text.h"
 #include "suite.h"
 #include <fcntl.h>
 #include <ftw.h>
@@ -123,7 +124,10 @@ static double field(const job *j, const char *name)
     const char *at = strstr(j->out, key);
     ck_assert_msg(at != NULL, "no %s in what the demo says (status %d): %s", name, j->status,
                   j->out);
-    return strtod(at + strlen(key), NULL);
+    double v = NAN;
+    at += strlen(key);
+    ck_assert(lz_text_f64(at, strcspn(at, ",}"), &v));
+    return v;
 }
 
 typedef struct said {

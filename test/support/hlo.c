@@ -1,5 +1,6 @@
 /* hlo.c - loading and judging the programs of test/hlo. */
 #include "support/hlo.h"
+#include "base/text.h"
 #include "ir/eval/eval_complex.h"
 #include "support/lit.h"
 #include <math.h>
@@ -24,11 +25,14 @@ static lz_status find_case(int index, lz_hlo_case *c)
 {
     FILE *f = fopen(list, "r");
     int got = 0;
+    char number[32] = "";
     for (int i = 0; f && i <= index; i++)
-        got = fscanf(f, "%63s %lf", c->name, &c->tol);
+        got = fscanf(f, "%63s %31s", c->name, number);
     if (f)
         fclose(f);
-    return got == 2 ? LZ_OK : LZ_FAIL(LZ_ENOENT, "%s has no case %d", list, index);
+    return got == 2 && lz_text_f64(number, strlen(number), &c->tol)
+               ? LZ_OK
+               : LZ_FAIL(LZ_ENOENT, "%s has no case %d", list, index);
 }
 
 /* The whole file, NUL-terminated; the caller frees it. */

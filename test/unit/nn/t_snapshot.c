@@ -2,6 +2,7 @@
  * and counts of the optimizer, averages, the scaler, the rate, the random numbers. After step k of
  * the training here each of them is k, or is known from it. */
 #include "base/alloc.h"
+#include "base/text.h"
 #include "runtime/exec/snapshot.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
@@ -122,7 +123,9 @@ static double number(const lz_archive *z, const char *key)
 {
     const char *text = lz_archive_metadata(z, key);
     ck_assert_ptr_nonnull(text);
-    return strtod(text, NULL);
+    double v = 0;
+    ck_assert(lz_text_f64(text, strlen(text), &v));
+    return v;
 }
 
 static int64_t integer(const lz_archive *z, const char *name)
