@@ -54,9 +54,10 @@ static lz_status check_kind(int fd, const char *name)
     if (LZ_NO_EINTR(fstat(fd, &st)) != 0)
         return LZ_FAIL(lz_file_status(errno), "%s: %m", name);
     if (S_ISDIR(st.st_mode))
-        return LZ_FAIL(LZ_EINVAL, "%s is a directory", name);
+        return LZ_FAIL(LZ_EINVAL, "%s: cannot be read: it is a directory", name);
     if (S_ISCHR(st.st_mode) && st.st_rdev != makedev(1, 3) && !isatty(fd))
-        return LZ_FAIL(LZ_EINVAL, "%s is a device, which may have no end", name);
+        return LZ_FAIL(LZ_EINVAL, "%s: cannot be read: it is a device, which may have no end",
+                       name);
     return LZ_OK;
 }
 

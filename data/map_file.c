@@ -10,8 +10,6 @@ static lz_status map_fd(int fd, const char *path, lz_view *out)
     struct stat st;
     if (LZ_NO_EINTR(fstat(fd, &st)) != 0)
         return LZ_FAIL(lz_file_status(errno), "%s: %m", path);
-    if (S_ISDIR(st.st_mode))
-        return LZ_FAIL(LZ_EINVAL, "%s is a directory, no regular file", path);
     if (!S_ISREG(st.st_mode))
         return LZ_FAIL(LZ_EINVAL, "%s is no regular file", path);
     if (st.st_size < 0 || (uint64_t)st.st_size > SIZE_MAX / 2)

@@ -110,6 +110,15 @@ from_stdin() { lazuli run - --random 1 <two.mlir; }
 t 0 '^f32\[2,3\]' '' from_stdin
 t 1 '' 'lazuli: run: -:1:1: ' lazuli run -
 
+npy_from_stdin() { lazuli run two.mlir --input - --input out/1.npy <"$1"; }
+t 0 '^f32\[2,3\]' '' npy_from_stdin out/0.npy
+# what has no end is not read to its end
+endless() { cat /dev/zero | npy_from_stdin /dev/stdin; }
+more() { cat out/0.npy /dev/zero | npy_from_stdin /dev/stdin; }
+t 1 '' 'not a .npy file' endless
+t 1 '' 'bytes of elements, the header says 24' more
+t 1 '' '/dev/zero: cannot be read: it is a device' lazuli run /dev/zero
+
 # every dtype that has one goes out to .npy and comes back the same
 cat >same.mlir <<'MLIR'
 func.func @main(%a: tensor<2x3xf32>, %b: tensor<3xi32>, %c: tensor<f64>, %d: tensor<2xi1>, %e: tensor<0x2xbf16>, %f: tensor<2xui64>, %g: tensor<1xcomplex<f32>>) -> (tensor<2x3xf32>, tensor<3xi32>, tensor<f64>, tensor<2xi1>, tensor<0x2xbf16>, tensor<2xui64>, tensor<1xcomplex<f32>>) {

@@ -1,10 +1,13 @@
 /* npy.c - literals in NumPy's .npy files, by the library's reader and writer. */
 #include "tools/lazuli/tool.h"
+#include "base/file_io.h"
 #include "base/text.h"
+#include "data/data_internal.h"
 #include <inttypes.h>
 #include <lazuli/data.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The user of the command does not care which function of the library it was. */
 static lz_status plain(lz_status s)
@@ -21,6 +24,27 @@ static bool bits_of(lz_dtype want, lz_dtype have)
            lz_dtype_size(have) == lz_dtype_size(want);
 }
 
+/* Standard input may have no end: not more of it is read than its header says, but for the last
+ * piece. */
+static lz_status read_input(lz_buf *b)
+{
+    enum { HEAD = 12 + 65536 };
+    static const char name[] = "standard input";
+    lz_npy_head h;
+    char *head = lz_alloc(HEAD);
+    ssize_t n = head ? lz_file_read(STDIN_FILENO, head, HEAD) : 0;
+    lz_status s = !head   ? LZ_FAIL(LZ_EMEM, "%s: no memory to read it", name)
+                  : n < 0 ? LZ_FAIL(LZ_EIO, "%s: cannot be read: %m", name)
+                          : lz_npy_parse_head((const uint8_t *)head, (size_t)n, name, &h);
+    if (s == LZ_OK)
+        lz_buf_put(b, head, (size_t)n);
+    lz_free(head);
+    if (s != LZ_OK || n < HEAD)
+        return s;
+    size_t whole = h.at + h.nbytes, most = whole > (size_t)n ? whole - (size_t)n : 0;
+    return most ? lz_file_slurp_fd(STDIN_FILENO, name, most, b) : LZ_OK;
+}
+
 lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
 {
     lz_buf b = {0};
@@ -28,7 +52,7 @@ lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
     *out = NULL;
     lz_status s;
     if (strcmp(path, "-") == 0) {
-        s = tool_read_file(path, (size_t)1 << 36, &b);
+        s = plain(read_input(&b));
         if (s == LZ_OK)
             s = plain(lz_npy_decode_at(b.data ? b.data : "", b.len, "standard input", &a, NULL));
     } else {
