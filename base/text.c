@@ -57,8 +57,10 @@ lz_status lz_text_u64(const char *s, size_t n, unsigned base, uint64_t hi, uint6
         unsigned digit = digit_of(s[i]);
         if (digit >= base)
             return LZ_EPARSE;
-        over |= __builtin_mul_overflow(v, (uint64_t)base, &v) |
-                __builtin_add_overflow(v, (uint64_t)digit, &v);
+        if (__builtin_mul_overflow(v, (uint64_t)base, &v))
+            over = true;
+        if (__builtin_add_overflow(v, (uint64_t)digit, &v))
+            over = true;
     }
     if (n == 0)
         return LZ_EPARSE;

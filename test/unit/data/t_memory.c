@@ -569,7 +569,7 @@ static lz_status open_entry(void)
     lz_view v;
     lz_entry e;
     const char *why;
-    lz_codec_pool pool = {0};
+    static lz_codec_pool pool;
     lz_status s = lz_data_map(path, &v);
     if (s != LZ_OK || lz_entry_parse(v.data, v.len, &e, &why) != LZ_ENTRY_OK)
         return LZ_ECORRUPT;
