@@ -118,6 +118,8 @@ void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
     bool marked = false;
     for (uint32_t i = 0; i < n; i++) {
         lz_node *l = old[i];
+        if (!l) /* another thread has ended or assigned the handle */
+            continue;
         lz_device_buffer *b = lz_node_buf(l);
         if (l->epoch != c->epoch || !b || b->release || (atomic_load(&l->flags) & LZ_NODE_SHARED))
             continue;

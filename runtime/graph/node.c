@@ -223,6 +223,8 @@ lz_node *lz_node_new_op(const lz_sig *sig, lz_node *const *opnd, lz_dev *dev, co
 static const lz_sig *leaf_sig(lz_op op, const lz_type *type)
 {
     lz_attr_type a;
+    if (!type) /* there was no memory for it */
+        return NULL;
     memset(&a, 0, sizeof a);
     a.kind = LZ_ATTR_type;
     a.dtype = type->dtype;
@@ -245,6 +247,8 @@ lz_node *lz_node_new_buffer(const lz_type *type, lz_dev *dev, lz_device_buffer *
 lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *type, const void *bytes, lz_dev *dev,
                           const lz_site *site)
 {
+    if (!type) /* there was no memory for it */
+        return NULL;
     LZ_ASSERT(type->nbytes <= LZ_NODE_IMM && (kind == LZ_NODE_SCALAR || kind == LZ_NODE_CONST));
     lz_thread_state *t = lz_thread_state_get();
     const lz_sig *sig =
