@@ -58,11 +58,8 @@ lz_tensor *lz_v_pair(const lz_vjp *v, lz_tensor *y, lz_tensor *g, lz_tensor *sum
 /* Broadcast of `a`, which lacks the dimensions `dims`, to shape (the transpose of reducing
  * them). */
 lz_tensor *lz_v_unreduce(const lz_vjp *v, lz_tensor *a, const lz_ints *dims, const lz_shape *shape);
-/* The gradient by each factor x of a product: `safe` is x with zeros replaced by 1, p is the
- * incoming gradient times the product of the safe factors, and `count` the number of zero factors
- * of that product, both of x's type. Correct also where factors are 0. */
-lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
-                           lz_tensor *count);
+/* Whether x is the extremum: equal to it, or one of the NaN that make it NaN. */
+lz_tensor *lz_v_attains(const lz_vjp *v, lz_tensor *x, lz_tensor *extremum);
 /* vjp_decompose.c. Positive numbers [n, 1] (dim -2) or [1, n] (dim -1), each a little smaller than
  * the one before. */
 lz_tensor *lz_v_falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim);

@@ -1,9 +1,14 @@
 /* vjp_ew.c - gradients of the elementwise operations.
  * Sources: calculus; of complex numbers PyTorch's convention (the conjugate Wirtinger derivative,
- *   see lz_v_conj); at kinks PyTorch's (clamp passes the gradient at its bounds, a tie of maximum
- *   or minimum gives half to each side, abs has 0 at 0). */
+ *   see lz_v_conj); at kinks PyTorch's (clamp has 0 at its bounds, a tie of maximum or minimum
+ * gives half to each side, abs has 0 at 0). Where a factor is masked out its operands are made
+ *   harmless first: 0 times an infinite derivative would be NaN in the second order. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
+#include "ir/module.h"
+#include "runtime/region/region_trace.h"
+#include <lazuli/grad.h>
+#include <math.h>
 
 #define X (v->opnd[0])
 #define Y (v->opnd[1])
@@ -167,8 +172,31 @@ lz_status lz_vjp_remainder(const lz_vjp *v)
     return LZ_OK;
 }
 
+/* (y, -x) / (x^2 + y^2), with coordinates scaled by the larger, which cancels: no square
+ * underflows or overflows. 0 at the origin, as in ATen, and where a coordinate is infinite. */
+static void of_angle(const lz_vjp *v)
+{
+    lz_tensor *s = lz_v2(v, "maximum", lz_v1(v, "abs", X), lz_v1(v, "abs", Y));
+    s = lz_detach_at(s, v->site);
+    lz_tensor *ends = lz_v2(v, "or", lz_v_cmp(v, LZ_HLO_EQ, s, lz_v_zeros(v, TYPE(0))),
+                            lz_v_cmp(v, LZ_HLO_EQ, s, lz_v_const_like(v, TYPE(0), INFINITY)));
+    s = lz_v3(v, "select", ends, one(v), s);
+    lz_tensor *x = divide(v, lz_v3(v, "select", ends, one(v), X), s);
+    lz_tensor *y = divide(v, lz_v3(v, "select", ends, one(v), Y), s);
+    lz_tensor *g = divide(v, lz_v_mask(v, lz_v1(v, "not", ends), G), s);
+    lz_tensor *sum = add(v, square(v, x), square(v, y));
+    if (v->need[0])
+        v->grad_in[0] = mul(v, g, divide(v, y, sum));
+    if (v->need[1])
+        v->grad_in[1] = neg(v, mul(v, g, divide(v, x, sum)));
+}
+
 lz_status lz_vjp_atan2(const lz_vjp *v)
 {
+    if (!lz_dtype_is_complex(TYPE(0)->dtype)) {
+        of_angle(v);
+        return LZ_OK;
+    }
     lz_tensor *d = divide(v, G, cj(v, add(v, square(v, X), square(v, Y))));
     if (v->need[0])
         v->grad_in[0] = mul(v, d, cj(v, Y));
@@ -183,33 +211,48 @@ static const lz_type *part_type(const lz_type *t)
     return lz_type_get(lz_dtype_part(t->dtype), &t->shape);
 }
 
+/* Where y is 0 and x^(y-1) is no number: x is 0, denormal or NaN. Elsewhere 0 comes of itself, and
+ * the derivative of that by y is 1 / x. */
+static lz_tensor *is_constant(const lz_vjp *v, lz_tensor *y0)
+{
+    if (lz_dtype_is_complex(TYPE(0)->dtype))
+        return y0;
+    lz_tensor *inverse = divide(v, one(v), X);
+    return lz_v2(v, "and", y0, lz_v1(v, "not", lz_v1(v, "is_finite", inverse)));
+}
+
 /* d/dx = y x^(y-1), 0 where y is 0; d/dy = x^y log x, 0 where x is 0 and y is not negative. As
  * torch.pow. */
 lz_status lz_vjp_power(const lz_vjp *v)
 {
     lz_tensor *zero = lz_v_zeros(v, TYPE(0));
     if (v->need[0]) {
-        lz_tensor *p = mul(v, Y, lz_v2(v, "power", X, sub(v, Y, one(v))));
-        v->grad_in[0] = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_NE, Y, zero), mul(v, G, cj(v, p)));
+        lz_tensor *constant = is_constant(v, lz_v_cmp(v, LZ_HLO_EQ, Y, zero));
+        lz_tensor *x = lz_v3(v, "select", constant, one(v), X);
+        lz_tensor *p = mul(v, Y, lz_v2(v, "power", x, sub(v, Y, one(v))));
+        v->grad_in[0] = lz_v_mask(v, lz_v1(v, "not", constant), mul(v, G, cj(v, p)));
     }
     if (v->need[1]) {
-        lz_tensor *p = mul(v, G, cj(v, mul(v, R, lz_v1(v, "log", X))));
         lz_tensor *y = lz_dtype_is_complex(TYPE(1)->dtype) ? lz_v1(v, "real", Y) : Y;
         lz_tensor *flat = lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_EQ, X, zero),
                                 lz_v_cmp(v, LZ_HLO_GE, y, lz_v_zeros(v, part_type(TYPE(1)))));
+        lz_tensor *x = lz_v3(v, "select", flat, one(v), X);
+        lz_tensor *p = mul(v, G, cj(v, mul(v, R, lz_v1(v, "log", x))));
         v->grad_in[1] = lz_v_mask(v, lz_v1(v, "not", flat), p);
     }
     return LZ_OK;
 }
 
-static lz_status pick(const lz_vjp *v, lz_hlo_direction wins)
+/* What loses gets nothing, equal values half; with a NaN none loses, and each gets all. */
+static lz_status pick(const lz_vjp *v, lz_hlo_direction loses)
 {
     lz_tensor *half = lz_v_scale(v, G, 0.5);
     lz_tensor *tie = lz_v_cmp(v, LZ_HLO_EQ, X, Y);
     for (int i = 0; i < 2; i++) {
         if (!v->need[i])
             continue;
-        lz_tensor *mine = lz_v_mask(v, lz_v_cmp(v, wins, v->opnd[i], v->opnd[1 - i]), G);
+        lz_tensor *lost = lz_v_cmp(v, loses, v->opnd[i], v->opnd[1 - i]);
+        lz_tensor *mine = lz_v_mask(v, lz_v1(v, "not", lost), G);
         v->grad_in[i] = lz_v3(v, "select", tie, half, mine);
     }
     return LZ_OK;
@@ -217,11 +260,11 @@ static lz_status pick(const lz_vjp *v, lz_hlo_direction wins)
 
 lz_status lz_vjp_maximum(const lz_vjp *v)
 {
-    return pick(v, LZ_HLO_GT);
+    return pick(v, LZ_HLO_LT);
 }
 lz_status lz_vjp_minimum(const lz_vjp *v)
 {
-    return pick(v, LZ_HLO_LT);
+    return pick(v, LZ_HLO_GT);
 }
 
 /* A scalar bound or predicate beside a larger x sums its gradient. */
@@ -237,15 +280,35 @@ static lz_tensor *spread(const lz_vjp *v, lz_tensor *a, const lz_type *like)
     return a;
 }
 
-/* result = min(max(x, lo), hi): hi wins over lo, x passes at the bounds. */
+/* A bound that bounds nothing: an infinite constant, which one-sided clamps have. */
+static bool is_no_bound(const lz_vjp *v, uint32_t k)
+{
+    lz_node *bound = lz_trace_node_of(v->opnd[k]);
+    const lz_node *n = bound;
+    if (n && lz_node_has_history(n) && lz_node_op(n) == LZ_OP_BROADCAST_IN_DIM)
+        n = n->opnd[0];
+    bool is = n && n->kind == LZ_NODE_CONST && lz_dtype_is_float(TYPE(k)->dtype) &&
+              isinf(lz_elem_get_f64(TYPE(k)->dtype, n->imm, 0));
+    lz_node_release(bound);
+    return is;
+}
+
+/* Where x is within bounds that there are; a NaN is not. */
+static lz_tensor *within(const lz_vjp *v, lz_tensor *lo, lz_tensor *x, lz_tensor *hi)
+{
+    lz_tensor *above = is_no_bound(v, 0) ? NULL : lz_v_cmp(v, LZ_HLO_GT, x, lo);
+    lz_tensor *below = is_no_bound(v, 2) ? NULL : lz_v_cmp(v, LZ_HLO_LT, x, hi);
+    return above && below ? lz_v2(v, "and", above, below) : above ? above : below;
+}
+
+/* result = min(max(x, lo), hi): hi wins over lo; at a bound neither it nor x has a gradient. */
 lz_status lz_vjp_clamp(const lz_vjp *v)
 {
     const lz_type *t = TYPE(1);
     lz_tensor *lo = spread(v, v->opnd[0], t), *x = v->opnd[1], *hi = spread(v, v->opnd[2], t);
     if (v->need[1]) {
-        lz_tensor *in =
-            lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_GE, x, lo), lz_v_cmp(v, LZ_HLO_LE, x, hi));
-        v->grad_in[1] = lz_v_mask(v, in, G);
+        lz_tensor *in = within(v, lo, x, hi);
+        v->grad_in[1] = in ? lz_v_mask(v, in, G) : G;
     }
     if (v->need[0]) {
         lz_tensor *at =

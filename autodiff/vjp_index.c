@@ -177,8 +177,8 @@ static lz_status scatter_assign(const lz_vjp *v)
 static void scatter_extremum(const lz_vjp *v)
 {
     const lz_type *xt = TYPE(0), *ut = TYPE(2);
-    lz_tensor *x_hit = lz_v_cmp(v, LZ_HLO_EQ, v->opnd[0], v->result);
-    lz_tensor *u_hit = lz_v_cmp(v, LZ_HLO_EQ, v->opnd[2], read_back(v, v->result));
+    lz_tensor *x_hit = lz_v_attains(v, v->opnd[0], v->result);
+    lz_tensor *u_hit = lz_v_attains(v, v->opnd[2], read_back(v, v->result));
     lz_tensor *count = scatter_like(v, "add", lz_hlo_convert_at(x_hit, xt->dtype, v->site),
                                     lz_hlo_convert_at(u_hit, ut->dtype, v->site));
     lz_tensor *share = lz_v2(v, "divide", G, count);
@@ -186,26 +186,6 @@ static void scatter_extremum(const lz_vjp *v)
         v->grad_in[0] = lz_v_mask(v, x_hit, share);
     if (v->need[2])
         v->grad_in[2] = lz_v_mask(v, u_hit, read_back(v, share));
-}
-
-/* x with zeros replaced by 1, and whether it was 0. */
-static lz_tensor *without_zeros(const lz_vjp *v, uint32_t k, lz_tensor **is0)
-{
-    *is0 = lz_v_cmp(v, LZ_HLO_EQ, v->opnd[k], lz_v_zeros(v, TYPE(k)));
-    return lz_v3(v, "select", *is0, lz_v_const_like(v, TYPE(k), 1), v->opnd[k]);
-}
-
-/* multiply with possibly repeated indices: a product of an element and all updates that hit it. */
-static void scatter_product(const lz_vjp *v)
-{
-    lz_tensor *x0, *u0, *x = without_zeros(v, 0, &x0), *u = without_zeros(v, 2, &u0);
-    lz_tensor *count = scatter_like(v, "add", lz_hlo_convert_at(x0, TYPE(0)->dtype, v->site),
-                                    lz_hlo_convert_at(u0, TYPE(2)->dtype, v->site));
-    lz_tensor *p = lz_v2(v, "multiply", G, lz_v_conj(v, scatter_like(v, "multiply", x, u)));
-    if (v->need[0])
-        v->grad_in[0] = lz_v_of_product(v, x0, x, p, count);
-    if (v->need[2])
-        v->grad_in[2] = lz_v_of_product(v, u0, u, read_back(v, p), read_back(v, count));
 }
 
 /* Any region, with unique indices: combines the previous element and its update. */
@@ -268,6 +248,5 @@ lz_status lz_vjp_scatter(const lz_vjp *v)
             v->grad_in[2] = read_back(v, lz_v2(v, "multiply", G, lz_v_conj(v, v->opnd[0])));
         return LZ_OK;
     }
-    scatter_product(v);
-    return LZ_OK;
+    return lz_v_composed(v, scatter_in_order);
 }

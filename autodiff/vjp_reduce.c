@@ -9,10 +9,11 @@
 #define G (v->grad_out[0])
 #define TYPE(i) (v->sig->opnd[i])
 
-/* max, min: the gradient is shared evenly by the elements that attain the result (torch.amax). */
+/* max, min: the gradient is shared evenly by the elements that attain the result (torch.amax), or
+ * that make it NaN. */
 static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz_shape *s)
 {
-    lz_tensor *hit = lz_v_cmp(v, LZ_HLO_EQ, X, lz_v_unreduce(v, R, dims, s));
+    lz_tensor *hit = lz_v_attains(v, X, lz_v_unreduce(v, R, dims, s));
     lz_tensor *ones = lz_hlo_convert_at(hit, TYPE(0)->dtype, v->site);
     lz_tensor *count = lz_hlo_reduce_at("add", ones, dims->v, dims->n, v->site);
     /* no element: the initial value is the result */
@@ -21,24 +22,9 @@ static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz
     return lz_v_mask(v, hit, lz_v_unreduce(v, share, dims, s));
 }
 
-/* product: g times the product of the other factors, correct also where factors are 0. */
-static lz_tensor *reduce_product(const lz_vjp *v, const lz_ints *dims, const lz_shape *s)
-{
-    const lz_type *t = TYPE(0);
-    lz_tensor *zero = lz_v_zeros(v, t), *one = lz_v_const_like(v, t, 1);
-    lz_tensor *is0 = lz_v_cmp(v, LZ_HLO_EQ, X, zero);
-    lz_tensor *nzero = lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), dims->v,
-                                        dims->n, v->site);
-    lz_tensor *safe = lz_v3(v, "select", is0, one, X);
-    lz_tensor *product = lz_hlo_reduce_at("multiply", safe, dims->v, dims->n, v->site);
-    lz_tensor *first =
-        lz_hlo_broadcast_in_dim_at(v->opnd[1], v->sig->result[0]->shape, NULL, 0, v->site);
-    lz_tensor *p = lz_v2(v, "multiply", G, lz_v_conj(v, lz_v2(v, "multiply", product, first)));
-    lz_tensor *pg = lz_v_unreduce(v, p, dims, s), *n = lz_v_unreduce(v, nzero, dims, s);
-    return lz_v_of_product(v, is0, safe, pg, n);
-}
-
-/* Any region: the reduced dimensions are moved to the front, and the rows combined as a tree. */
+/* Any region: the reduced dimensions are moved to the front, and the rows combined as a tree. Of
+ * products, too: the tree multiplies and divides nothing, so its derivatives of every order are
+ * right where factors are 0. */
 static lz_status reduce_any(const lz_vjp *v, lz_tensor **out)
 {
     const lz_attr_reduce *a = LZ_ATTR(reduce, v->sig->attr);
@@ -62,11 +48,10 @@ static lz_status reduce_any(const lz_vjp *v, lz_tensor **out)
     return LZ_OK;
 }
 
-/* Sums, products and extrema have closed forms without a tree. */
+/* Sums and extrema have closed forms without a tree. */
 static bool has_own_rule(lz_op comb)
 {
-    return comb == LZ_OP_ADD || comb == LZ_OP_MULTIPLY || comb == LZ_OP_MAXIMUM ||
-           comb == LZ_OP_MINIMUM;
+    return comb == LZ_OP_ADD || comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM;
 }
 
 lz_status lz_vjp_reduce(const lz_vjp *v)
@@ -80,17 +65,9 @@ lz_status lz_vjp_reduce(const lz_vjp *v)
         v->grad_in[1] = lz_v_sum_all(v, G);
     if (!v->need[0])
         return LZ_OK;
-    switch (comb) { /* by the combiner's calculus */
-    case LZ_OP_ADD:
-        v->grad_in[0] = lz_v_unreduce(v, G, &a->dimensions, s);
-        return LZ_OK;
-    case LZ_OP_MULTIPLY:
-        v->grad_in[0] = reduce_product(v, &a->dimensions, s);
-        return LZ_OK;
-    default:
-        v->grad_in[0] = reduce_extremum(v, &a->dimensions, s);
-        return LZ_OK;
-    }
+    v->grad_in[0] = comb == LZ_OP_ADD ? lz_v_unreduce(v, G, &a->dimensions, s)
+                                      : reduce_extremum(v, &a->dimensions, s);
+    return LZ_OK;
 }
 
 /* ---- dot_general ---- */

@@ -70,6 +70,40 @@ static void combine(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **ne
     lz_free(in);
 }
 
+/* Products need no iterations: the segments, ys before, multiplied by doubling steps. begins is
+ * true where a segment begins. Nothing is divided, so derivatives are right where factors are 0. */
+static lz_tensor *segment_products(const lz_vjp *v, lz_tensor *begins, lz_tensor *y)
+{
+    int64_t m = lz_numel(y);
+    for (int64_t reach = 1; reach < m; reach *= 2) {
+        lz_shape gap = LZ_SHAPE(reach);
+        lz_tensor *one = lz_v_const_like(v, lz_type_get(lz_dtype_of(y), &gap), 1),
+                  *yes = lz_v_const_like(v, lz_type_get(LZ_BOOL, &gap), 1);
+        lz_tensor *factor[2] = {one, lz_slice_at(y, 0, 0, m - reach, 1, v->site)},
+                  *began[2] = {yes, lz_slice_at(begins, 0, 0, m - reach, 1, v->site)};
+        lz_tensor *more = lz_v2(v, "multiply", y, lz_cat_at(factor, 2, 0, v->site));
+        y = lz_v3(v, "select", begins, y, more);
+        begins = lz_v2(v, "or", begins, lz_cat_at(began, 2, 0, v->site));
+    }
+    return y;
+}
+
+/* The updates one after the other; xs: as `combine` takes them. */
+static lz_status segment_scan(const lz_vjp *v, const lz_func *f, lz_tensor **init, lz_tensor **xs,
+                              lz_tensor **last, lz_tensor **ys)
+{
+    uint32_t n = f->nresult;
+    step s = {v, f, LZ_OK};
+    if (n == 1 && lz_region_as_binary(f) == LZ_OP_MULTIPLY) {
+        lz_tensor *first = lz_v2(v, "multiply", xs[1], xs[2]);
+        ys[0] = segment_products(v, xs[0], lz_v3(v, "select", xs[0], first, xs[2]));
+        return lz_status_of(ys[0]);
+    }
+    LZ_TRY(lz_scan_at(init, (int)n, xs, (int)(2 * n + 1), (int)n, combine, &s, last, ys, NULL,
+                      v->site));
+    return s.status;
+}
+
 /* x[k], flat, after the updates u[k], flat; target: of each, the number of its element from 1 on,
  * or 0. room: 5 f->nresult + 1. */
 static lz_status in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x, lz_tensor *target,
@@ -91,10 +125,7 @@ static lz_status in_order(const lz_vjp *v, const lz_func *f, lz_tensor *const *x
         xs[1 + k] = pick(v, x[k], lz_v2(v, "maximum", at, zero));
         xs[1 + n + k] = pick(v, u[k], order);
     }
-    step s = {v, f, LZ_OK};
-    LZ_TRY(lz_scan_at(init, (int)n, xs, (int)(2 * n + 1), (int)n, combine, &s, last, ys, NULL,
-                      v->site));
-    LZ_TRY(s.status);
+    LZ_TRY(segment_scan(v, f, init, xs, last, ys));
     /* the result of a segment is at its last update; updates out of bounds have none */
     lz_tensor *to = lz_v3(v, "select", ends, at, plus(v, lz_v_numbers(v, LZ_SHAPE(m)), extent));
     const lz_scatter_dims d = {

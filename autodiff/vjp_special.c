@@ -28,19 +28,33 @@ static lz_tensor *rim(const lz_vjp *v)
     return lz_v1(v, "sqrt", MUL(SUB(C(1), X), ADD(C(1), X)));
 }
 
-/* sqrt(x - 1) sqrt(x + 1): one root of the product has another sign left of the imaginary axis */
+/* sqrt(x - 1) sqrt(x + 1): one root of the product has another sign left of the imaginary axis, and
+ * overflows */
 static lz_tensor *outer_rim(const lz_vjp *v)
 {
     lz_tensor *a = SUB(X, C(1)), *b = ADD(X, C(1));
-    if (!lz_dtype_is_complex(v->sig->opnd[0]->dtype))
-        return lz_v1(v, "sqrt", MUL(a, b));
     return MUL(lz_v1(v, "sqrt", a), lz_v1(v, "sqrt", b));
+}
+
+/* sqrt(x^2 + 1), which is |x| where 1 is below the rounding of the square: before that overflows */
+static lz_tensor *root_above(const lz_vjp *v)
+{
+    lz_dtype d = v->sig->opnd[0]->dtype;
+    if (lz_dtype_is_complex(d))
+        return lz_v1(v, "sqrt", ADD(MUL(X, X), C(1)));
+    lz_tensor *a = lz_v1(v, "abs", X);
+    lz_tensor *far = lz_v_cmp(v, LZ_HLO_GT, a,
+                              C(d == LZ_F64   ? 0x1p28
+                                : d == LZ_F32 ? 0x1p14
+                                              : 128));
+    lz_tensor *x = lz_v3(v, "select", far, C(1), X);
+    return lz_v3(v, "select", far, a, lz_v1(v, "sqrt", ADD(MUL(x, x), C(1))));
 }
 
 RULE1(acos, NEG(DIV(G, CJ(rim(v)))))
 RULE1(acosh, DIV(G, CJ(outer_rim(v))))
 RULE1(asin, DIV(G, CJ(rim(v))))
-RULE1(asinh, DIV(G, CJ(lz_v1(v, "sqrt", ADD(MUL(X, X), C(1))))))
+RULE1(asinh, DIV(G, CJ(root_above(v))))
 RULE1(atan, DIV(G, CJ(ADD(MUL(X, X), C(1)))))
 RULE1(atanh, DIV(G, CJ(MUL(SUB(C(1), X), ADD(C(1), X)))))
 RULE1(cosh, MUL(G, CJ(lz_v1(v, "chlo.sinh", X))))
@@ -117,11 +131,21 @@ static lz_tensor *i0e(const lz_vjp *v)
     return lz_v3(v, "select", far, DIV(large, lz_v1(v, "sqrt", b)), small);
 }
 
+/* i1e / x; where x is small its series, whose own derivatives lose no digits. */
+static lz_tensor *i1e_ratio(const lz_vjp *v)
+{
+    enum { TERMS = 10 }; /* of (x^2 / 4)^k / (2 k! (k + 1)!) */
+    lz_tensor *a = lz_v1(v, "abs", X), *near = lz_v_cmp(v, LZ_HLO_LT, a, C(1)), *s = C(1);
+    lz_tensor *x = lz_v3(v, "select", near, X, C(0)), *q = lz_v_scale(v, MUL(x, x), 0.25);
+    for (int k = TERMS - 1; k > 0; k--)
+        s = ADD(C(1), lz_v_scale(v, MUL(q, s), 1.0 / (k * (k + 1))));
+    s = lz_v_scale(v, MUL(s, lz_v1(v, "exponential", NEG(lz_v1(v, "abs", x)))), 0.5);
+    return lz_v3(v, "select", near, s, DIV(R, lz_v3(v, "select", near, C(1), X)));
+}
+
 lz_status lz_vjp_bessel_i1e(const lz_vjp *v)
 {
-    lz_tensor *at_zero = lz_v_cmp(v, LZ_HLO_EQ, X, C(0));
-    lz_tensor *ratio =
-        lz_v3(v, "select", at_zero, C(0.5), DIV(R, lz_v3(v, "select", at_zero, C(1), X)));
+    lz_tensor *ratio = i1e_ratio(v);
     lz_tensor *d = SUB(SUB(i0e(v), MUL(lz_v1(v, "sign", X), R)), ratio);
     v->grad_in[0] = MUL(G, d);
     return LZ_OK;

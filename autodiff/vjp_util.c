@@ -103,18 +103,10 @@ lz_tensor *lz_v_numbers(const lz_vjp *v, lz_shape s)
     return lz_hlo_reshape_at(lz_iota_at(LZ_I64, LZ_SHAPE(n), 0, v->site), s, v->site);
 }
 
-lz_tensor *lz_v_of_product(const lz_vjp *v, lz_tensor *is0, lz_tensor *safe, lz_tensor *p,
-                           lz_tensor *count)
+lz_tensor *lz_v_attains(const lz_vjp *v, lz_tensor *x, lz_tensor *extremum)
 {
-    lz_shape s = lz_shape_of(safe);
-    lz_tensor *one = lz_hlo_constant_at(lz_dtype_of(safe), 1, v->site),
-              *zero = lz_hlo_constant_at(lz_dtype_of(safe), 0, v->site);
-    if (s.rank > 0) {
-        one = lz_hlo_broadcast_in_dim_at(one, s, NULL, 0, v->site);
-        zero = lz_hlo_broadcast_in_dim_at(zero, s, NULL, 0, v->site);
-    }
-    lz_tensor *at_zero = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, count, one), p);
-    lz_tensor *elsewhere = lz_v_mask(v, lz_v_cmp(v, LZ_HLO_EQ, count, zero),
-                                     lz_v2(v, "divide", p, lz_v_conj(v, safe)));
-    return lz_v3(v, "select", is0, at_zero, elsewhere);
+    lz_tensor *equal = lz_v_cmp(v, LZ_HLO_EQ, x, extremum);
+    if (!lz_dtype_is_float(lz_dtype_of(x)))
+        return equal;
+    return lz_v2(v, "or", equal, lz_v_cmp(v, LZ_HLO_NE, x, x));
 }

@@ -92,7 +92,7 @@ static lz_tensor *extremum(const lz_vjp *v, bool max, const lz_window_axis *w)
                                                   v->site);
 }
 
-/* ---- products of windows ---- */
+/* ---- any region ---- */
 
 /* Row-major number k of each of n, as the index along an extent that `below` elements make one step
  * of. */
@@ -153,37 +153,6 @@ int64_t lz_v_window_elements(const lz_window_axis *w, int rank)
     return n;
 }
 
-/* All windows side by side: the product of each, and its factors' gradients scattered back. */
-static lz_tensor *product(const lz_vjp *v, const lz_window_axis *w)
-{
-    const lz_type *t = TYPE(0), *r = v->sig->result[0];
-    int64_t size = lz_v_window_elements(w, t->shape.rank);
-    lz_tensor *full = fill_up(v, w, 0, NULL);
-    lz_shape padded = lz_shape_of(full), all = LZ_SHAPE(r->nelem * size),
-             rows = LZ_SHAPE(r->nelem, size);
-    const lz_type *pt = lz_type_get(t->dtype, &padded), *at = lz_type_get(LZ_I64, &all),
-                  *rt = lz_type_get(t->dtype, &rows);
-    if (!pt || !at || !rt || r->nelem == 0 || t->nelem == 0)
-        return pt && at && rt ? lz_v_zeros(v, t) : NULL;
-    lz_tensor *position = lz_v_window_places(v, w, &r->shape, &padded, at);
-    lz_gather_dims d = {
-        .ncollapsed = 1, .nstart_map = 1, .slice_sizes = {1}, .index_vector_dim = 1};
-    lz_tensor *flat = lz_hlo_reshape_at(full, lz_shape_make(1, &pt->nelem), v->site);
-    lz_tensor *x = lz_hlo_reshape_at(lz_hlo_gather_at(flat, position, &d, v->site), rows, v->site);
-    lz_tensor *is0 = lz_v_cmp(v, LZ_HLO_EQ, x, lz_v_zeros(v, rt));
-    lz_tensor *safe = lz_v3(v, "select", is0, lz_v_const_like(v, rt, 1), x);
-    const lz_ints row = {.n = 1, .v = {1}};
-    lz_tensor *count =
-        lz_hlo_reduce_at("add", lz_hlo_convert_at(is0, t->dtype, v->site), row.v, 1, v->site);
-    lz_tensor *first = lz_hlo_broadcast_in_dim_at(v->opnd[1], LZ_SHAPE(r->nelem), NULL, 0, v->site);
-    lz_tensor *p = lz_hlo_reduce_at("multiply", safe, row.v, 1, v->site);
-    p = lz_v_conj(v, lz_v2(v, "multiply", p, first));
-    p = lz_v2(v, "multiply", lz_hlo_reshape_at(G, lz_shape_make(1, &r->nelem), v->site), p);
-    lz_tensor *g = lz_v_of_product(v, is0, safe, lz_v_unreduce(v, p, &row, &rows),
-                                   lz_v_unreduce(v, count, &row, &rows));
-    return fill_up(v, w, 0, add_at(v, pt, position, lz_hlo_reshape_at(g, all, v->site)));
-}
-
 /* Any region: the elements of all windows side by side, those of one below each other, and their
  *   rows combined. */
 static lz_status any_window(const lz_vjp *v, lz_tensor **out)
@@ -239,7 +208,7 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     lz_window_axis w[LZ_MAX_RANK];
     if ((comb == LZ_OP_MAXIMUM || comb == LZ_OP_MINIMUM) && !lz_dtype_is_complex(TYPE(0)->dtype))
         arg = comb == LZ_OP_MAXIMUM ? 1 : -1;
-    bool any = comb != LZ_OP_ADD && comb != LZ_OP_MULTIPLY && arg == 0;
+    bool any = comb != LZ_OP_ADD && arg == 0; /* products too: right where factors are 0 */
     for (uint32_t k = 1; k < v->sig->nopnd; k++)
         any |= v->need[k];
     if (any)
@@ -247,9 +216,7 @@ lz_status lz_vjp_reduce_window(const lz_vjp *v)
     for (int d = 0; d < TYPE(0)->shape.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
     if (v->need[0] && G)
-        v->grad_in[0] = arg                      ? extremum(v, arg > 0, w)
-                        : comb == LZ_OP_MULTIPLY ? product(v, w)
-                                                 : window_sums(v, w);
+        v->grad_in[0] = arg ? extremum(v, arg > 0, w) : window_sums(v, w);
     return LZ_OK;
 }
 

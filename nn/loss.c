@@ -53,13 +53,21 @@ static lz_tensor *absolute(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_lo
     return lz_abs_at(nn_sub(c, x, t), c->site);
 }
 
+/* (x - t)^2 where that is near, not |x - t|^2, whose kink hides the second derivative at 0; 0
+ * elsewhere, where a large square would give its gradient infinity times 0. */
+static lz_tensor *square_near(const nnc *c, lz_tensor *x, lz_tensor *t, lz_tensor *near)
+{
+    lz_tensor *e = nn_sub(c, x, t);
+    return nn_square(c, nn_where(c, near, e, nn_number(c, e, 0)));
+}
+
 static lz_tensor *smooth_l1(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
     lz_tensor *d = absolute(c, x, t, o);
     if (o->beta == 0)
         return d;
     lz_tensor *near = lz_lt_at(d, nn_number(c, d, o->beta), c->site);
-    return nn_where(c, near, nn_muls(c, nn_square(c, d), 0.5 / o->beta),
+    return nn_where(c, near, nn_muls(c, square_near(c, x, t, near), 0.5 / o->beta),
                     nn_adds(c, d, -0.5 * o->beta));
 }
 
@@ -68,7 +76,7 @@ static lz_tensor *huber(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_
     lz_tensor *d = absolute(c, x, t, o);
     lz_tensor *near = lz_le_at(d, nn_number(c, d, o->delta), c->site);
     lz_tensor *far = nn_muls(c, nn_adds(c, d, -0.5 * o->delta), o->delta);
-    return nn_where(c, near, nn_muls(c, nn_square(c, d), 0.5), far);
+    return nn_where(c, near, nn_muls(c, square_near(c, x, t, near), 0.5), far);
 }
 
 static lz_tensor *weighted(const nnc *c, lz_tensor *x, lz_tensor *weight)
@@ -76,28 +84,39 @@ static lz_tensor *weighted(const nnc *c, lz_tensor *x, lz_tensor *weight)
     return weight ? nn_mul(c, x, nn_widen(c, weight)) : x;
 }
 
-/* log(x), not below -100 */
-static lz_tensor *log_floored(const nnc *c, lz_tensor *x)
+/* -(t log(x) + (1 - t) log(1 - x)), no logarithm below -100 */
+static lz_tensor *entropy(const nnc *c, lz_tensor *x, lz_tensor *t)
 {
-    lz_tensor *l = lz_log_at(x, c->site);
-    return lz_maximum_at(l, nn_number(c, l, -100), c->site);
+    lz_tensor *l = lz_log_at(x, c->site), *m = lz_log1p_at(nn_neg(c, x), c->site);
+    lz_tensor *least = nn_number(c, l, -100);
+    lz_tensor *yes = nn_mul(c, t, lz_maximum_at(l, least, c->site));
+    lz_tensor *no = nn_mul(c, nn_sub(c, nn_number(c, t, 1), t), lz_maximum_at(m, least, c->site));
+    return nn_neg(c, nn_add(c, yes, no));
 }
 
+/* The gradient by x is (x - t) / max(x (1 - x), 1e-12), as ATen's: at the ends, where that is the
+ * constant, it is the slope of a parabola that is added and taken away. */
 static lz_tensor *bce(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
-    lz_tensor *one = nn_number(c, x, 1);
-    lz_tensor *yes = nn_mul(c, t, log_floored(c, x));
-    lz_tensor *no = nn_mul(c, nn_sub(c, one, t), log_floored(c, nn_sub(c, one, x)));
-    return weighted(c, nn_neg(c, nn_add(c, yes, no)), o->weight);
+    const double least = 1e-12;
+    lz_tensor *one = nn_number(c, x, 1), *half = nn_number(c, x, 0.5);
+    lz_tensor *product = nn_mul(c, x, nn_sub(c, one, x));
+    lz_tensor *end = lz_le_at(product, nn_number(c, x, least), c->site);
+    lz_tensor *e = nn_sub(c, x, lz_detach_at(t, c->site));
+    lz_tensor *slope =
+        nn_muls(c, nn_square(c, nn_where(c, end, e, nn_number(c, e, 0))), 0.5 / least);
+    lz_tensor *at_end = entropy(c, lz_detach_at(x, c->site), t);
+    at_end = nn_add(c, at_end, nn_sub(c, slope, lz_detach_at(slope, c->site)));
+    lz_tensor *y = entropy(c, nn_where(c, end, half, x), t);
+    return weighted(c, nn_where(c, end, at_end, y), o->weight);
 }
 
 /* (1 - t) x + w (log(1 + exp(-|x|)) + max(-x, 0)), where w = 1 + (pos_weight - 1) t */
 static lz_tensor *bce_with_logits(const nnc *c, lz_tensor *x, lz_tensor *t,
                                   const lz_loss_options *o)
 {
-    lz_tensor *one = nn_number(c, x, 1), *zero = nn_number(c, x, 0);
-    lz_tensor *soft = lz_log1p_at(lz_exp_at(nn_neg(c, lz_abs_at(x, c->site)), c->site), c->site);
-    soft = nn_add(c, soft, lz_maximum_at(nn_neg(c, x), zero, c->site));
+    lz_tensor *one = nn_number(c, x, 1);
+    lz_tensor *soft = nn_neg(c, lz_log_sigmoid_at(x, c->site));
     if (o->pos_weight) {
         lz_tensor *w = nn_mul(c, nn_sub(c, nn_widen(c, o->pos_weight), one), t);
         soft = nn_mul(c, soft, nn_add(c, w, one));
@@ -110,10 +129,11 @@ static lz_tensor *kl(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_opt
 {
     if (o->log_target)
         return nn_mul(c, lz_exp_at(t, c->site), nn_sub(c, t, x));
-    lz_tensor *zero = nn_number(c, t, 0), *some = lz_ne_at(t, zero, c->site);
-    lz_tensor *safe = nn_where(c, some, t, nn_number(c, t, 1));
-    lz_tensor *tlogt = nn_mul(c, t, lz_log_at(safe, c->site));
-    return nn_sub(c, tlogt, nn_mul(c, t, x));
+    lz_tensor *one = nn_number(c, t, 1), *some = lz_ne_at(t, nn_number(c, t, 0), c->site);
+    lz_tensor *tlogt = nn_mul(c, t, lz_log_at(nn_where(c, some, t, one), c->site));
+    /* 0 at 0, with the slope -infinity of t log t */
+    lz_tensor *at0 = nn_neg(c, lz_sqrt_at(nn_where(c, some, one, t), c->site));
+    return nn_sub(c, nn_where(c, some, tlogt, at0), nn_mul(c, t, x));
 }
 
 #define FIELD(name) #name, offsetof(lz_loss_options, name)

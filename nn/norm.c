@@ -1,6 +1,7 @@
 /* norm.c - normalisation layers, as torch.nn.functional. */
 #include "nn/nn_compose.h"
 #include <inttypes.h>
+#include <lazuli/reduce_ops.h>
 #include <lazuli/functional.h>
 #include <math.h>
 
@@ -226,17 +227,8 @@ lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps, cons
 
 lz_tensor *lz_nn_norm(const nnc *c, lz_tensor *x, double p, lz_dims dims, bool keepdim)
 {
-    if (p == 2)
-        return lz_sqrt_at(nn_sum(c, nn_square(c, x), dims, keepdim), c->site);
-    x = lz_abs_at(x, c->site);
-    if (isinf(p)) {
-        const lz_reduce_options o = {.struct_size = sizeof o, .dims = dims, .keepdim = keepdim};
-        return lz_amax_at(x, &o, c->site);
-    }
-    if (p == 1)
-        return nn_sum(c, x, dims, keepdim);
-    x = nn_sum(c, lz_pow_scalar_at(x, p, c->site), dims, keepdim);
-    return lz_pow_scalar_at(x, 1 / p, c->site);
+    const lz_norm_options o = {.struct_size = sizeof o, .ord = p, .dims = dims, .keepdim = keepdim};
+    return lz_linalg_vector_norm_at(x, &o, c->site);
 }
 
 /* ---- distances and neighbours ---- */

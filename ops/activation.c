@@ -30,15 +30,24 @@ lz_node *lz_ew_hardswish(lz_tracer *c, lz_node *x)
     return DIV(MUL(x, lz_ew_relu6(c, ADD(x, K(x, 3)))), K(x, 6));
 }
 
+/* log(1 + exp(-|x|)). The side is chosen by one comparison, here and beside it, where max(x, 0) and
+ * |x| would each have a kink: the sum is smooth, and has its derivatives at 0, of any order. */
+static lz_node *log_one_plus_small(lz_tracer *c, lz_node *x, lz_node *above)
+{
+    return LOG1P(EXP(SEL(above, NEG(x), x)));
+}
+
 /* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)) */
 static lz_node *log_one_plus_exp(lz_tracer *c, lz_node *x)
 {
-    return ADD(MAX(x, K(x, 0)), LOG1P(EXP(NEG(ABS(x)))));
+    lz_node *zero = K(x, 0), *above = GE(x, zero);
+    return ADD(SEL(above, x, zero), log_one_plus_small(c, x, above));
 }
 
 lz_node *lz_ew_log_sigmoid(lz_tracer *c, lz_node *x)
 {
-    return SUB(MIN(x, K(x, 0)), LOG1P(EXP(NEG(ABS(x)))));
+    lz_node *zero = K(x, 0), *above = GE(x, zero);
+    return SUB(SEL(above, zero, x), log_one_plus_small(c, x, above));
 }
 
 lz_node *lz_ew_mish(lz_tracer *c, lz_node *x)

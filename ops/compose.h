@@ -114,6 +114,8 @@ lz_node *lz_tracer_strided_positions(lz_tracer *c, const lz_node *x, const lz_sh
 /* slice_update.c: zeros around and between */
 lz_node *lz_tracer_pad(lz_tracer *c, lz_node *x, const lz_ints *low, const lz_ints *high,
                        const lz_ints *interior);
+/* elementwise_math.c: the logarithm of base^a + base^b to that base; base: its logarithm. */
+lz_node *lz_tracer_log_add(lz_tracer *c, lz_node *a, lz_node *b, double base);
 /* view.c: elements [.., i, i + offset] of dimensions d1 and d2, which go; the new one is the
  * last. Dimensions from the front, d1 != d2. */
 lz_node *lz_tracer_diagonal(lz_tracer *c, lz_node *x, int64_t offset, int64_t d1, int64_t d2);

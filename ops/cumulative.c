@@ -62,15 +62,6 @@ lz_tensor *lz_cumprod_at(lz_tensor *x, int64_t dim, const lz_site *site)
     return lz_tracer_end(c, r ? as_given(c, is_integral(d) ? r : TO(r, d), a) : NULL);
 }
 
-/* log(exp(a) + exp(b)); of two equal infinities that infinity. */
-static lz_node *log_add_exp(lz_tracer *c, lz_node *a, lz_node *b)
-{
-    lz_node *m = MAX(a, b), *n = MIN(a, b);
-    lz_node *same = AND(EQ(m, n), NOT(FINITE(m)));
-    lz_node *apart = SEL(same, m ? K(m, 0) : NULL, SUB(n, m)); /* infinity - infinity is NaN */
-    return SEL(same, m, ADD(m, LOG1P(EXP(apart))));
-}
-
 lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
@@ -84,7 +75,7 @@ lz_tensor *lz_logcumsumexp_at(lz_tensor *x, int64_t dim, const lz_site *site)
     r = lz_tracer_wide(c, r);
     lz_node *none = r ? lz_tracer_const(c, lz_tracer_dtype(r), -INFINITY, r) : NULL;
     for (int64_t step = 1; r && step < lz_tracer_shape(r)->dims[dim]; step *= 2)
-        r = log_add_exp(c, r, lz_tracer_shift(c, r, dim, step, none));
+        r = lz_tracer_log_add(c, r, lz_tracer_shift(c, r, dim, step, none), 1);
     return lz_tracer_end(c, r ? as_given(c, TO(r, d), a) : NULL);
 }
 

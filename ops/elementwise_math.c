@@ -84,10 +84,17 @@ lz_node *lz_ew_signbit(lz_tracer *c, lz_node *x)
     return LT(bits, K(bits, 0));
 }
 
+/* Near 0 its series: the derivatives of the quotient are differences of nearly equal numbers
+ * there. */
 lz_node *lz_ew_sinc(lz_tracer *c, lz_node *x)
 {
-    lz_node *at0 = EQ(x, K(x, 0)), *p = MUL(SEL(at0, K(x, 1), x), K(x, M_PI));
-    return SEL(at0, K(x, 1), DIV(SIN(p), p));
+    enum { TERMS = 11 }; /* of z^2k / (2k + 1)!: the last is below 2e-20 */
+    lz_node *z = MUL(x, K(x, M_PI)), *size = ABS(z), *near = LT(size, size ? K(size, 1) : NULL);
+    lz_node *one = K(x, 1), *far = SEL(near, one, z), *zz = SEL(near, z, K(x, 0)), *s = one;
+    zz = MUL(zz, zz);
+    for (int k = TERMS - 1; k > 0; k--)
+        s = SUB(one, MUL(MUL(zz, K(x, 1.0 / (2 * k * (2 * k + 1)))), s));
+    return SEL(near, s, DIV(SIN(far), far));
 }
 
 lz_node *lz_ew_copysign(lz_tracer *c, lz_node *a, lz_node *b)
@@ -143,15 +150,25 @@ lz_node *lz_ew_rsub(lz_tracer *c, lz_node *a, lz_node *b)
     return SUB(b, a);
 }
 
-/* a wins ties, with all of the gradient. */
+/* The extreme of a and b, of which one that is NaN counts as the other, so that equal values share
+ * the gradient as those of maximum do; of two NaN it is all the first's. */
+static lz_node *without_nan(lz_tracer *c, lz_op op, lz_node *a, lz_node *b)
+{
+    if (!a || !lz_dtype_is_float(lz_tracer_dtype(a)))
+        return lz_tracer_ew2(c, op, a, b);
+    lz_node *na = IS_NAN(a), *nb = IS_NAN(b), *zero = K(a, 0);
+    lz_node *both = lz_tracer_ew2(c, op, SEL(na, zero, a), SEL(nb, zero, b));
+    return SEL(nb, a, SEL(na, b, both));
+}
+
 lz_node *lz_ew_fmax(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    return SEL(OR(GE(a, b), IS_NAN(b)), a, b);
+    return without_nan(c, LZ_OP_MAXIMUM, a, b);
 }
 
 lz_node *lz_ew_fmin(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    return SEL(OR(LE(a, b), IS_NAN(b)), a, b);
+    return without_nan(c, LZ_OP_MINIMUM, a, b);
 }
 
 lz_node *lz_ew_heaviside(lz_tracer *c, lz_node *a, lz_node *b)
@@ -165,8 +182,9 @@ lz_node *lz_ew_hypot(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *m = MAX(ABS(a), ABS(b)), *one = K(a, 1);
     lz_node *s = lz_tracer_detached(c, SEL(AND(FINITE(m), GT(m, K(m, 0))), m, one));
-    lz_node *p = DIV(a, s), *q = DIV(b, s);
-    lz_node *h = MUL(s, SQRT(ADD(MUL(p, p), MUL(q, q))));
+    lz_node *p = DIV(a, s), *q = DIV(b, s), *sum = ADD(MUL(p, p), MUL(q, q));
+    lz_node *at0 = EQ(sum, K(sum, 0)); /* the gradient there is 0, as that of norms */
+    lz_node *h = MUL(s, SEL(at0, K(sum, 0), SQRT(SEL(at0, one, sum))));
     return SEL(OR(lz_ew_isinf(c, a), lz_ew_isinf(c, b)), K(a, INFINITY), h);
 }
 
@@ -175,27 +193,30 @@ lz_node *lz_ew_ldexp(lz_tracer *c, lz_node *a, lz_node *b)
     return MUL(a, lz_ew_exp2(c, b));
 }
 
-/* max + log(1 + exp(-|a - b|)); equal values differ by 0 even when infinite. */
-static lz_node *log_add(lz_tracer *c, lz_node *a, lz_node *b, double base)
+/* max + log(1 + base^(min - max)) / log(base), the logarithm given. One comparison says which is
+ * the larger: a maximum and an absolute value would each have a kink where a = b, though the sum is
+ * smooth. Equal infinities are the result, with all of the gradient for the first. */
+lz_node *lz_tracer_log_add(lz_tracer *c, lz_node *a, lz_node *b, double base)
 {
-    lz_node *d = SEL(EQ(a, b), K(a, 0), SUB(a, b));
-    d = NEG(ABS(d));
+    lz_node *first = GE(a, b), *high = SEL(first, a, b), *low = SEL(first, b, a);
+    lz_node *same = AND(EQ(a, b), NOT(FINITE(a)));
+    lz_node *d = SEL(same, a ? K(a, 0) : NULL, SUB(low, high)); /* infinity - infinity is NaN */
     if (base != 1)
-        d = MUL(d, K(d, base));
+        d = MUL(d, d ? K(d, base) : NULL);
     lz_node *l = LOG1P(EXP(d));
     if (base != 1)
-        l = MUL(l, K(l, 1 / base));
-    return ADD(MAX(a, b), l);
+        l = MUL(l, l ? K(l, 1 / base) : NULL);
+    return SEL(same, a, ADD(high, l));
 }
 
 lz_node *lz_ew_logaddexp(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    return log_add(c, a, b, 1);
+    return lz_tracer_log_add(c, a, b, 1);
 }
 
 lz_node *lz_ew_logaddexp2(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    return log_add(c, a, b, M_LN2);
+    return lz_tracer_log_add(c, a, b, M_LN2);
 }
 
 /* The logarithm is not taken where it is multiplied with 0 and not finite. */

@@ -313,7 +313,7 @@ lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_sit
     return lz_tracer_end(c, y ? lz_tracer_where(c, p, x, y) : NULL);
 }
 
-/* One operation, not a maximum and a minimum: its gradient passes at the bounds, as in ATen. */
+/* One operation, not a maximum and a minimum: its gradient at the bounds is 0, as in ATen. */
 static lz_node *clamp(lz_tracer *c, lz_node *x, double lo, double hi)
 {
     bool below = !isnan(lo), above = !isnan(hi);

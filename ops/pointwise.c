@@ -159,21 +159,18 @@ lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *sit
 
 /* ---- bounds ---- */
 
-/* One clamp, so that the gradient passes at the bounds. Bounds that are NaN win over it. */
+/* By tensors: a maximum and a minimum, so that x and a bound that are equal share the gradient; by
+ * numbers: one clamp, whose gradient is 0 at the bounds. Bounds that are NaN win. */
 static lz_node *clamp(lz_tracer *c, lz_node *x, lz_node *lo, lz_node *hi)
 {
-    lz_node *l = lo, *h = hi;
     if (!lo && !hi) {
         LZ_FAIL(LZ_ENULL, "both bounds are NULL");
         return NULL;
     }
-    if (l && h ? !match3(c, &x, &l, &h) : !lz_tracer_match(c, &x, l ? &l : &h))
+    if (lo && hi ? !match3(c, &x, &lo, &hi) : !lz_tracer_match(c, &x, lo ? &lo : &hi))
         return NULL;
-    if (!l)
-        l = K(x, -INFINITY);
-    if (!h)
-        h = K(x, INFINITY);
-    return CLAMP(l, x, h);
+    x = lo ? MAX(x, lo) : x;
+    return hi ? MIN(x, hi) : x;
 }
 
 lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi, const lz_site *site)
@@ -189,7 +186,9 @@ static lz_tensor *clamp_one(const char *name, lz_tensor *x, double bound, bool l
 {
     BEGIN(name);
     lz_node *n = IN(x), *b = lz_tracer_scalar_for(c, &n, bound, false);
-    return lz_tracer_end(c, b ? clamp(c, n, low ? b : NULL, low ? NULL : b) : NULL);
+    if (!b || !lz_tracer_match(c, &n, &b))
+        return lz_tracer_end(c, NULL);
+    return lz_tracer_end(c, low ? CLAMP(b, n, K(n, INFINITY)) : CLAMP(K(n, -INFINITY), n, b));
 }
 
 lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site)
@@ -225,6 +224,16 @@ lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site)
     return lz_tracer_end(c, TO(decimals < 0 ? MUL(r, ten) : DIV(r, ten), d));
 }
 
+/* Infinite at 0 and 1 with its derivatives, and NaN with them outside, where the difference of the
+ * logarithms has a finite slope. */
+static lz_node *logit(lz_tracer *c, lz_node *x)
+{
+    lz_node *one = K(x, 1), *outside = OR(LT(x, K(x, 0)), GT(x, one));
+    lz_node *nan = SQRT(SEL(outside, NEG(ABS(x)), one));
+    x = SEL(outside, K(x, 0.5), x);
+    return SEL(outside, nan, SUB(LOG(x), LOG(SUB(one, x))));
+}
+
 lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
@@ -232,9 +241,11 @@ lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site)
     lz_node *n = lz_tracer_float(c, IN(x));
     lz_dtype d = lz_tracer_dtype(n);
     n = lz_tracer_wide(c, n);
-    if (!isnan(eps))
-        n = CLAMP(ARG(n, eps), n, ARG(n, 1 - eps));
-    return lz_tracer_end(c, TO(LOG(DIV(n, SUB(K(n, 1), n))), d));
+    if (!isnan(eps)) { /* the gradient passes at the bounds, unlike clamp's */
+        lz_node *lo = ARG(n, eps), *hi = ARG(n, 1 - eps);
+        n = SEL(LT(n, lo), lo, SEL(GT(n, hi), hi, n));
+    }
+    return lz_tracer_end(c, TO(logit(c, n), d));
 }
 
 static double largest(lz_dtype d)

@@ -339,8 +339,8 @@ START_TEST(special_points_of_two_operands)
     ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
     lz_scope_begin();
     AT2(copysign, 0, 4, D(0, -0.0, 2, -2), D(1, -1, -1, -1), D(0, 0, -1, 1));
-    AT2(fmax, 0, 4, D(1, NAN, 2, 1), D(1, 1, NAN, 3), D(1, 0, 1, 0));
-    AT2(fmax, 1, 4, D(1, NAN, 2, 1), D(1, 1, NAN, 3), D(0, 1, 0, 1));
+    AT2(fmax, 0, 4, D(1, NAN, 2, 1), D(1, 1, NAN, 3), D(0.5, 0, 1, 0));
+    AT2(fmax, 1, 4, D(1, NAN, 2, 1), D(1, 1, NAN, 3), D(0.5, 1, 0, 1));
     AT2(logaddexp, 0, 3, D(1, 1000, -INFINITY), D(1, -1000, 5), D(0.5, 1, 0));
     AT2(xlogy, 0, 3, D(0, 0, 2), D(0, -1, 3), D(0, 0, log(3)));
     AT2(xlogy, 0, 1, D(0), D(3), D(log(3)));
