@@ -193,6 +193,9 @@ void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags);
  * Private functions are inlined into main. `name` is for messages. Errors: LZ_EPARSE with
  * name:line:column. */
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out);
+/* The same of the function @entry; NULL: @main, or the only one that may be meant. */
+lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, const char *entry,
+                              lz_func **out);
 /* DOT graph, and the `IR { %0 = f32[2,3]{1,0} op(...) }` text of PyTorch/XLA. */
 void lz_func_print_dot(const lz_func *f, lz_buf *out);
 void lz_func_print_irtext(const lz_func *f, lz_buf *out, bool locations);

@@ -37,11 +37,10 @@ typedef struct lz_checked {
 typedef lz_status lz_checked_fn(const lz_checked *c, void *user);
 
 /* Reads a file of modules with lines `// -----` between, one after the other, and calls fn for each
- * function of a module that is to be run: @main, else those neither private nor with parameters,
- * else the only one that is not private.
- * Errors: what fn gives. */
-lz_status lz_checked_parse(const char *text, size_t n, const char *name, lz_checked_fn *fn,
-                           void *user);
+ * function of a module that is to be run: `entry` unless it is NULL, @main, else those neither
+ * private nor with parameters, else the only one that is not private. Errors: what fn gives. */
+lz_status lz_checked_parse(const char *text, size_t n, const char *name, const char *entry,
+                           lz_checked_fn *fn, void *user);
 
 /* Whether a check holds of two literals of one type. *element: the first that is wrong. ulp: how
  * far apart its numbers are, of CLOSE; INT64_MAX where that has no meaning. */

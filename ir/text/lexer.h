@@ -6,14 +6,21 @@
 #include "ir/attr.h"
 #include "ir/module.h"
 
-typedef struct lz_lexer {
-    const char *text, *p, *end;
-    const char *name; /* for messages */
-} lz_lexer;
 typedef struct lz_slice {
     const char *s;
     size_t n;
 } lz_slice;
+/* !name = type of the module. */
+typedef struct lz_alias {
+    lz_slice name;  /* with its '!' */
+    const char *at; /* the type */
+} lz_alias;
+typedef LZ_VEC(lz_alias) lz_aliases;
+typedef struct lz_lexer {
+    const char *text, *p, *end;
+    const char *name;          /* for messages */
+    const lz_aliases *aliases; /* may be NULL */
+} lz_lexer;
 #define LZ_SLICE_FMT "%.*s"
 #define LZ_SLICE_ARG(x) (int)((x).n > 80 ? 80 : (x).n), (x).s
 
@@ -54,7 +61,10 @@ lz_status lz_lex_location(lz_lexer *c);
 /* Steps over `{...}` when it is there. */
 lz_status lz_lex_braces(lz_lexer *c);
 
-lz_status lz_lex_type(lz_lexer *c, const lz_type **out); /* tensor<2x3xf32> */
+/* When an alias of a type is next: steps over it, and *at is where that type is written. An alias
+ * stands for what was written before it, so following them ends. */
+bool lz_lex_alias(lz_lexer *c, lz_lexer *at);
+lz_status lz_lex_type(lz_lexer *c, const lz_type **out); /* tensor<2x3xf32>, or an alias */
 /* [1, 2], array<i64: 1, 2>, dense<[1, 2]> : tensor<2xi64> */
 lz_status lz_lex_ints(lz_lexer *c, const char *field, lz_ints *out);
 /* LT, #stablehlo<comparison_direction LT>, #chlo<...> */

@@ -37,14 +37,45 @@ static lz_status scan_dtype(lz_lexer *c, lz_dtype *d)
         LZ_TRY(lz_lex_want(c, ">"));
         w.n = (size_t)(c->p - w.s);
     }
-    *d = lz_dtype_from_mlir(w.s, w.n);
+    *d = lz_slice_is(w, "index") ? LZ_I64 : lz_dtype_from_mlir(w.s, w.n);
     if (*d == LZ_DTYPE_NONE)
         return lz_lex_fail(c, at, w.n ? LZ_EUNSUPPORTED : LZ_EPARSE,
                            "element type '" LZ_SLICE_FMT "' is not supported", LZ_SLICE_ARG(w));
     return LZ_OK;
 }
 
-lz_status lz_lex_type(lz_lexer *c, const lz_type **out)
+static const lz_alias *find_alias(const lz_lexer *c, lz_slice name)
+{
+    for (uint32_t i = 0; c->aliases && i < c->aliases->len; i++) {
+        const lz_alias *a = &c->aliases->data[i];
+        if (a->name.n == name.n && memcmp(a->name.s, name.s, name.n) == 0 && a->at < c->p)
+            return a;
+    }
+    return NULL;
+}
+
+bool lz_lex_alias(lz_lexer *c, lz_lexer *at)
+{
+    lz_lexer after = *c;
+    bool found = false;
+    for (*at = *c; lz_lex_sees(at, "!"); found = true) {
+        lz_slice name = {at->p++, 0};
+        (void)lz_lex_word(at);
+        name.n = (size_t)(at->p - name.s);
+        at->p = name.s;
+        const lz_alias *a = find_alias(at, name);
+        if (!a)
+            break;
+        if (!found)
+            after.p = name.s + name.n;
+        at->p = a->at;
+    }
+    if (found)
+        *c = after;
+    return found;
+}
+
+static lz_status written_type(lz_lexer *c, const lz_type **out)
 {
     lz_shape s = {0};
     lz_dtype d;
@@ -65,6 +96,12 @@ lz_status lz_lex_type(lz_lexer *c, const lz_type **out)
     LZ_TRY(lz_lex_want(c, ">"));
     *out = lz_type_get(d, &s);
     return *out ? LZ_OK : lz_lex_wrap(c, start);
+}
+
+lz_status lz_lex_type(lz_lexer *c, const lz_type **out)
+{
+    lz_lexer at;
+    return lz_lex_alias(c, &at) ? written_type(&at, out) : written_type(c, out);
 }
 
 /* ---- small attribute values ---- */

@@ -148,8 +148,9 @@ static bool parse_int(lz_dtype d, const char *s, size_t n, bool neg, void *p, in
     bool hex = is_hex(s, n);
     if (!(hex ? read_u64(s + 2, n - 2, 16, &u) : read_u64(s, n, 10, &u)))
         return false;
-    uint64_t most = lz_dtype_is_signed(d) && !hex ? ((uint64_t)1 << (width - 1)) - !neg
-                                                  : UINT64_MAX >> (64 - width);
+    /* MLIR's iN have no sign: 255 is the i8 -1 */
+    uint64_t most = neg && !hex && lz_dtype_is_signed(d) ? (uint64_t)1 << (width - 1)
+                                                         : UINT64_MAX >> (64 - width);
     if (u > most || (neg && u && lz_dtype_is_unsigned(d)))
         return false;
     lz_elem_set_i64(d, p, i, (int64_t)(neg ? 0 - u : u));

@@ -268,12 +268,13 @@ static lz_status reducer_args(lz_parser *p, uint32_t n, lz_block_args *pairs, lz
     return lz_lex_want(&p->c, "{");
 }
 
-lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out)
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_captures *captured,
+                           const lz_func **out)
 {
     lz_block_args pairs = {0}, args = {0};
     lz_status st = reducer_args(p, n, &pairs, &args);
     if (st == LZ_OK)
-        st = region(p, outer, &args, NULL, out);
+        st = region(p, outer, &args, captured, out);
     lz_vec_free(&pairs);
     lz_vec_free(&args);
     return st;
@@ -523,6 +524,16 @@ static lz_status skip_alias(lz_parser *p)
 {
     int64_t depth = 0;
     lz_slice s;
+    lz_alias a = {{p->c.p++, 0}, NULL};
+    bool is_type = *a.name.s == '!';
+    (void)lz_lex_word(&p->c);
+    a.name.n = (size_t)(p->c.p - a.name.s);
+    if (is_type && lz_lex_eat(&p->c, "=")) {
+        lz_lex_skip(&p->c);
+        a.at = p->c.p;
+        LZ_TRY(lz_vec_push(&p->aliases, a));
+        p->c.aliases = &p->aliases;
+    }
     for (; p->c.p < p->c.end && (depth > 0 || *p->c.p != '\n'); p->c.p++) {
         char c = *p->c.p;
         if (c == '"') {
@@ -564,7 +575,8 @@ static lz_status note_function(lz_parser *p)
         LZ_TRY(skip_results(p));
     if (lz_lex_eat_word(&p->c, "attributes") && lz_lex_sees(&p->c, "{"))
         LZ_TRY(lz_lex_group(&p->c));
-    if (lz_lex_sees(&p->c, "{"))
+    f.has_body = lz_lex_sees(&p->c, "{");
+    if (f.has_body)
         LZ_TRY(lz_lex_group(&p->c));
     f.size = (size_t)(p->c.p - f.at);
     LZ_TRY(lz_lex_location(&p->c));
@@ -626,32 +638,40 @@ static lz_status note_functions(lz_parser *p)
 
 /* ---- what of it is to be run ---- */
 
-static uintptr_t main_index(const lz_parser *p)
+static uint32_t main_index(const lz_parser *p)
 {
-    return find_func(p, (lz_slice){"main", 4});
+    const char *name = p->entry ? p->entry : "main";
+    return find_func(p, (lz_slice){name, strlen(name)});
 }
 
-/* @main, or the only function that is not private. */
+/* The entry that was asked for; else @main, the only function that is not private, or the only
+ * one. */
 static lz_status find_main(lz_parser *p, uint32_t *index)
 {
-    uintptr_t found = main_index(p);
-    uint32_t count = 0;
-    *index = (uint32_t)(found - 1);
+    uint32_t found = main_index(p), count[2] = {0, 0}, last[2] = {0, 0};
+    *index = found - 1;
     if (found)
         return LZ_OK;
-    for (uint32_t i = 0; i < p->funcs.len; i++)
-        if (!p->funcs.data[i].is_private) {
-            *index = i;
-            count++;
+    for (uint32_t i = 0; i < p->funcs.len; i++) {
+        const lz_pfunc *f = &p->funcs.data[i];
+        for (int all = f->is_private; all < 2 && f->has_body; all++) {
+            count[all]++;
+            last[all] = i;
         }
-    return count == 1 ? LZ_OK : lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @main");
+    }
+    int all = count[0] == 0;
+    *index = last[all];
+    return !p->entry && count[all] == 1
+               ? LZ_OK
+               : lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @%s",
+                             p->entry ? p->entry : "main");
 }
 
 static bool without_parameters(const lz_parser *p, const lz_pfunc *f)
 {
     lz_lexer c = p->c;
     c.p = f->at + 1;
-    return !f->is_private && lz_lex_sees(&c, ")");
+    return !f->is_private && f->has_body && lz_lex_sees(&c, ")");
 }
 
 /* The function, no longer the parser's. Its checks are p's. */
@@ -682,13 +702,20 @@ static void parser_free(lz_parser *p)
     lz_vec_free(&p->checks);
     lz_vec_free(&p->checked);
     lz_vec_free(&p->probes);
+    lz_vec_free(&p->aliases);
     lz_arena_free(&p->arena);
     lz_names_free(&p->func_index);
 }
 
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out)
 {
-    lz_parser p = {.c = {text, text, text + n, name ? name : "text"}};
+    return lz_func_parse_entry(text, n, name, NULL, out);
+}
+
+lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, const char *entry,
+                              lz_func **out)
+{
+    lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL}, .entry = entry};
     *out = NULL;
     lz_status s = parse_main(&p, out);
     parser_free(&p);
@@ -739,7 +766,7 @@ static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
     uint32_t index;
     const char *start = p->c.p;
     lz_status s = note_functions(p);
-    bool has_main = main_index(p) != 0, any = false;
+    bool has_main = p->entry || main_index(p) != 0, any = false;
     p->c.p = start;
     for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
         p->calls = 0;
@@ -777,13 +804,13 @@ static const char *module_end(const char *s, const char *end, const char **next)
     return end;
 }
 
-lz_status lz_checked_parse(const char *text, size_t n, const char *name, lz_checked_fn *fn,
-                           void *user)
+lz_status lz_checked_parse(const char *text, size_t n, const char *name, const char *entry,
+                           lz_checked_fn *fn, void *user)
 {
     lz_status s = LZ_OK;
     for (const char *start = text, *next; start && s == LZ_OK; start = next) {
         const char *end = module_end(start, text + n, &next);
-        lz_parser p = {.c = {text, start, end, name ? name : "text"}};
+        lz_parser p = {.c = {text, start, end, name ? name : "text", NULL}, .entry = entry};
         lz_lexer blank = p.c;
         lz_lex_skip(&blank);
         if (blank.p < end || (!next && start == text)) /* only comments: no module */

@@ -17,7 +17,7 @@ typedef struct lz_pfunc {
     lz_slice name;  /* first: see names.h */
     const char *at; /* its '(' */
     size_t size;    /* of its text from there */
-    bool is_private, busy;
+    bool is_private, has_body, busy;
     bool was_read;
     bool draws;            /* random numbers, others in every call */
     bool parallel;         /* f has other participants */
@@ -36,7 +36,9 @@ typedef struct lz_parser {
     lz_lexer c;
     LZ_VEC(lz_pfunc) funcs;
     lz_names func_index;
+    lz_aliases aliases;
     lz_slice module;
+    const char *entry;  /* the function to run; NULL: @main, or the only one that may be meant */
     int calls, regions; /* how deep */
     bool parallel;      /* what is read has other participants */
     uint64_t inlined;   /* instructions */
@@ -74,6 +76,13 @@ typedef struct lz_types { /* a LZ_VEC, and the form of the list */
     lz_slice form;
 } lz_types;
 
+/* Values of the scope around a region that it uses; bindings number `vals` here. */
+typedef struct lz_captures {
+    LZ_VEC(lz_binding) names;
+    LZ_VEC(lz_val) vals;
+    lz_map seen; /* names among them */
+} lz_captures;
+
 /* One operation while it is read. */
 typedef struct lz_stmt {
     const char *at; /* its name */
@@ -89,6 +98,7 @@ typedef struct lz_stmt {
     bool reducer;  /* reduce(...) whose region follows the types */
     const lz_func *region, *region2;
     uint32_t nregion;
+    lz_captures captured; /* what the regions use behind their own parameters */
     lz_types opnd_types, result_types, listed; /* listed: types without an arrow */
     bool has_arrow;
     LZ_VEC(lz_val) results;
@@ -100,11 +110,6 @@ typedef struct lz_block_arg {
     const lz_type *type;
 } lz_block_arg;
 typedef LZ_VEC(lz_block_arg) lz_block_args;
-/* Values of the scope around a region that it uses; bindings number `vals` here. */
-typedef struct lz_captures {
-    LZ_VEC(lz_binding) names;
-    LZ_VEC(lz_val) vals;
-} lz_captures;
 
 /* parse.c */
 lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
@@ -134,6 +139,18 @@ void lz_scope_free(lz_scope *s);
 lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
                                const lz_captures *captured, const lz_func **out);
 
+/* parse_capture.c: regions of scalars (reduce, scatter, sort, ...) */
+/* Adds the values of s, but constants, that are named between c and end. */
+lz_status lz_captures_find(lz_captures *k, const lz_scope *s, lz_lexer c, const char *end);
+/* The names between c and end are a region's own, whatever has them around it. */
+lz_status lz_captures_shadow(lz_captures *k, lz_lexer c, const char *end);
+void lz_captures_free(lz_captures *k);
+/* Before the operation is built: what its region uses from around it becomes operands, and operands
+ * get the wider element types that the region computes in. */
+lz_status lz_parse_fit_region(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* Whether a region may compute in `to` what is of dtype `from`. */
+bool lz_parse_promotes(lz_dtype from, lz_dtype to);
+
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);
 const lz_parse_entry *lz_stmt_find(const lz_stmt *t, const char *key);
@@ -143,7 +160,8 @@ lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
                           const lz_func **out);
 /* after `reducer` */
-lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_func **out);
+lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_captures *captured,
+                           const lz_func **out);
 lz_status lz_parse_types(lz_parser *p, lz_stmt *t);      /* after ':' */
 lz_status lz_parse_dictionary(lz_parser *p, lz_stmt *t); /* after '{' */
 /* (%a, %b) <{...}> ({ region }) */
@@ -222,6 +240,8 @@ lz_status lz_parse_window_record(lz_parser *p, lz_stmt *t, lz_attr_any *a);
 /* parse_attr.c: the record of an operation from the dictionary, words, region and types of a
  * statement */
 lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_any *a);
+/* The record of a gather without its slice_sizes. */
+lz_status lz_parse_gather_numbers(lz_parser *p, lz_stmt *t, lz_attr_any *a);
 /* [HIGH, DEFAULT] at the entry: the higher of both */
 lz_status lz_parse_precision(lz_parser *p, const lz_parse_entry *e, int32_t *out);
 

@@ -137,21 +137,28 @@ static lz_status record_dot(lz_parser *p, lz_stmt *t, lz_attr_any *a)
     return precision ? lz_parse_precision(p, precision, &d->precision) : LZ_OK;
 }
 
-static lz_status record_gather(lz_parser *p, lz_stmt *t, lz_attr_any *a)
+lz_status lz_parse_gather_numbers(lz_parser *p, lz_stmt *t, lz_attr_any *a)
 {
-    const lz_parse_entry *e = lz_stmt_find(t, "dimension_numbers"),
-                         *sizes = lz_stmt_find(t, "slice_sizes");
+    const lz_parse_entry *e = lz_stmt_find(t, "dimension_numbers");
     const lz_parse_entry *sorted = lz_stmt_find(t, "indices_are_sorted");
-    if (!e || !sizes)
-        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "gather: there are no %s",
-                           e ? "slice_sizes" : "dimension_numbers");
+    lz_attr_init(a, LZ_ATTR_gather);
+    if (!e)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "gather: there are no dimension_numbers");
     LZ_TRY(read_struct(p, e, a));
-    lz_lexer c = scan_at(p, sizes->value);
-    LZ_TRY(lz_lex_ints(&c, "slice_sizes", &a->as_gather.slice_sizes));
     if (!sorted)
         return LZ_OK;
-    c = scan_at(p, sorted->value);
+    lz_lexer c = scan_at(p, sorted->value);
     return lz_lex_bool(&c, &a->as_gather.indices_are_sorted);
+}
+
+static lz_status record_gather(lz_parser *p, lz_stmt *t, lz_attr_any *a)
+{
+    const lz_parse_entry *sizes = lz_stmt_find(t, "slice_sizes");
+    LZ_TRY(lz_parse_gather_numbers(p, t, a));
+    if (!sizes)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "gather: there are no slice_sizes");
+    lz_lexer c = scan_at(p, sizes->value);
+    return lz_lex_ints(&c, "slice_sizes", &a->as_gather.slice_sizes);
 }
 
 static lz_status record_scatter(lz_parser *p, lz_stmt *t, lz_attr_any *a)
@@ -290,8 +297,7 @@ lz_status lz_parse_record(lz_parser *p, const lz_scope *s, lz_stmt *t, lz_attr_a
     const lz_parse_entry *e;
     lz_attr_init(a, lz_op_get(t->op)->attr);
     if (t->applies != LZ_OP_NONE && t->opnd.len > 0) {
-        t->region = lz_region_binary(t->applies, lz_val_type(s->f, t->opnd.data[0])->dtype);
-        if (!t->region)
+        if (!(t->region = lz_region_binary(t->applies, lz_val_type(s->f, t->opnd.data[0])->dtype)))
             return lz_lex_wrap(&p->c, t->at);
     }
     for (uint32_t i = 0; i < t->dict.len; i++) /* every value read below is there */

@@ -34,4 +34,17 @@ lz_status lz_parse_elementwise(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_f
 lz_status lz_expand_norm_inference(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_training(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_norm_grad(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_einsum.c */
+lz_status lz_expand_einsum(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_expand_unary_einsum(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* parse_dynamic.c */
+lz_status lz_dynamic_iota(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_dynamic_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_dynamic_reshape(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_dynamic_pad(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_dynamic_gather(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_dynamic_conv(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_real_dynamic_slice(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_dimension_size(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_torch_index_select(lz_parser *p, lz_scope *s, lz_stmt *t);
 #endif

@@ -13,53 +13,15 @@ bool lz_parse_is_control(lz_slice name)
 
 typedef struct control {
     lz_captures captured;
-    lz_map seen;        /* names among them */
     lz_block_args args; /* of the pretty while */
     LZ_VEC(const lz_func *) regions;
 } control;
 
 static void control_free(control *k)
 {
-    lz_vec_free(&k->captured.names);
-    lz_vec_free(&k->captured.vals);
+    lz_captures_free(&k->captured);
     lz_vec_free(&k->args);
     lz_vec_free(&k->regions);
-    lz_map_free(&k->seen);
-}
-
-/* ---- what the regions use ---- */
-
-static lz_status capture(control *k, const lz_scope *s, lz_slice name)
-{
-    const lz_scope *there;
-    const lz_binding *b = lz_scope_find(s, name, &there);
-    lz_hash h = lz_hash_bytes(name.s, name.n);
-    if (!b || there != s || (b->count == 1 && s->f->insts[s->vals.data[b->first]].lit) ||
-        lz_map_get(&k->seen, h))
-        return LZ_OK; /* its own, or a constant, which is made again inside */
-    lz_binding c = {name, k->captured.vals.len, b->count, b->form};
-    for (uint32_t i = 0; i < b->count; i++)
-        LZ_TRY(lz_vec_push(&k->captured.vals, s->vals.data[b->first + i]));
-    LZ_TRY(lz_vec_push(&k->captured.names, c));
-    return lz_map_put(&k->seen, h, k);
-}
-
-/* Looks through the text from c on, up to `end`. */
-static lz_status capture_all(control *k, const lz_scope *s, lz_lexer c, const char *end)
-{
-    lz_slice name;
-    uint32_t index;
-    for (lz_lex_skip(&c); c.p < end; lz_lex_skip(&c)) {
-        if (*c.p == '"') {
-            LZ_TRY(lz_lex_string(&c, &name));
-        } else if (*c.p == '%') {
-            LZ_TRY(lz_lex_value(&c, &name, &index));
-            LZ_TRY(capture(k, s, name));
-        } else {
-            c.p++;
-        }
-    }
-    return LZ_OK;
 }
 
 /* From here over as many groups in brackets as `count`, with at most a word between. */
@@ -73,7 +35,7 @@ static lz_status look_ahead(lz_parser *p, const lz_scope *s, control *k, int cou
             return lz_lex_want(&c, "{");
         LZ_TRY(lz_lex_group(&c));
     }
-    return capture_all(k, s, p->c, c.p);
+    return lz_captures_find(&k->captured, s, p->c, c.p);
 }
 
 /* ---- the forms ---- */

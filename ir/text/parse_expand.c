@@ -182,6 +182,17 @@ static const lz_expansion expansions[] = {
     {"stablehlo.batch_norm_grad", 5, NULL, lz_expand_norm_grad},
     {"stablehlo.rng", 3, NULL, lz_expand_rng},
     {"stablehlo.dot", 2, dot, NULL},
+    {"stablehlo.einsum", 2, NULL, lz_expand_einsum},
+    {"stablehlo.unary_einsum", 1, NULL, lz_expand_unary_einsum},
+    {"stablehlo.get_dimension_size", 1, NULL, lz_dimension_size},
+    {"stablehlo.torch_index_select", 2, NULL, lz_torch_index_select},
+    {"stablehlo.dynamic_iota", 1, NULL, lz_dynamic_iota},
+    {"stablehlo.dynamic_broadcast_in_dim", 2, NULL, lz_dynamic_broadcast},
+    {"stablehlo.dynamic_reshape", 2, NULL, lz_dynamic_reshape},
+    {"stablehlo.dynamic_pad", 5, NULL, lz_dynamic_pad},
+    {"stablehlo.dynamic_gather", 3, NULL, lz_dynamic_gather},
+    {"stablehlo.dynamic_conv", 3, NULL, lz_dynamic_conv},
+    {"stablehlo.real_dynamic_slice", 4, NULL, lz_real_dynamic_slice},
     {"stablehlo.broadcast", 1, broadcast, NULL},
 };
 

@@ -227,7 +227,7 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     if (t->op == LZ_OP_REDUCE)
         return reduce_items(p, s, t);
-    if (t->op == LZ_OP_CONVOLUTION)
+    if (t->op == LZ_OP_CONVOLUTION || lz_slice_is(t->name, "stablehlo.dynamic_conv"))
         return lz_parse_convolution_items(p, s, t);
     if (lz_lex_sees(&p->c, ":") || lz_lex_sees(&p->c, "{") || lz_lex_eat(&p->c, "()"))
         return LZ_OK;
@@ -236,6 +236,28 @@ static lz_status pretty_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(item(p, s, t));
     while (lz_lex_eat(&p->c, ","));
     return parens ? lz_lex_want(&p->c, ")") : LZ_OK;
+}
+
+/* What the regions in the brackets from here on use from around them. */
+static lz_status find_captures(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_lexer end = p->c;
+    LZ_TRY(lz_lex_group(&end));
+    return lz_captures_find(&t->captured, s, p->c, end.p);
+}
+
+/* (%a: t, %b: t) {, the same of a reducer */
+static lz_status reducer_captures(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_lexer at = p->c;
+    while (lz_lex_sees(&at, "("))
+        LZ_TRY(lz_lex_group(&at));
+    if (!lz_lex_sees(&at, "{"))
+        return lz_lex_want(&at, "{");
+    lz_lexer end = at;
+    LZ_TRY(lz_captures_shadow(&t->captured, p->c, at.p));
+    LZ_TRY(lz_lex_group(&end));
+    return lz_captures_find(&t->captured, s, at, end.p);
 }
 
 /* (%a, %b) <{...}> ({ region }) {...} */
@@ -249,11 +271,13 @@ lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_parse_dictionary(p, t));
         LZ_TRY(lz_lex_want(&p->c, ">"));
     }
-    if (!lz_lex_eat(&p->c, "("))
+    if (!lz_lex_sees(&p->c, "("))
         return LZ_OK;
+    LZ_TRY(find_captures(p, s, t));
+    LZ_TRY(lz_lex_want(&p->c, "("));
     do {
         LZ_TRY(lz_lex_want(&p->c, "{"));
-        LZ_TRY(lz_parse_region(p, s, NULL, t->nregion ? &t->region2 : &t->region));
+        LZ_TRY(lz_parse_region(p, s, &t->captured, t->nregion ? &t->region2 : &t->region));
         if (++t->nregion > (t->op == LZ_OP_SELECT_AND_SCATTER ? 2 : 1))
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than %u region%s",
                                LZ_SLICE_ARG(t->name), t->nregion - 1, t->nregion > 2 ? "s" : "");
@@ -365,13 +389,18 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     LZ_TRY(lz_parse_types(p, t));
     if (t->reducer) {
         LZ_TRY(lz_lex_want(&p->c, "reducer"));
-        LZ_TRY(lz_parse_reducer(p, s, t->opnd.len / 2, &t->region));
+        LZ_TRY(reducer_captures(p, s, t));
+        LZ_TRY(lz_parse_reducer(p, s, t->opnd.len / 2, &t->captured, &t->region));
     }
     LZ_TRY(spread_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
+    LZ_TRY(lz_parse_fit_region(p, s, t));
     if (lz_op_get(t->op)->cls == LZ_CLASS_COLLECTIVE)
         return lz_parse_collective(p, s, t);
-    return e ? lz_expansion_apply(p, s, t, e) : lz_parse_build(p, s, t);
+    LZ_TRY(e ? lz_expansion_apply(p, s, t, e) : lz_parse_build(p, s, t));
+    if (t->captured.vals.len && !e) /* what was handed on is no result of the text's */
+        t->results.len -= t->captured.vals.len;
+    return LZ_OK;
 }
 
 static lz_op table_op(lz_slice name);
@@ -583,6 +612,7 @@ lz_status lz_parse_statement(lz_parser *p, lz_scope *s)
     lz_vec_free(&t.result_types);
     lz_vec_free(&t.listed);
     lz_vec_free(&t.results);
+    lz_captures_free(&t.captured);
     lz_vec_free(&g);
     return st;
 }

@@ -92,11 +92,9 @@ static lz_status leaf(lz_parser *p, lz_types *out)
     return lz_vec_push(out, t);
 }
 
-lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
+static lz_status written_type(lz_parser *p, lz_types *out, lz_buf *form)
 {
     int depth = 0;
-    if (!form)
-        return leaf(p, out);
     do {
         bool opens = lz_lex_eat(&p->c, "tuple<");
         bool token = !opens && lz_lex_eat(&p->c, token_type);
@@ -116,6 +114,20 @@ lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
             LZ_TRY(lz_lex_want(&p->c, ","));
     } while (depth > 0);
     return form->failed ? LZ_EMEM : LZ_OK;
+}
+
+lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
+{
+    lz_lexer after = p->c, at;
+    if (!form)
+        return leaf(p, out);
+    bool alias = lz_lex_alias(&after, &at);
+    if (alias)
+        p->c = at;
+    LZ_TRY(written_type(p, out, form));
+    if (alias)
+        p->c = after;
+    return LZ_OK;
 }
 
 /* ---- operands ---- */

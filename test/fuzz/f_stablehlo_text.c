@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     lz_func *f;
     lz_error_clear();
-    must(lz_checked_parse((const char *)data, size, "fuzz", one, NULL) == LZ_OK);
+    must(lz_checked_parse((const char *)data, size, "fuzz", NULL, one, NULL) == LZ_OK);
     if (lz_func_parse((const char *)data, size, "fuzz", &f) != LZ_OK) {
         must(!f && lz_error_get()->status != LZ_OK && lz_error_get()->status != LZ_EINTERNAL);
         return 0;

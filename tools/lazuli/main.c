@@ -12,13 +12,15 @@ static const struct command {
     const char *usage, *doc;
 } commands[] = {
     {"run", tool_run,
-     "FILE.mlir [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] [--compare "
+     "FILE.mlir [--entry NAME] [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] "
+     "[--compare "
      "ref|loop|cpu] [--random SEED] [--times N] [--trace FILE] [--rtol X] [--atol X]",
      "run a StableHLO program; outputs go to DIR/0.npy, 1.npy, ... or to the terminal. Modules "
      "split by "
      "// ----- run one after the other; check.expect_* says what must come out"},
     {"opt", tool_opt,
-     "FILE.mlir [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] [--column-reductions] "
+     "FILE.mlir [--entry NAME] [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] "
+     "[--column-reductions] "
      "[--list]",
      "run passes and print the result"},
     {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]",
@@ -54,12 +56,12 @@ lz_status tool_read_text(const char *path, lz_buf *out)
     return tool_read_file(path, (size_t)1 << 30, out);
 }
 
-lz_status tool_load_module(const char *path, lz_func **out)
+lz_status tool_load_module(const char *path, const char *entry, lz_func **out)
 {
     lz_buf text = {0};
     lz_status s = tool_read_text(path, &text);
     if (s == LZ_OK)
-        s = lz_func_parse(lz_buf_str(&text), text.len, path, out);
+        s = lz_func_parse_entry(lz_buf_str(&text), text.len, path, entry, out);
     lz_buf_free(&text);
     return s;
 }

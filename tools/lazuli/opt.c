@@ -36,13 +36,11 @@ static lz_status emit(const lz_func *f, const char *what, const lz_lower_options
 
 int tool_opt(int argc, char **argv)
 {
-    static const struct option names[] = {{"passes", 1, 0, 'p'},
-                                          {"emit", 1, 0, 'e'},
-                                          {"column-reductions", 0, 0, 'c'},
-                                          {"list", 0, 0, 'l'},
-                                          {0}};
+    static const struct option names[] = {
+        {"passes", 1, 0, 'p'}, {"emit", 1, 0, 'e'},  {"column-reductions", 0, 0, 'c'},
+        {"list", 0, 0, 'l'},   {"entry", 1, 0, 'E'}, {0}};
     lz_lower_options o = {.b2b = LZ_B2B_PROFITABLE};
-    const char *passes = "", *what = "stablehlo";
+    const char *passes = "", *what = "stablehlo", *entry = NULL;
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'p':
@@ -50,6 +48,9 @@ int tool_opt(int argc, char **argv)
             break;
         case 'e':
             what = optarg;
+            break;
+        case 'E':
+            entry = optarg;
             break;
         case 'c':
             o.column_reductions = true;
@@ -67,7 +68,7 @@ int tool_opt(int argc, char **argv)
         return 2;
     lz_func *f = NULL, *g = NULL;
     lz_buf out = {0};
-    lz_status s = tool_load_module(argv[optind], &f);
+    lz_status s = tool_load_module(argv[optind], entry, &f);
     if (s == LZ_OK && *passes)
         s = lz_passes_run(f, passes, &o, &g);
     if (s == LZ_OK)

@@ -17,7 +17,7 @@
 
 enum { MAX_INPUTS = 1024 };
 typedef struct options {
-    const char *file, *device, *output_dir, *compare, *trace;
+    const char *file, *device, *output_dir, *compare, *trace, *entry;
     const char *input[MAX_INPUTS];
     int ninput;
     bool random;
@@ -240,11 +240,17 @@ static bool is_way(const char *option, const char *name)
 
 static int parse(int argc, char **argv, options *o)
 {
-    static const struct option names[] = {{"device", 1, 0, 'd'},     {"input", 1, 0, 'i'},
-                                          {"output-dir", 1, 0, 'o'}, {"compare", 1, 0, 'c'},
-                                          {"random", 1, 0, 'r'},     {"rtol", 1, 0, 'R'},
-                                          {"atol", 1, 0, 'A'},       {"times", 1, 0, 't'},
-                                          {"trace", 1, 0, 'T'},      {0}};
+    static const struct option names[] = {{"device", 1, 0, 'd'},
+                                          {"input", 1, 0, 'i'},
+                                          {"output-dir", 1, 0, 'o'},
+                                          {"compare", 1, 0, 'c'},
+                                          {"random", 1, 0, 'r'},
+                                          {"rtol", 1, 0, 'R'},
+                                          {"atol", 1, 0, 'A'},
+                                          {"times", 1, 0, 't'},
+                                          {"trace", 1, 0, 'T'},
+                                          {"entry", 1, 0, 'E'},
+                                          {0}};
     *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1, .times = 1};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
@@ -275,6 +281,9 @@ static int parse(int argc, char **argv, options *o)
             break;
         case 'T':
             o->trace = optarg;
+            break;
+        case 'E':
+            o->entry = optarg;
             break;
         case 'R':
             if (!tool_tolerance("--rtol", optarg, &o->rtol))
@@ -412,7 +421,7 @@ int tool_run(int argc, char **argv)
         return tool_fail("--trace");
     running r = {&o, 0};
     if (tool_read_text(o.file, &text) != LZ_OK ||
-        lz_checked_parse(lz_buf_str(&text), text.len, o.file, run_one, &r) != LZ_OK)
+        lz_checked_parse(lz_buf_str(&text), text.len, o.file, o.entry, run_one, &r) != LZ_OK)
         r.rc = tool_fail("run");
     lz_buf_free(&text);
     if (o.trace && lz_timeline_stop() != LZ_OK)

@@ -36,7 +36,7 @@ lz_status tool_read_file(const char *path, size_t limit, lz_buf *out);
 /* A file of StableHLO text. */
 lz_status tool_read_text(const char *path, lz_buf *out);
 /* A StableHLO module from a file. */
-lz_status tool_load_module(const char *path, lz_func **out);
+lz_status tool_load_module(const char *path, const char *entry, lz_func **out);
 
 /* Literals in .npy files ("-": standard input); errors as lz_npy_read. `want` BF16: u16 and i16
  * elements are its bits. */

@@ -1,0 +1,326 @@
+/* parse_dynamic.c - operations whose shapes are operands, with results of static types: what shape
+ * refinement leaves of an export with symbolic shapes. An operand that says a shape is computed
+ * here, by the reference evaluator, from the constants of the text; where the result's type says
+ * all, it only has to agree. Also get_dimension_size and torch_index_select.
+ * Threads: thread-compatible. */
+#include "ir/eval/eval.h"
+#include "ir/text/parse_chlo.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { MAX_FOLDED = 4096 }; /* instructions, each of at most as many elements */
+
+/* ---- constants ---- */
+
+/* Marks what v is computed from. False: not constants alone, or too much. */
+static bool mark(const lz_func *f, lz_val v, bool *need)
+{
+    uint32_t n = 0;
+    need[v] = true;
+    for (lz_val i = v + 1; i-- > 0;) {
+        const lz_inst *in = &f->insts[i];
+        if (!need[i])
+            continue;
+        bool pure = in->sig->flags & LZ_F_PURE || in->lit;
+        if (i < f->nparam || !pure || ++n > MAX_FOLDED || in->sig->result[0]->nelem > MAX_FOLDED)
+            return false;
+        for (uint32_t k = 0; k < in->sig->nopnd; k++)
+            need[in->opnd[k]] = true;
+    }
+    return true;
+}
+
+static lz_literal *computed(const lz_func *f, lz_val v, const bool *need, lz_val *map, lz_val *opnd)
+{
+    lz_literal *out = NULL;
+    lz_func *g = lz_func_new("shape");
+    for (lz_val i = 0; g && i <= v; i++) {
+        const lz_inst *in = &f->insts[i];
+        if (!need[i])
+            continue;
+        for (uint32_t k = 0; k < in->sig->nopnd; k++)
+            opnd[k] = map[in->opnd[k]];
+        map[i] = in->lit ? lz_build_const(g, in->lit) : lz_build_sig(g, in->sig, opnd);
+    }
+    if (g && g->status == LZ_OK && lz_func_set_results(g, &map[v], 1) == LZ_OK)
+        (void)lz_ref_run(g, NULL, &out);
+    lz_func_free(g);
+    return out;
+}
+
+/* A new reference to what v is; NULL: it is no constant, or there is no memory (an error). */
+static lz_literal *constant_of(const lz_func *f, lz_val v)
+{
+    if (f->insts[v].lit) {
+        lz_literal_retain(f->insts[v].lit);
+        return f->insts[v].lit;
+    }
+    bool *need = lz_calloc((size_t)v + 1, sizeof *need);
+    lz_val *map = lz_calloc((size_t)v + 1 + lz_func_widest(f), sizeof *map);
+    lz_literal *out = NULL;
+    if (need && map && mark(f, v, need))
+        out = computed(f, v, need, map, map + v + 1);
+    lz_free(need);
+    lz_free(map);
+    return out;
+}
+
+/* Operand i as numbers. *known false: it is not computed from constants. */
+static lz_status numbers(lz_parser *p, lz_scope *s, const lz_stmt *t, uint32_t i, lz_ints *out,
+                         bool *known)
+{
+    const lz_type *x = lz_val_type(s->f, t->opnd.data[i]);
+    *out = (lz_ints){0};
+    *known = false;
+    if (x->shape.rank > 2 || !lz_dtype_is_int(x->dtype) || x->nelem > 2 * LZ_MAX_RANK)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
+                           LZ_SLICE_FMT ": operand %u is no list of numbers", LZ_SLICE_ARG(t->name),
+                           i);
+    lz_literal *l = constant_of(s->f, t->opnd.data[i]);
+    if (!l)
+        return LZ_OK;
+    *known = true;
+    out->n = (int32_t)(x->nelem > LZ_MAX_RANK ? LZ_MAX_RANK : x->nelem);
+    for (int k = 0; k < out->n; k++)
+        out->v[k] = lz_elem_get_i64(x->dtype, l->data, k);
+    lz_literal_release(l);
+    return LZ_OK;
+}
+
+static lz_status need_numbers(lz_parser *p, lz_scope *s, const lz_stmt *t, uint32_t i, lz_ints *out)
+{
+    bool known;
+    LZ_TRY(numbers(p, s, t, i, out, &known));
+    return known ? LZ_OK
+                 : lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                               LZ_SLICE_FMT ": operand %u is not computed from constants: only "
+                                            "static shapes are supported",
+                               LZ_SLICE_ARG(t->name), i);
+}
+
+static lz_status need_result(lz_parser *p, const lz_stmt *t)
+{
+    return t->result_types.len == 1
+               ? LZ_OK
+               : lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the result's type is missing",
+                             LZ_SLICE_ARG(t->name));
+}
+
+/* The last operand says the result's shape, which its type says, too. It goes. */
+static lz_status same_shape(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_ints said;
+    bool known;
+    LZ_TRY(need_result(p, t));
+    const lz_shape *r = &t->result_types.data[0]->shape;
+    LZ_TRY(numbers(p, s, t, t->opnd.len - 1, &said, &known));
+    bool fits = !known || said.n == r->rank;
+    for (int i = 0; known && fits && i < r->rank; i++)
+        fits = said.v[i] == r->dims[i];
+    if (!fits)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
+                           LZ_SLICE_FMT ": the shape it is given is not that of its result's type",
+                           LZ_SLICE_ARG(t->name));
+    t->opnd.len--;
+    return LZ_OK;
+}
+
+/* ---- the operations ---- */
+
+static lz_status as(lz_parser *p, lz_scope *s, lz_stmt *t, lz_op op)
+{
+    t->op = op;
+    return lz_parse_build(p, s, t);
+}
+
+static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, lz_op op, const lz_attr_any *a)
+{
+    return lz_parse_push(p, t, lz_build(s->f, op, &a->head, t->opnd.data, t->opnd.len));
+}
+
+lz_status lz_dynamic_iota(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    LZ_TRY(same_shape(p, s, t));
+    return as(p, s, t, LZ_OP_IOTA);
+}
+
+lz_status lz_dynamic_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    LZ_TRY(same_shape(p, s, t));
+    return as(p, s, t, LZ_OP_BROADCAST_IN_DIM);
+}
+
+lz_status lz_dynamic_reshape(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    LZ_TRY(same_shape(p, s, t));
+    return as(p, s, t, LZ_OP_RESHAPE);
+}
+
+lz_status lz_dynamic_pad(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_pad);
+    LZ_TRY(need_numbers(p, s, t, 2, &a.as_pad.edge_padding_low));
+    LZ_TRY(need_numbers(p, s, t, 3, &a.as_pad.edge_padding_high));
+    LZ_TRY(need_numbers(p, s, t, 4, &a.as_pad.interior_padding));
+    t->opnd.len = 2;
+    return build(p, s, t, LZ_OP_PAD, &a);
+}
+
+/* Starts that are known when the program runs, strides that are known here: what lies between start
+ * and limit, then every stride-th element. */
+static lz_status slice_at(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_ints *stride)
+{
+    const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape,
+                   *r = &t->result_types.data[0]->shape;
+    const lz_type *list = lz_val_type(s->f, t->opnd.data[1]);
+    lz_attr_any a;
+    lz_val o[LZ_MAX_RANK + 1] = {t->opnd.data[0]};
+    int64_t from, to;
+    const lz_shape scalar = {0};
+    bool fits = stride->n == x->rank && r->rank == x->rank && list->nelem == x->rank &&
+                list->shape.rank == 1;
+    lz_attr_init(&a, LZ_ATTR_sizes);
+    for (int i = 0; fits && i < x->rank; i++) {
+        from = i;
+        to = i + 1;
+        fits = stride->v[i] >= 1 && r->dims[i] <= x->dims[i];
+        int64_t span = r->dims[i] ? (r->dims[i] - 1) * stride->v[i] + 1 : 0;
+        fits = fits && span <= x->dims[i];
+        a.as_sizes.slice_sizes.v[a.as_sizes.slice_sizes.n++] = span;
+        lz_val at = lz_build_slice(s->f, t->opnd.data[1], &from, &to, NULL);
+        o[i + 1] = at == LZ_NOVAL ? at : lz_build_reshape(s->f, at, &scalar);
+    }
+    if (!fits)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
+                           LZ_SLICE_FMT ": starts, strides and the result's type do not fit",
+                           LZ_SLICE_ARG(t->name));
+    lz_val v = lz_build(s->f, LZ_OP_DYNAMIC_SLICE, &a.head, o, (uint32_t)x->rank + 1);
+    if (v != LZ_NOVAL)
+        v = lz_build_slice(s->f, v, NULL, a.as_sizes.slice_sizes.v, stride->v);
+    return lz_parse_push(p, t, v);
+}
+
+lz_status lz_real_dynamic_slice(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_attr_any a;
+    bool start, limit;
+    lz_attr_init(&a, LZ_ATTR_slice);
+    LZ_TRY(need_result(p, t));
+    LZ_TRY(numbers(p, s, t, 1, &a.as_slice.start_indices, &start));
+    LZ_TRY(numbers(p, s, t, 2, &a.as_slice.limit_indices, &limit));
+    LZ_TRY(need_numbers(p, s, t, 3, &a.as_slice.strides));
+    if (!start || !limit)
+        return slice_at(p, s, t, &a.as_slice.strides);
+    t->opnd.len = 1;
+    return build(p, s, t, LZ_OP_SLICE, &a);
+}
+
+lz_status lz_dynamic_gather(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_ints sizes;
+    lz_attr_any a;
+    LZ_TRY(need_numbers(p, s, t, 2, &sizes));
+    t->opnd.len = 2;
+    t->op = LZ_OP_GATHER;
+    LZ_TRY(lz_parse_gather_numbers(p, t, &a));
+    a.as_gather.slice_sizes = sizes;
+    return build(p, s, t, LZ_OP_GATHER, &a);
+}
+
+/* [spatial dimension][low, high] */
+lz_status lz_dynamic_conv(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_attr_any a;
+    LZ_TRY(need_result(p, t));
+    lz_literal *l = constant_of(s->f, t->opnd.data[2]);
+    if (!l)
+        return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
+                           LZ_SLICE_FMT ": its padding is not computed from constants",
+                           LZ_SLICE_ARG(t->name));
+    const lz_type *x = l->type;
+    t->opnd.len = 2;
+    t->op = LZ_OP_CONVOLUTION;
+    lz_status st = lz_parse_record(p, s, t, &a);
+    lz_attr_convolution *c = &a.as_convolution;
+    bool fits = x->shape.rank == 2 && x->shape.dims[1] == 2 && lz_dtype_is_int(x->dtype) &&
+                x->shape.dims[0] == c->padding_low.n;
+    if (st == LZ_OK && !fits)
+        st = lz_lex_fail(&p->c, t->at, LZ_EPARSE,
+                         LZ_SLICE_FMT ": its padding is not one pair for each spatial dimension",
+                         LZ_SLICE_ARG(t->name));
+    for (int i = 0; st == LZ_OK && i < c->padding_low.n; i++) {
+        c->padding_low.v[i] = lz_elem_get_i64(x->dtype, l->data, 2 * (int64_t)i);
+        c->padding_high.v[i] = lz_elem_get_i64(x->dtype, l->data, 2 * (int64_t)i + 1);
+    }
+    lz_literal_release(l);
+    LZ_TRY(st);
+    LZ_TRY(lz_parse_widen(p, s, t));
+    lz_val v = lz_build(s->f, LZ_OP_CONVOLUTION, &a.head, t->opnd.data, 2);
+    if (v != LZ_NOVAL)
+        v = lz_build_convert(s->f, v, t->result_types.data[0]->dtype);
+    return lz_parse_push(p, t, v);
+}
+
+/* ---- extents and rows ---- */
+
+static lz_status number_at(lz_parser *p, const lz_stmt *t, const char *key, const char *shown,
+                           int64_t least, int64_t end, int64_t *out)
+{
+    const lz_parse_entry *e = lz_stmt_find(t, key);
+    if (!e && !(e = lz_stmt_find(t, shown)))
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": the attribute %s is missing",
+                           LZ_SLICE_ARG(t->name), key);
+    lz_lexer at = p->c;
+    at.p = e->value;
+    LZ_TRY(lz_lex_i64(&at, out));
+    return *out >= least && *out < end
+               ? LZ_OK
+               : lz_lex_fail(&p->c, e->value, LZ_EPARSE,
+                             LZ_SLICE_FMT ": there is no dimension %" PRId64, LZ_SLICE_ARG(t->name),
+                             *out);
+}
+
+lz_status lz_dimension_size(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape;
+    int64_t dim;
+    LZ_TRY(need_result(p, t));
+    LZ_TRY(number_at(p, t, "dimension", "dim", 0, x->rank, &dim));
+    lz_dtype d = t->result_types.data[0]->dtype;
+    return lz_parse_push(p, t,
+                         lz_build_scalar_i64(s->f, lz_dtype_is_int(d) ? d : LZ_I32, x->dims[dim]));
+}
+
+/* result[batch.., left.., index.., right..] = x[batch.., left.., i[batch.., index..], right..], a
+ * gather whose batch dimensions are those of both. Indices are clamped, as XLA's are. */
+lz_status lz_torch_index_select(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    const lz_shape *x = &lz_val_type(s->f, t->opnd.data[0])->shape,
+                   *i = &lz_val_type(s->f, t->opnd.data[1])->shape;
+    int64_t dim, batch;
+    lz_attr_any any;
+    lz_attr_init(&any, LZ_ATTR_gather);
+    lz_attr_gather *a = &any.as_gather;
+    LZ_TRY(number_at(p, t, "dim", "dim", -x->rank, x->rank, &dim));
+    dim += dim < 0 ? x->rank : 0;
+    LZ_TRY(number_at(p, t, "batch_dims", "batch_dims", -i->rank, i->rank + 1, &batch));
+    batch += batch < 0 ? i->rank : 0;
+    if (batch > dim)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
+                           LZ_SLICE_FMT ": dim %" PRId64 " is among the %" PRId64 " batch_dims",
+                           LZ_SLICE_ARG(t->name), dim, batch);
+    for (int64_t k = 0; k < x->rank; k++) {
+        bool whole = k != dim && k >= batch;
+        a->slice_sizes.v[a->slice_sizes.n++] = whole ? x->dims[k] : x->dims[k] ? 1 : 0;
+        if (whole) /* behind dim come the dimensions of the index, but those of the batch */
+            a->offset_dims.v[a->offset_dims.n++] = k < dim ? k : k - 1 + i->rank - batch;
+        else if (k < batch)
+            a->operand_batching_dims.v[a->operand_batching_dims.n++] =
+                a->start_indices_batching_dims.v[a->start_indices_batching_dims.n++] = k;
+    }
+    a->collapsed_slice_dims = lz_ints_make(1, &dim);
+    a->start_index_map = a->collapsed_slice_dims;
+    a->index_vector_dim = i->rank;
+    return build(p, s, t, LZ_OP_GATHER, &any);
+}

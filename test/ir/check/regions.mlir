@@ -1,0 +1,143 @@
+// run: lazuli run --device cpu %s
+// run: lazuli run --device ref %s
+// run: lazuli run --device loop %s
+// check: reduce:
+// Regions that compute in wider element types than the operands have, and that use values from
+// around them.
+!row = tensor<4xbf16>
+!sum = tensor<f32>
+!pair = tuple<!row, !sum>
+func.func private @never_called(%x: !row) -> !sum
+func.func private @two(%x: !row, %y: !sum) -> !pair {
+  %t = stablehlo.tuple %x, %y : !pair
+  func.return %t : !pair
+}
+func.func @reduce() {
+  %x = stablehlo.constant dense<[1.0, 256.0, 1.0, 1.0]> : !row
+  %z = stablehlo.constant dense<0.0> : tensor<bf16>
+  %s = "stablehlo.reduce"(%x, %z) ({
+  ^bb0(%a: !sum, %b: !sum):
+    %t = stablehlo.add %a, %b : !sum
+    stablehlo.return %t : !sum
+  }) {dimensions = array<i64: 0>} : (!row, tensor<bf16>) -> !sum
+  check.expect_eq_const %s, dense<259.0> : !sum
+  %p = stablehlo.reduce(%x init: %z) across dimensions = [0] : (!row, tensor<bf16>) -> !sum
+   reducer(%a: !sum, %b: !sum) {
+    %t = stablehlo.add %a, %b : !sum
+    stablehlo.return %t : !sum
+  }
+  check.expect_eq_const %p, dense<259.0> : !sum
+  %q = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (!row, tensor<bf16>) -> !sum
+  check.expect_eq_const %q, dense<259.0> : !sum
+  %u = func.call @two(%x, %q) : (!row, !sum) -> !pair
+  %v = stablehlo.get_tuple_element %u[1] : (!pair) -> !sum
+  check.expect_eq_const %v, dense<259.0> : !sum
+  func.return
+}
+func.func @integers() {
+  %x = stablehlo.constant dense<[100, 100, -1]> : tensor<3xi8>
+  %z = stablehlo.constant dense<0> : tensor<i8>
+  %s = "stablehlo.reduce"(%x, %z) ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %t = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %t : tensor<i32>
+  }) {dimensions = array<i64: 0>} : (tensor<3xi8>, tensor<i8>) -> tensor<i32>
+  check.expect_eq_const %s, dense<199> : tensor<i32>
+  func.return
+}
+func.func @windows() {
+  %x = stablehlo.constant dense<[256.0, 1.0, 1.0, 1.0]> : !row
+  %z = stablehlo.constant dense<0.0> : tensor<bf16>
+  %s = "stablehlo.reduce_window"(%x, %z) ({
+  ^bb0(%a: !sum, %b: !sum):
+    %t = stablehlo.add %a, %b : !sum
+    stablehlo.return %t : !sum
+  }) {window_dimensions = array<i64: 2>} : (!row, tensor<bf16>) -> tensor<3xf32>
+  check.expect_eq_const %s, dense<[257.0, 2.0, 2.0]> : tensor<3xf32>
+  %one = stablehlo.constant dense<[1.0, 1.0]> : tensor<2xbf16>
+  %g = "stablehlo.select_and_scatter"(%x, %one, %z) ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %t = stablehlo.compare GE, %a, %b : (tensor<bf16>, tensor<bf16>) -> tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  }, {
+  ^bb0(%a: !sum, %b: !sum):
+    %t = stablehlo.add %a, %b : !sum
+    stablehlo.return %t : !sum
+  }) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>} : (!row, tensor<2xbf16>, tensor<bf16>) -> tensor<4xf32>
+  check.expect_eq_const %g, dense<[1.0, 0.0, 1.0, 0.0]> : tensor<4xf32>
+  func.return
+}
+func.func @scatter() {
+  %x = stablehlo.constant dense<0.0> : tensor<3xf32>
+  %i = stablehlo.constant dense<[[0], [0], [2]]> : tensor<3x1xi32>
+  %u = stablehlo.constant dense<[16777216.0, 1.0, 5.0]> : tensor<3xf32>
+  %s = "stablehlo.scatter"(%x, %i, %u) ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %t = stablehlo.add %a, %b : tensor<f64>
+    stablehlo.return %t : tensor<f64>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<3xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<3xf64>
+  check.expect_eq_const %s, dense<[16777217.0, 0.0, 5.0]> : tensor<3xf64>
+  func.return
+}
+// ---- values from around ----
+func.func @from_around() {
+  %x = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %two = stablehlo.constant dense<2.0> : tensor<f32>
+  %three = stablehlo.constant dense<3.0> : tensor<f32>
+  %c = stablehlo.add %two, %three : tensor<f32>
+  %top = "stablehlo.reduce"(%x, %z) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    %t = stablehlo.minimum %m, %c : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  check.expect_eq_const %top, dense<4.0> : tensor<f32>
+  %y = stablehlo.constant dense<[7.0, 2.0, 9.0, 4.0]> : tensor<4xf32>
+  %p = stablehlo.reduce(%y init: %z) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>) {
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    %t = stablehlo.minimum %m, %c : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }
+  check.expect_eq_const %p, dense<5.0> : tensor<f32>
+  %w = "stablehlo.reduce_window"(%y, %z) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %b : tensor<f32>
+    %t = stablehlo.minimum %m, %c : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) {window_dimensions = array<i64: 2>, padding = dense<[[1, 0]]> : tensor<1x2xi64>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  check.expect_eq_const %w, dense<[5.0, 5.0, 5.0, 5.0]> : tensor<4xf32>
+  %i = stablehlo.constant dense<[[0], [0], [2]]> : tensor<3x1xi32>
+  %u = stablehlo.constant dense<[1.0, 1.0, 5.0]> : tensor<3xf32>
+  %s = "stablehlo.scatter"(%x, %i, %u) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.multiply %b, %c : tensor<f32>
+    %t = stablehlo.add %a, %m : tensor<f32>
+    stablehlo.return %t : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<4xf32>
+  check.expect_eq_const %s, dense<[11.0, 2.0, 28.0, 4.0]> : tensor<4xf32>
+  func.return
+}
+func.func @sorted_by_distance() {
+  %y = stablehlo.constant dense<[7.0, 2.0, 9.0, 4.0]> : tensor<4xf32>
+  %three = stablehlo.constant dense<3.0> : tensor<f32>
+  %c = stablehlo.add %three, %three : tensor<f32>
+  %o = "stablehlo.sort"(%y) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.subtract %a, %c : tensor<f32>
+    %n = stablehlo.subtract %b, %c : tensor<f32>
+    %ma = stablehlo.abs %m : tensor<f32>
+    %na = stablehlo.abs %n : tensor<f32>
+    %t = stablehlo.compare LT, %ma, %na : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<4xf32>) -> tensor<4xf32>
+  check.expect_eq_const %o, dense<[7.0, 4.0, 9.0, 2.0]> : tensor<4xf32>
+  %s = "stablehlo.map"(%y) ({
+  ^bb0(%a: tensor<f32>):
+    %m = stablehlo.subtract %a, %c : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  check.expect_eq_const %s, dense<[1.0, -4.0, 3.0, -2.0]> : tensor<4xf32>
+  func.return
+}
