@@ -296,7 +296,7 @@ static void provoke_deleter(void)
 }
 
 /* The loader that `get` is called for is asked, too. */
-static lz_loader *loader;
+static _Atomic(lz_loader *) loader;
 static _Atomic bool own_asked;
 static lz_status get(void *user, int64_t index, void *const *out)
 {
