@@ -92,6 +92,9 @@ static lz_node *arange(lz_tracer *c, lz_dtype d, double start, double end, doubl
         LZ_FAIL(LZ_ERANGE, "%g elements", n);
         return NULL;
     }
+    if (n > 0 &&
+        (!lz_tracer_number_fits(d, start) || !lz_tracer_number_fits(d, start + step * (n - 1))))
+        return NULL;
     lz_shape s = {.rank = 1, .dims = {(int64_t)n}};
     lz_dtype wide = integer ? LZ_I64 : LZ_F64;
     lz_node *i = shape_ok(d, &s) ? lz_tracer_iota(c, wide, &s, 0, NULL) : NULL;

@@ -40,8 +40,26 @@ static lz_node *prepare(lz_tracer *c, kind k, lz_node *x)
     return x;
 }
 
+/* ATen defines abs of unsigned integers and sign of these and booleans; StableHLO has neither. */
+static lz_node *of_unsigned(lz_tracer *c, lz_op op, lz_node *x)
+{
+    lz_dtype d = lz_node_type(x)->dtype;
+    if (op == LZ_OP_ABS || d == LZ_BOOL)
+        return x;
+    lz_node *some = lz_tracer_compare(c, LZ_CMP_NE, x, lz_tracer_const_like(c, x, 0));
+    return lz_tracer_convert(c, some, d);
+}
+
+static bool is_of_unsigned(lz_op op, lz_dtype d)
+{
+    return (op == LZ_OP_ABS || op == LZ_OP_SIGN) &&
+           (lz_dtype_is_unsigned(d) || (d == LZ_BOOL && op == LZ_OP_SIGN));
+}
+
 static lz_node *unary(lz_tracer *c, lz_op op, kind k, lz_node *x)
 {
+    if (x && is_of_unsigned(op, lz_node_type(x)->dtype))
+        return of_unsigned(c, op, x);
     if (x && k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
         return x;
     return lz_tracer_ew1(c, op, prepare(c, k, x));
@@ -119,7 +137,7 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
     {                                                                                              \
         return compare(c, LZ_CMP_##DIR, a, b);                                                     \
     }                                                                                              \
-    enum { float_##name = false };
+    enum { direction_##name = LZ_CMP_##DIR };
 #define LZ_UNARY_OF(name, kind, takes, doc)                                                        \
     static lz_node *node_##name(lz_tracer *c, lz_node *x)                                          \
     {                                                                                              \
@@ -156,13 +174,25 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
 #define LZ_BINARY(name, OP, kind, doc) PUBLIC_BINARY(name)
 #define LZ_BINARY_OF(name, kind, takes, doc) PUBLIC_BINARY(name)
 #define LZ_COMPARE(name, DIR, doc) PUBLIC_BINARY(name)
-#define LZ_WITH_SCALAR(name)                                                                       \
+#define NODE_SCALAR_WRAPS(name, s)                                                                 \
+    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_WRAPS);                   \
+    lz_node *r = b ? node_##name(&c, a, b) : NULL
+#define NODE_SCALAR_FITS(name, s)                                                                  \
+    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_FITS);                    \
+    lz_node *r = b ? node_##name(&c, a, b) : NULL
+#define NODE_SCALAR_SHIFTS(name, s)                                                                \
+    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_SHIFTS);                  \
+    lz_node *r = b ? node_##name(&c, a, b) : NULL
+#define NODE_SCALAR_EXACT(name, s)                                                                 \
+    lz_node *r = lz_tracer_compare_number(&c, (lz_comparison_direction)direction_##name, a, s)
+#define LZ_WITH_SCALAR(name, range)                                                                \
     lz_tensor *lz_##name##_scalar_at(lz_tensor *x, double s, const lz_site *site)                  \
     {                                                                                              \
         LZ_PUBLIC_AT(LZ_FORK_TENSOR);                                                              \
         lz_tracer c;                                                                               \
         lz_tracer_begin(&c, "lz_" #name "_scalar", site);                                          \
-        lz_node *a = lz_tracer_in(&c, x), *b = lz_tracer_scalar_for(&c, &a, s, float_##name);      \
-        return lz_tracer_end(&c, b ? node_##name(&c, a, b) : NULL);                                \
+        lz_node *a = lz_tracer_in(&c, x);                                                          \
+        NODE_SCALAR_##range(name, s);                                                              \
+        return lz_tracer_end(&c, r);                                                               \
     }
 #include "ops/user_ops.def"

@@ -68,6 +68,8 @@ lz_node *lz_ew_reciprocal(lz_tracer *c, lz_node *x)
 
 lz_node *lz_ew_square(lz_tracer *c, lz_node *x)
 {
+    if (lz_tracer_dtype(x) == LZ_BOOL) /* ATen: pow(x, 2), and 2 is an integer */
+        x = TO(x, LZ_I64);
     return MUL(x, x);
 }
 

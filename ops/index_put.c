@@ -297,8 +297,9 @@ static lz_node *scatter_reduce(lz_tracer *c, lz_node *x, int64_t dim, lz_node *i
     lz_dtype d = lz_tracer_dtype(x);
     lz_node *base = x;
     if (!include_self)
-        base =
-            lz_tracer_scatter_along(c, LZ_OP_NONE, x, dim, index, number_at(c, d, r->start, index));
+        base = lz_tracer_scatter_along(
+            c, LZ_OP_NONE, x, dim, index,
+            lz_tracer_fill(c, lz_tracer_const(c, d, r->start, index), lz_tracer_shape(index)));
     lz_node *total = lz_tracer_scatter_along(c, r->op, base, dim, index, src);
     if (!total || strcmp(name, "mean") != 0)
         return total;

@@ -319,13 +319,24 @@ static lz_node *clamp(lz_tracer *c, lz_node *x, double lo, double hi)
     bool below = !isnan(lo), above = !isnan(hi);
     bool real = (below && (!isfinite(lo) || lo != trunc(lo))) ||
                 (above && (!isfinite(hi) || hi != trunc(hi)));
-    lz_node *l = below ? lz_tracer_scalar_for(c, &x, lo, real) : NULL,
-            *h = above ? lz_tracer_scalar_for(c, &x, hi, real) : NULL;
-    if (!below && !above)
+    lz_node *l = NULL, *h = NULL;
+    if (!x || (!below && !above))
         return x;
-    if (!below) /* saturates to the lowest value of an integer dtype */
+    if (real)
+        x = lz_tracer_float(c, x);
+    else if (type_of(x)->dtype == LZ_BOOL)
+        x = lz_tracer_convert(c, x, LZ_I64);
+    if (!x)
+        return NULL;
+    /* a bound beyond the integers of the dtype on its own side is none; on the other, LZ_ERANGE */
+    lz_dtype d = type_of(x)->dtype;
+    if (below && (lo > 0 || lz_dtype_holds(d, lo)))
+        l = lz_tracer_scalar_for(c, &x, lo, false, LZ_NUMBER_FITS);
+    else
         l = lz_tracer_const_like(c, x, -INFINITY);
-    if (!above)
+    if (above && (hi < 0 || lz_dtype_holds(d, hi)))
+        h = lz_tracer_scalar_for(c, &x, hi, false, LZ_NUMBER_FITS);
+    else
         h = lz_tracer_const_like(c, x, INFINITY);
     return lz_tracer_ew3(c, LZ_OP_CLAMP, l, x, h);
 }
@@ -408,7 +419,8 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
                               const lz_site *site)
 {
     BEGIN(name);
-    lz_node *n = lz_tracer_in(c, x), *s = lz_tracer_scalar_for(c, &n, v, want_float);
+    lz_node *n = lz_tracer_in(c, x),
+            *s = lz_tracer_scalar_for(c, &n, v, want_float, LZ_NUMBER_WRAPS);
     return lz_tracer_end(c, lz_tracer_ew2(c, op, n, s));
 }
 
@@ -446,6 +458,6 @@ lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
         return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_MULTIPLY, n, n));
     if (n && s == 0.5 && !lz_dtype_is_complex(type_of(n)->dtype))
         return lz_tracer_end(c, lz_tracer_ew1(c, LZ_OP_SQRT, lz_tracer_float(c, n)));
-    e = lz_tracer_scalar_for(c, &n, s, s < 0);
+    e = lz_tracer_scalar_for(c, &n, s, s < 0, LZ_NUMBER_FITS);
     return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_POWER, n, e));
 }

@@ -18,7 +18,9 @@ static lz_node *factor(lz_tracer *c, lz_node *x, double v, const char *what)
                 lz_dtype_name(lz_tracer_dtype(x)));
         return NULL;
     }
-    return ARG(x, v);
+    return x ? lz_tracer_fill(c, lz_tracer_scalar_wrapped(c, lz_tracer_dtype(x), v, x),
+                              lz_tracer_shape(x))
+             : NULL;
 }
 
 static lz_tensor *with_alpha(const char *name, lz_op op, lz_tensor *a, lz_tensor *b, double alpha,
@@ -145,7 +147,7 @@ lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mo
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_div_scalar_mode");
-    lz_node *x = IN(a), *y = lz_tracer_scalar_for(c, &x, b, !rounding_mode);
+    lz_node *x = IN(a), *y = lz_tracer_scalar_for(c, &x, b, !rounding_mode, LZ_NUMBER_FITS);
     return lz_tracer_end(c, y ? divided(c, x, y, rounding_mode) : NULL);
 }
 
@@ -153,7 +155,7 @@ lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *sit
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scalar_pow");
-    lz_node *x = IN(exponent), *b = lz_tracer_scalar_for(c, &x, base, false);
+    lz_node *x = IN(exponent), *b = lz_tracer_scalar_for(c, &x, base, false, LZ_NUMBER_FITS);
     return lz_tracer_end(c, b ? POW(b, x) : NULL);
 }
 
@@ -185,7 +187,13 @@ static lz_tensor *clamp_one(const char *name, lz_tensor *x, double bound, bool l
                             const lz_site *site)
 {
     BEGIN(name);
-    lz_node *n = IN(x), *b = lz_tracer_scalar_for(c, &n, bound, false);
+    lz_node *n = IN(x), *b;
+    lz_dtype d = lz_tracer_dtype(n);
+    /* beyond the integers of the dtype on its own side: no bound */
+    if (n && lz_dtype_is_int(d) && bound == trunc(bound) && isfinite(bound) &&
+        !lz_dtype_holds(d, bound) && low == (bound < 0))
+        return lz_tracer_end(c, n);
+    b = lz_tracer_scalar_for(c, &n, bound, false, LZ_NUMBER_FITS);
     if (!b || !lz_tracer_match(c, &n, &b))
         return lz_tracer_end(c, NULL);
     return lz_tracer_end(c, low ? CLAMP(b, n, K(n, INFINITY)) : CLAMP(K(n, -INFINITY), n, b));
@@ -273,6 +281,29 @@ lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o, const 
 
 /* ---- nearness ---- */
 
+static lz_node *as_u64(lz_tracer *c, lz_node *x)
+{
+    lz_attr_any a;
+    if (!x || lz_tracer_dtype(x) == LZ_U64)
+        return x;
+    lz_attr_init(&a, LZ_ATTR_dtype);
+    a.as_dtype.dtype = LZ_U64;
+    return lz_tracer_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &x, 1);
+}
+
+/* The difference of two integers is exact in u64, and so is its comparison with what is allowed,
+ * rounded down. */
+static lz_node *isclose_integers(lz_tracer *c, lz_node *a, lz_node *b, const lz_isclose_options *o)
+{
+    if (lz_tracer_dtype(a) != LZ_U64) {
+        a = TO(a, LZ_I64);
+        b = TO(b, LZ_I64);
+    }
+    lz_node *actual = SUB(as_u64(c, MAX(a, b)), as_u64(c, MIN(a, b))), *real = TO(b, LZ_F64);
+    lz_node *allowed = ADD(ARG(real, o->atol), ABS(MUL(real, ARG(real, o->rtol))));
+    return OR(EQ(a, b), LE(actual, TO(allowed, LZ_U64)));
+}
+
 static lz_node *isclose(lz_tracer *c, lz_node *a, lz_node *b, const lz_isclose_options *o)
 {
     if (!lz_tracer_match(c, &a, &b))
@@ -281,11 +312,8 @@ static lz_node *isclose(lz_tracer *c, lz_node *a, lz_node *b, const lz_isclose_o
         LZ_FAIL(LZ_EINVAL, "rtol %g, atol %g: they must not be negative", o->rtol, o->atol);
         return NULL;
     }
-    lz_dtype d = lz_tracer_dtype(a);
-    if (!lz_dtype_is_float(d)) {
-        a = TO(a, LZ_F64);
-        b = TO(b, LZ_F64);
-    }
+    if (lz_dtype_is_integral(lz_tracer_dtype(a)))
+        return isclose_integers(c, a, b, o);
     lz_node *close = EQ(a, b);
     a = lz_tracer_wide(c, a);
     b = lz_tracer_wide(c, b);

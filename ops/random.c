@@ -83,6 +83,15 @@ lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high
     return lz_tracer_end(c, low == high ? r : SEL(GE(r, ARG(r, high)), ARG(r, low), r));
 }
 
+/* Whether an integer dtype holds v, all of its 64 bits. */
+static bool holds(lz_dtype d, int64_t v)
+{
+    int bits = (int)lz_dtype_size(d) * 8;
+    if (!lz_dtype_is_signed(d))
+        return v >= 0 && (bits == 64 || v >> bits == 0);
+    return bits == 64 || v >> (bits - 1) == 0 || v >> (bits - 1) == -1;
+}
+
 lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
                          const lz_site *site)
 {
@@ -94,6 +103,11 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
     }
     if (low >= high) {
         LZ_FAIL(LZ_EINVAL, "from %" PRId64 " to below %" PRId64, low, high);
+        return lz_tracer_end(c, NULL);
+    }
+    if (lz_dtype_is_int(dtype) && !(holds(dtype, low) && holds(dtype, high - 1))) {
+        LZ_FAIL(LZ_ERANGE, "from %" PRId64 " to below %" PRId64 ": not all fit into %s", low, high,
+                lz_dtype_name(dtype));
         return lz_tracer_end(c, NULL);
     }
     lz_node *bits = lz_tracer_random_bits(c, LZ_U64, &shape, NULL);
@@ -126,6 +140,11 @@ lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
     BEGIN("lz_randperm");
     if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_type_get(dtype, &s)) {
         LZ_FAIL(n < 0 ? LZ_EINVAL : LZ_EDTYPE, "%" PRId64 " numbers of %s", n,
+                lz_dtype_name(dtype));
+        return lz_tracer_end(c, NULL);
+    }
+    if (n > 0 && lz_dtype_is_int(dtype) && !holds(dtype, n - 1)) {
+        LZ_FAIL(LZ_ERANGE, "%" PRId64 " numbers: %s does not hold all of them", n,
                 lz_dtype_name(dtype));
         return lz_tracer_end(c, NULL);
     }

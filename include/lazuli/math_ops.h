@@ -79,8 +79,8 @@ typedef struct lz_isclose_options {
     bool equal_nan LZ_DEFAULT(false); /* NaN is close to NaN */
 } lz_isclose_options;
 #define LZ_ISCLOSE_DEFAULTS .rtol = 1e-5, .atol = 1e-8
-/* a == b, or a - b is finite and |a - b| <= atol + rtol |b|. Any number dtype; integers are
- * compared in f64. */
+/* a == b, or a - b is finite and |a - b| <= atol + rtol |b|. Integers are
+ * compared exactly, with what is allowed rounded down. */
 LZ_API lz_tensor *lz_isclose_at(lz_tensor *a, lz_tensor *b, const lz_isclose_options *o,
                                 const lz_site *site);
 /* Whether lz_isclose is true of all elements: boolean, rank 0. */

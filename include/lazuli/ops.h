@@ -420,7 +420,7 @@ LZ_API lz_tensor *lz_softsign_at(lz_tensor *x, const lz_site *site);
 #define lz_softsign(x) lz_softsign_at((x), LZ_SITE)
 
 /* x times x.
- * any dtype -> the same. Source: ATen square. */
+ * numbers -> the same, booleans -> i64. Source: ATen square. */
 LZ_API lz_tensor *lz_square_at(lz_tensor *x, const lz_site *site);
 #define lz_square(x) lz_square_at((x), LZ_SITE)
 

@@ -16,10 +16,11 @@ LZ_API lz_tensor *lz_randn_like_at(lz_tensor *x, lz_dtype dtype, const lz_site *
 /* Uniform in [low, high), low <= high. Floats. */
 LZ_API lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high,
                                 const lz_site *site);
-/* Integral values, uniform in [low, high). Numbers. */
+/* Integral values, uniform in [low, high). Numbers. LZ_ERANGE: an integer dtype cannot hold all of
+ * them. */
 LZ_API lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
                                 const lz_site *site);
-/* 0 .. n - 1 in random order. Numbers. */
+/* 0 .. n - 1 in random order. Numbers. LZ_ERANGE: an integer dtype cannot hold n - 1. */
 LZ_API lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site);
 /* 1 with probability p, else 0; of the dtype and shape of p. Floats. */
 LZ_API lz_tensor *lz_bernoulli_at(lz_tensor *p, const lz_site *site);

@@ -42,19 +42,20 @@ LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site
  * whatever would compute or wait for a device gives LZ_ESTATE. */
 LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
                                       void (*release)(void *user), void *user, const lz_site *site);
-/* Every element is value. The number is a run-time argument: another one compiles nothing. */
+/* Every element is value. The number is a run-time argument: another one compiles nothing.
+ * LZ_ERANGE: an integer dtype cannot hold its whole part. */
 LZ_API lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site);
 /* Zeros, as a constant of the program: recorded, not uploaded. */
 LZ_API lz_tensor *lz_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Ones, as a constant of the program: recorded, not uploaded. */
 LZ_API lz_tensor *lz_ones_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* A number of rank 0. It is a run-time argument except 0, 1 and -1, which are constants of the
- * program. */
+ * program. LZ_ERANGE as lz_full. */
 LZ_API lz_tensor *lz_scalar_at(lz_dtype dtype, double value, const lz_site *site);
 /* Each element is its index along dim. Not boolean. */
 LZ_API lz_tensor *lz_iota_at(lz_dtype dtype, lz_shape shape, int64_t dim, const lz_site *site);
 /* ATen arange: ceil((end-start)/step) elements; integers and floats. LZ_EINVAL: step does not lead
- * to end */
+ * to end; LZ_ERANGE: the dtype cannot hold all of them */
 LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step,
                                const lz_site *site);
 /* Random numbers: Philox4x32-10 from the device's seed (lz_manual_seed); the same on every device.

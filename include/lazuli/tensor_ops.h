@@ -140,7 +140,8 @@ LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype 
 /* a where cond is not 0, else b. All three broadcast. */
 LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);
 /* min(max(x, lo), hi); a bound that is NaN is none; NaN in x stays. The gradient at the bounds is
- * 1. */
+ * 1. LZ_ERANGE: an integer x cannot hold the result (lo above all integers of the dtype, hi below
+ * them). */
 LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);
 /* x converted to dtype. To an integer: truncates, saturates, NaN gives 0; to boolean: x != 0. */
 LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
@@ -159,8 +160,9 @@ LZ_API lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 LZ_API lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
 /* ---- scalar operands: the number is a run-time argument (0, 1 and -1 are constants), so changing
- * it never recompiles. It is converted to x's dtype, saturating; with a fraction it turns an
- * integer or boolean x into f32, without one a boolean x into i64 ---- */
+ * it never recompiles. It is converted to x's dtype, modulo the range of an integer one; with a
+ * fraction it turns an integer or boolean x into f32, without one a boolean x into i64. LZ_ERANGE:
+ * beyond 64 bits ---- */
 /* x + s. */
 LZ_API lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site);
 /* x - s. */
@@ -169,7 +171,8 @@ LZ_API lz_tensor *lz_sub_scalar_at(lz_tensor *x, double s, const lz_site *site);
 LZ_API lz_tensor *lz_mul_scalar_at(lz_tensor *x, double s, const lz_site *site);
 /* x / s. Floats. */
 LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);
-/* x to the power s. 2 and 0.5 are part of the program: x * x, sqrt(x). s < 0: floats. */
+/* x to the power s. 2 and 0.5 are part of the program: x * x, sqrt(x). s < 0: floats. LZ_ERANGE: an
+ * integer x cannot hold s. */
 LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 
 #define lz_matmul(a, b) lz_matmul_at((a), (b), LZ_SITE)

@@ -256,15 +256,39 @@ lz_node *lz_tracer_const(lz_tracer *c, lz_dtype d, double v, const lz_node *like
 
 lz_node *lz_tracer_argument(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
 {
+    if (!lz_tracer_number_fits(d, v))
+        return NULL;
     return host_scalar(c, LZ_NODE_SCALAR, d, v, like);
+}
+
+/* 0, 1 and -1 are part of the program. */
+static lz_node_kind kind_of(double v)
+{
+    bool special = (v == 0 && !signbit(v)) || v == 1 || v == -1;
+    return special && !lz_cfg_bool(LZ_OPT_NO_SPECIAL_SCALARS) ? LZ_NODE_CONST : LZ_NODE_SCALAR;
 }
 
 lz_node *lz_tracer_scalar(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
 {
-    bool special = (v == 0 && !signbit(v)) || v == 1 || v == -1;
-    return host_scalar(
-        c, special && !lz_cfg_bool(LZ_OPT_NO_SPECIAL_SCALARS) ? LZ_NODE_CONST : LZ_NODE_SCALAR, d,
-        v, like);
+    return lz_tracer_number_fits(d, v) ? host_scalar(c, kind_of(v), d, v, like) : NULL;
+}
+
+lz_node *lz_tracer_scalar_wrapped(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
+{
+    static const lz_shape scalar;
+    unsigned char bytes[LZ_NODE_IMM] = {0};
+    if (!lz_dtype_is_int(d))
+        return lz_tracer_scalar(c, d, v, like);
+    if (!(v >= -0x1p63 && v < 0x1p64)) {
+        LZ_FAIL(LZ_ERANGE, "%g has more than 64 bits", v);
+        return NULL;
+    }
+    lz_dev *dev = lz_tracer_dev(c, like);
+    const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
+    if (!t)
+        return NULL;
+    lz_elem_set_i64(d, bytes, 0, v < 0 ? (int64_t)v : (int64_t)(uint64_t)v);
+    return lz_tracer_own(c, lz_node_new_host(kind_of(v), t, bytes, dev, c->site));
 }
 
 lz_node *lz_tracer_fill(lz_tracer *c, lz_node *scalar, const lz_shape *s)

@@ -52,11 +52,13 @@ lz_node *lz_tracer_ew1(lz_tracer *c, lz_op op, lz_node *a);
 lz_node *lz_tracer_ew2(lz_tracer *c, lz_op op, lz_node *a, lz_node *b); /* equal types */
 lz_node *lz_tracer_ew3(lz_tracer *c, lz_op op, lz_node *a, lz_node *b, lz_node *d);
 
-/* numbers. const: part of the program. argument: passed at run time. scalar: an argument unless it
- * is 0, 1 or -1 */
+/* numbers. const: part of the program, saturates. argument: passed at run time. scalar: an argument
+ * unless it is 0, 1 or -1. LZ_ERANGE for one of the last two that an integer dtype cannot hold. */
 lz_node *lz_tracer_const(lz_tracer *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tracer_argument(lz_tracer *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tracer_scalar(lz_tracer *c, lz_dtype d, double v, const lz_node *like);
+/* The same, modulo the range of an integer dtype; LZ_ERANGE beyond 64 bits. */
+lz_node *lz_tracer_scalar_wrapped(lz_tracer *c, lz_dtype d, double v, const lz_node *like);
 lz_node *lz_tracer_const_like(lz_tracer *c, lz_node *x, double v); /* of x's dtype and shape */
 lz_node *lz_tracer_fill(lz_tracer *c, lz_node *scalar,
                         const lz_shape *shape); /* a scalar broadcast */
@@ -102,7 +104,19 @@ lz_node *lz_tracer_float(lz_tracer *c, lz_node *x);
 /* A dimension of a tensor of this rank, from the end when negative. false with LZ_ERANGE recorded.
  * A scalar has dimension 0 and -1 as in ATen. */
 bool lz_tracer_dim(int64_t dim, int32_t rank, int64_t *out);
+/* What an operation makes of a number that the integer dtype of its operand cannot hold. */
+typedef enum lz_number_range {
+    LZ_NUMBER_WRAPS, /* the result is modulo the range, so the number is, too */
+    LZ_NUMBER_FITS,  /* LZ_ERANGE */
+    LZ_NUMBER_SHIFTS /* bits to shift by: any number outside of the width does */
+} lz_number_range;
 /* The value of an elementwise scalar operand: of x's dtype, or of the float that the number
  * needs. */
-lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float);
+lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
+                              lz_number_range range);
+/* Whether the dtype holds the whole part of v: every dtype but the integers does. */
+bool lz_dtype_holds(lz_dtype d, double v);
+bool lz_tracer_number_fits(lz_dtype d, double v); /* the same; false with LZ_ERANGE recorded */
+/* x compared with the exact number: no dtype of x rounds it, none saturates it. */
+lz_node *lz_tracer_compare_number(lz_tracer *c, lz_comparison_direction dir, lz_node *x, double v);
 #endif

@@ -173,19 +173,3 @@ bool lz_tracer_dim(int64_t dim, int32_t rank, int64_t *out)
     *out = dim < 0 ? dim + n : dim;
     return true;
 }
-
-lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float)
-{
-    if (!*x)
-        return NULL;
-    lz_dtype d = lz_node_type(*x)->dtype;
-    bool integral = isfinite(v) && v == trunc(v);
-    if (!lz_dtype_is_float(d) && !lz_dtype_is_complex(d)) {
-        if (want_float || !integral)
-            d = LZ_F32;
-        else if (d == LZ_BOOL)
-            d = LZ_I64;
-        *x = lz_tracer_convert(c, *x, d);
-    }
-    return *x ? lz_tracer_fill(c, lz_tracer_scalar(c, d, v, *x), &lz_node_type(*x)->shape) : NULL;
-}

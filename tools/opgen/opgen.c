@@ -39,7 +39,7 @@ static const char *const scalars[] = {
 #define LZ_UNARY(...)
 #define LZ_BINARY(...)
 #define LZ_COMPARE(...)
-#define LZ_WITH_SCALAR(name) #name,
+#define LZ_WITH_SCALAR(name, range) #name,
 #include "ops/user_ops.def"
 };
 enum { NUM_SCALARS = sizeof scalars / sizeof *scalars };
