@@ -86,6 +86,7 @@ typedef struct lz_inflater {
     struct z_stream_s *z;
     const uint8_t *p, *end; /* what was not given to zlib yet */
     int state;              /* zlib's last word */
+    bool gzip;              /* members may follow each other */
 } lz_inflater;
 lz_status lz_inflate_begin(lz_inflater *f, const void *p, size_t n, bool gzip, const char *name);
 /* The next n bytes; fewer where the data end or are damaged. */
@@ -108,6 +109,7 @@ typedef struct lz_archive_entry {
     uint64_t full_bytes; /* npz: without compression */
     uint32_t crc;
     uint16_t method; /* 0 stored, 8 deflated */
+    uint8_t in_byte; /* safetensors: elements of the header's shape in a byte, or 1 */
 } lz_archive_entry;
 /* What is kept of it: a header with very many arrays must not take much more memory than its text.
  * The rest is read from the header again when the array is asked for. */

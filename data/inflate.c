@@ -6,7 +6,7 @@ enum { PIECE = 1 << 30, FIRST_BYTES = 4 << 20 };
 
 lz_status lz_inflate_begin(lz_inflater *f, const void *p, size_t n, bool gzip, const char *name)
 {
-    *f = (lz_inflater){.p = p, .end = (const uint8_t *)p + n};
+    *f = (lz_inflater){.p = p, .end = (const uint8_t *)p + n, .gzip = gzip};
     f->z = lz_calloc(1, sizeof *f->z);
     f->state = f->z ? inflateInit2(f->z, gzip ? MAX_WBITS + 16 : -MAX_WBITS) : Z_MEM_ERROR;
     if (f->state == Z_OK)
@@ -16,11 +16,31 @@ lz_status lz_inflate_begin(lz_inflater *f, const void *p, size_t n, bool gzip, c
     return LZ_FAIL(LZ_EMEM, "%s: no memory to decompress", name);
 }
 
+/* Behind a gzip member may be zeros, and more members: the data are those of all (RFC 1952, 2.2).
+ */
+static bool next_member(lz_inflater *f)
+{
+    z_stream *z = f->z;
+    if (!f->gzip || f->state != Z_STREAM_END)
+        return false;
+    const uint8_t *p = z->avail_in ? z->next_in : f->p;
+    while (p < f->end && *p == 0)
+        p++;
+    bool more = f->end - p > 1 && p[0] == 0x1f && p[1] == 0x8b;
+    if (p == f->end || more) {
+        f->p = p;
+        z->avail_in = 0;
+    }
+    if (more)
+        f->state = inflateReset(z);
+    return more && f->state == Z_OK;
+}
+
 size_t lz_inflate_read(lz_inflater *f, void *out, size_t n)
 {
     z_stream *z = f->z;
     size_t got = 0;
-    while (f->state == Z_OK && got < n) {
+    while (got < n && (f->state == Z_OK || next_member(f))) {
         if (!z->avail_in) {
             z->next_in = (Bytef *)f->p;
             z->avail_in = f->end - f->p < PIECE ? (uInt)(f->end - f->p) : PIECE;

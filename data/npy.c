@@ -233,7 +233,7 @@ lz_status lz_npy_parse(const lz_view *v, const char *name, lz_array *out)
 {
     lz_npy_head h;
     LZ_TRY(lz_npy_parse_head(v->data, v->len, name, &h));
-    if (v->len - h.at != h.nbytes)
+    if (v->len - h.at < h.nbytes) /* what follows them is not the array's, as numpy.load has it */
         return LZ_FAIL(LZ_ECORRUPT, "%s: %zu bytes of elements, the header says %zu", name,
                        v->len - h.at, h.nbytes);
     if (!h.swapped && !h.fortran)

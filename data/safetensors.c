@@ -15,12 +15,24 @@ static const struct name {
     const char *text;
     lz_dtype dtype;
 } dtypes[] = {
-    {"BOOL", LZ_BOOL},      {"U8", LZ_U8},   {"I8", LZ_I8},
-    {"U16", LZ_U16},        {"I16", LZ_I16}, {"F16", LZ_F16},
-    {"BF16", LZ_BF16},      {"U32", LZ_U32}, {"I32", LZ_I32},
-    {"F32", LZ_F32},        {"U64", LZ_U64}, {"I64", LZ_I64},
-    {"F64", LZ_F64},        {"C64", LZ_C64}, {"F8_E4M3", LZ_F8E4M3FN},
+    {"BOOL", LZ_BOOL},
+    {"U8", LZ_U8},
+    {"I8", LZ_I8},
+    {"U16", LZ_U16},
+    {"I16", LZ_I16},
+    {"F16", LZ_F16},
+    {"BF16", LZ_BF16},
+    {"U32", LZ_U32},
+    {"I32", LZ_I32},
+    {"F32", LZ_F32},
+    {"U64", LZ_U64},
+    {"I64", LZ_I64},
+    {"F64", LZ_F64},
+    {"C64", LZ_C64},
+    {"F8_E4M3", LZ_F8E4M3FN},
     {"F8_E5M2", LZ_F8E5M2},
+    {"F8_E8M0", LZ_U8},
+    {"F4", LZ_U8}, /* read as bytes; F4: two numbers in each */
 };
 
 /* The format's name of a dtype; NULL: it has none. */

@@ -18,6 +18,7 @@ enum {
 typedef struct place {
     const char *path, *name; /* name: for messages */
     size_t len;              /* bytes of elements in the file */
+    bool listed;             /* what no array can hold is no mistake: it is not asked for */
 } place;
 
 /* A mistake of the JSON text comes before others. */
@@ -31,11 +32,13 @@ static lz_status read_dtype(const place *w, lz_json *j, lz_archive_entry *e)
 {
     char text[24] = "(none)";
     size_t len;
-    if (lz_json_peek(j) == '"')
+    bool named = lz_json_peek(j) == '"';
+    if (named)
         (void)lz_json_short(j, text, sizeof text, &len);
     LZ_TRY(lz_json_status(j, w->path));
     e->dtype = lz_safetensors_dtype(text);
-    return e->dtype != LZ_DTYPE_NONE
+    e->in_byte = strcmp(text, "F4") == 0 ? 2 : 1;
+    return e->dtype != LZ_DTYPE_NONE || (w->listed && named)
                ? LZ_OK
                : LZ_FAIL(LZ_EDTYPE, "%s: \"%.100s\" is of the unknown dtype %.20s", w->path,
                          w->name, text);
@@ -65,7 +68,9 @@ static lz_status read_shape(const place *w, lz_json *j, lz_archive_entry *e)
             e->shape.dims[e->shape.rank++] = v;
     }
     LZ_TRY(lz_json_status(j, w->path));
-    if (n > LZ_MAX_RANK)
+    if (n > LZ_MAX_RANK && w->listed)
+        e->shape.rank = -1;
+    else if (n > LZ_MAX_RANK)
         return LZ_FAIL(LZ_ESHAPE, "%s: \"%.100s\" has %zu dimensions: a tensor has at most %d",
                        w->path, w->name, n, LZ_MAX_RANK);
     return LZ_OK;
@@ -80,6 +85,22 @@ static lz_status read_range(const place *w, lz_json *j, int64_t range[2])
     return good && n == 2 && !j->why ? LZ_OK : wrong(w, j, LZ_EPARSE, "has no data_offsets");
 }
 
+/* The extents in bytes. */
+static lz_status pack(const place *w, lz_archive_entry *e, bool *holds)
+{
+    int64_t *last = e->shape.rank > 0 ? &e->shape.dims[e->shape.rank - 1] : NULL;
+    if (e->in_byte == 1)
+        return LZ_OK;
+    *holds = last && *last % e->in_byte == 0;
+    if (*holds)
+        *last /= e->in_byte;
+    return *holds || w->listed
+               ? LZ_OK
+               : LZ_FAIL(LZ_ESHAPE,
+                         "%s: \"%.100s\" has %d numbers in a byte, and rows that end inside one",
+                         w->path, w->name, e->in_byte);
+}
+
 static lz_status check_range(const place *w, const int64_t range[2], lz_archive_entry *e)
 {
     int64_t a = range[0], b = range[1];
@@ -87,8 +108,12 @@ static lz_status check_range(const place *w, const int64_t range[2], lz_archive_
         return LZ_FAIL(LZ_ECORRUPT,
                        "%s: the bytes %" PRId64 "..%" PRId64 " of \"%.100s\" are not within %zu",
                        w->path, a, b, w->name, w->len);
-    size_t need;
-    LZ_TRY(lz_data_size(e->dtype, &e->shape, w->name, &need));
+    size_t need = (size_t)(b - a);
+    bool holds = e->dtype != LZ_DTYPE_NONE && e->shape.rank >= 0;
+    if (holds)
+        LZ_TRY(pack(w, e, &holds));
+    if (holds)
+        LZ_TRY(lz_data_size(e->dtype, &e->shape, w->name, &need));
     if ((uint64_t)(b - a) != need)
         return LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" has %" PRId64 " bytes, its shape says %zu",
                        w->path, w->name, b - a, need);
@@ -170,7 +195,7 @@ static lz_status keep(const header *h, const lz_json *j, const char *at, texts *
 static lz_status add_tensor(header *h, lz_json *j, const char *key, const char *shown, size_t len)
 {
     lz_archive_file *f = &h->a->files.data[h->file];
-    const place w = {h->a->path, shown, h->len};
+    const place w = {h->a->path, shown, h->len, true};
     lz_archive_entry e;
     lz_archive_row r = {.where = (uint64_t)(j->p - (const char *)f->view.data),
                         .name = (uint32_t)h->names.used,
@@ -381,7 +406,7 @@ lz_status lz_safetensors_entry(const lz_archive *a, const lz_archive_row *r, lz_
         return LZ_FAIL(LZ_ECORRUPT, "%s: the header has changed", a->path);
     const char *at = (const char *)v->data + r->where;
     lz_json j = lz_json_of(at, start - r->where);
-    const place w = {a->path, lz_archive_row_name(a, r), v->len - start};
+    const place w = {a->path, lz_archive_row_name(a, r), v->len - start, false};
     LZ_TRY(read_tensor(&w, &j, out));
     out->at += start;
     return LZ_OK;

@@ -24,6 +24,7 @@ static const uint32_t END = 0x06054b50, LOCATOR = 0x07064b50, END64 = 0x06064b50
 
 typedef struct directory {
     uint64_t at, nbytes, count;
+    uint64_t prefix; /* bytes before the archive, from whose begin its places count */
 } directory;
 
 static lz_status find_directory(const lz_view *v, const char *path, directory *d)
@@ -39,15 +40,21 @@ static lz_status find_directory(const lz_view *v, const char *path, directory *d
             return LZ_FAIL(LZ_EPARSE, "%s: not a zip file", path);
     }
     const uint8_t *e = v->data + i;
-    *d = (directory){lz_le32(e + 16), lz_le32(e + 12), lz_le16(e + 10)};
+    *d = (directory){lz_le32(e + 16), lz_le32(e + 12), lz_le16(e + 10), 0};
     if (i >= LOCATOR_LEN && lz_le32(e - LOCATOR_LEN) == LOCATOR) {
-        uint64_t at = lz_le64(e - LOCATOR_LEN + 8);
+        uint64_t at = lz_le64(e - LOCATOR_LEN + 8), before = i - LOCATOR_LEN;
+        if (before >= END64_LEN && lz_le32(v->data + before - END64_LEN) == END64)
+            at = before - END64_LEN; /* there may be a prefix */
         if (at > v->len || v->len - at < END64_LEN || lz_le32(v->data + at) != END64)
             return LZ_FAIL(LZ_ECORRUPT, "%s: the zip file's 64-bit end is not where it should be",
                            path);
         const uint8_t *q = v->data + at;
-        *d = (directory){lz_le64(q + 48), lz_le64(q + 40), lz_le64(q + 32)};
+        *d = (directory){lz_le64(q + 48), lz_le64(q + 40), lz_le64(q + 32), 0};
+        i = at;
     }
+    if (d->nbytes <= i && d->at < i - d->nbytes && d->count &&
+        lz_le32(v->data + i - d->nbytes) == CENTRAL)
+        d->prefix = i - d->nbytes - d->at;
     if (d->at > v->len || d->nbytes > v->len - d->at || d->count > d->nbytes / CENTRAL_LEN)
         return LZ_FAIL(LZ_ECORRUPT, "%s: a zip directory of %" PRIu64 " bytes at %" PRIu64, path,
                        d->nbytes, d->at);
@@ -191,6 +198,9 @@ lz_status lz_zip_parse(lz_archive *a, lz_view v)
         return LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
     }
     LZ_TRY(find_directory(&v, a->path, &d));
+    lz_view *own = &a->files.data[a->files.len - 1].view;
+    own->data += d.prefix;
+    own->len -= d.prefix;
     LZ_TRY(walk(a, &d, 0, &count, &nbytes));
     if (count > UINT32_MAX / 2 || nbytes > UINT32_MAX)
         return LZ_FAIL(LZ_ERANGE, "%s: %" PRIu64 " arrays", a->path, count);

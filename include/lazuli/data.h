@@ -63,8 +63,8 @@ LZ_API lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_s
 /* The same from n bytes in memory, which are copied. `name` stands for the file in messages. */
 LZ_API lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name, lz_array *out,
                                   const lz_site *site);
-/* IDX, the format of MNIST, plain or compressed by gzip: u8, i8, i16, i32, f32, f64. Source:
- * http://yann.lecun.com/exdb/mnist. */
+/* IDX, the format of MNIST, plain or compressed by gzip (of several members, too): u8, i8, i16,
+ * i32, f32, f64. Source: http://yann.lecun.com/exdb/mnist. */
 LZ_API lz_status lz_idx_read_at(const char *path, lz_array *out, const lz_site *site);
 /* CIFAR's binary version: images u8 [N, 3, 32, 32], labels u8 [N]. fine: the file is CIFAR-100's,
  * which has two labels an image; the second is read.
@@ -99,10 +99,13 @@ LZ_API lz_status lz_bytes_read_at(const char *path, lz_array *out, const lz_site
 typedef struct lz_archive lz_archive;
 /* Opens NumPy's zip of .npy files for reading: NULL with an error recorded. Members may be stored
  * or deflated, also zip64; checksums are compared when an array is read. Names are without ".npy".
+ * Other data may stand before the archive.
  * Source: APPNOTE.TXT 6.3. */
 LZ_API lz_archive *lz_npz_open_at(const char *path, const lz_site *site);
 /* Opens FILE.safetensors for reading, or the JSON index of a checkpoint in several files
  * (FILE.index.json), whose files stand in the index's own folder: NULL with an error recorded.
+ * F8_E8M0 and F4 are read as u8, two numbers of F4 in each; a tensor of another dtype that Lazuli
+ * has not, or of too many dimensions, is listed, and refused when it is asked for.
  * Source: https://github.com/huggingface/safetensors. */
 LZ_API lz_archive *lz_safetensors_open_at(const char *path, const lz_site *site);
 #define lz_npz_open(path) lz_npz_open_at((path), LZ_SITE)
