@@ -36,26 +36,38 @@ static lz_tensor *outer_rim(const lz_vjp *v)
     return MUL(lz_v1(v, "sqrt", a), lz_v1(v, "sqrt", b));
 }
 
-/* sqrt(x^2 + 1), which is |x| where 1 is below the rounding of the square: before that overflows */
-static lz_tensor *root_above(const lz_vjp *v)
+/* Where 1 is below the rounding of the square of a real number, before that overflows. */
+static lz_tensor *is_far(const lz_vjp *v, lz_tensor *size)
 {
     lz_dtype d = v->sig->opnd[0]->dtype;
-    if (lz_dtype_is_complex(d))
+    return lz_v_cmp(v, LZ_HLO_GT, size, C(d == LZ_F64 ? 0x1p28 : d == LZ_F32 ? 0x1p14 : 128));
+}
+
+/* sqrt(x^2 + 1), which far away is |x| */
+static lz_tensor *root_above(const lz_vjp *v)
+{
+    if (lz_dtype_is_complex(v->sig->opnd[0]->dtype))
         return lz_v1(v, "sqrt", ADD(MUL(X, X), C(1)));
-    lz_tensor *a = lz_v1(v, "abs", X);
-    lz_tensor *far = lz_v_cmp(v, LZ_HLO_GT, a,
-                              C(d == LZ_F64   ? 0x1p28
-                                : d == LZ_F32 ? 0x1p14
-                                              : 128));
+    lz_tensor *a = lz_v1(v, "abs", X), *far = is_far(v, a);
     lz_tensor *x = lz_v3(v, "select", far, C(1), X);
     return lz_v3(v, "select", far, a, lz_v1(v, "sqrt", ADD(MUL(x, x), C(1))));
+}
+
+/* g / (x^2 + 1), which far away is g / x / x */
+static lz_tensor *over_square(const lz_vjp *v)
+{
+    if (lz_dtype_is_complex(v->sig->opnd[0]->dtype))
+        return DIV(G, CJ(ADD(MUL(X, X), C(1))));
+    lz_tensor *far = is_far(v, lz_v1(v, "abs", X));
+    lz_tensor *x = lz_v3(v, "select", far, C(1), X), *y = lz_v3(v, "select", far, X, C(1));
+    return lz_v3(v, "select", far, DIV(DIV(G, y), y), DIV(G, ADD(MUL(x, x), C(1))));
 }
 
 RULE1(acos, NEG(DIV(G, CJ(rim(v)))))
 RULE1(acosh, DIV(G, CJ(outer_rim(v))))
 RULE1(asin, DIV(G, CJ(rim(v))))
 RULE1(asinh, DIV(G, CJ(root_above(v))))
-RULE1(atan, DIV(G, CJ(ADD(MUL(X, X), C(1)))))
+RULE1(atan, over_square(v))
 RULE1(atanh, DIV(G, CJ(MUL(SUB(C(1), X), ADD(C(1), X)))))
 RULE1(cosh, MUL(G, CJ(lz_v1(v, "chlo.sinh", X))))
 RULE1(sinh, MUL(G, CJ(lz_v1(v, "chlo.cosh", X))))

@@ -133,7 +133,7 @@ lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *si
 }
 
 /* log(sum(exp(x - m))) + m with m the largest, or 0 where that is infinite. m cancels, so it has no
- * gradient. */
+ * gradient. Of nothing but -infinity it is that, and the gradient 0. */
 static lz_node *logsumexp(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
@@ -146,8 +146,11 @@ static lz_node *logsumexp(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
                                             m, lz_tracer_const_like(c, m, 0)));
     lz_node *e = lz_tracer_ew1(c, LZ_OP_EXPONENTIAL,
                                lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, lz_tracer_spread(c, &r, m, x)));
-    lz_node *s = lz_tracer_ew2(
-        c, LZ_OP_ADD, lz_tracer_ew1(c, LZ_OP_LOG, lz_tracer_combine(c, &r, LZ_OP_ADD, e)), m);
+    lz_node *s = lz_tracer_combine(c, &r, LZ_OP_ADD, e);
+    lz_node *none = lz_tracer_compare(c, LZ_CMP_EQ, s, lz_tracer_const_like(c, s, 0));
+    s = lz_tracer_ew3(c, LZ_OP_SELECT, none, lz_tracer_const_like(c, s, 1), s);
+    s = lz_tracer_ew2(c, LZ_OP_ADD, lz_tracer_ew1(c, LZ_OP_LOG, s), m);
+    s = lz_tracer_ew3(c, LZ_OP_SELECT, none, lz_tracer_const_like(c, s, -INFINITY), s);
     return lz_tracer_convert(c, lz_tracer_reduced(c, &r, s), d);
 }
 
