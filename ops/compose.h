@@ -114,6 +114,8 @@ lz_node *lz_tracer_strided_positions(lz_tracer *c, const lz_node *x, const lz_sh
 /* slice_update.c: zeros around and between */
 lz_node *lz_tracer_pad(lz_tracer *c, lz_node *x, const lz_ints *low, const lz_ints *high,
                        const lz_ints *interior);
+/* statistics.c: sqrt with gradient 0 at 0, for norms. */
+lz_node *lz_tracer_root(lz_tracer *c, lz_node *x);
 /* elementwise_math.c: the logarithm of base^a + base^b to that base; base: its logarithm. */
 lz_node *lz_tracer_log_add(lz_tracer *c, lz_node *a, lz_node *b, double base);
 /* view.c: elements [.., i, i + offset] of dimensions d1 and d2, which go; the new one is the

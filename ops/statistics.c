@@ -11,9 +11,10 @@ static lz_node *divide_by(lz_tracer *c, lz_node *x, double n)
     return DIV(x, K(x, n));
 }
 
-/* sqrt with gradient 0 at 0. */
-static lz_node *root(lz_tracer *c, lz_node *x)
+lz_node *lz_tracer_root(lz_tracer *c, lz_node *x)
 {
+    if (!x)
+        return NULL;
     lz_node *zero = K(x, 0), *at0 = EQ(x, zero);
     return SEL(at0, zero, SQRT(SEL(at0, K(x, 1), x)));
 }
@@ -33,7 +34,7 @@ static lz_tensor *deviation(const char *name, bool std, lz_tensor *x, lz_tensor 
         lz_node *e = SUB(n, lz_tracer_spread(c, &r, m, n));
         v = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, MUL(e, e)),
                       fmax(0, (double)r.n - r.correction));
-        v = TO(lz_tracer_reduced(c, &r, std ? root(c, v) : v), d);
+        v = TO(lz_tracer_reduced(c, &r, std ? lz_tracer_root(c, v) : v), d);
         m = TO(lz_tracer_reduced(c, &r, m), d);
     }
     lz_tracer_also(c, m, mean);
@@ -236,7 +237,7 @@ static lz_node *norm(lz_tracer *c, lz_node *x, double p, const lz_reduced_dims *
     if (p == 1)
         return lz_tracer_combine(c, r, LZ_OP_ADD, a);
     if (p == 2)
-        return root(c, lz_tracer_combine(c, r, LZ_OP_ADD, MUL(x, x)));
+        return lz_tracer_root(c, lz_tracer_combine(c, r, LZ_OP_ADD, MUL(x, x)));
     lz_node *zero = K(x, 0), *at0 = EQ(a, zero);
     lz_node *power = POW(p > 0 ? SEL(at0, K(x, 1), a) : a, K(x, p));
     lz_node *s = lz_tracer_combine(c, r, LZ_OP_ADD, p > 0 ? SEL(at0, zero, power) : power);

@@ -251,6 +251,10 @@ static lz_tensor *v_norm_3(lz_tensor *x)
 {
     return lz_linalg_vector_norm(x, .ord = 3);
 }
+static lz_tensor *v_norm_fro(lz_tensor *x)
+{
+    return lz_linalg_matrix_norm(lz_reshape(x, LZ_SHAPE(1, lz_numel(x))), "fro", false);
+}
 static lz_tensor *v_normalize(lz_tensor *x)
 {
     return weighed(lz_normalize(x, 2, 0, 1e-12));
