@@ -82,6 +82,11 @@ lz_op lz_op_from_text(const char *text, size_t n)
     return LZ_OP_NONE;
 }
 
+bool lz_op_is_scalar(lz_op op)
+{
+    return lz_op_get(op)->cls == LZ_CLASS_EW || op == LZ_OP_BITCAST_CONVERT;
+}
+
 bool lz_op_accepts(lz_op op, lz_dtype d)
 {
     if ((unsigned)d >= LZ_DTYPE_COUNT || d == LZ_DTYPE_NONE)

@@ -98,6 +98,8 @@ lz_op lz_op_from_text(const char *text, size_t n);
 /* A step of its own on whole arrays in memory, in no kernel. */
 bool lz_op_is_step(lz_op op);
 bool lz_op_accepts(lz_op op, lz_dtype d); /* the dtypes column */
+/* What is done to single elements: the elementwise rows, and a bit cast that keeps the width. */
+bool lz_op_is_scalar(lz_op op);
 static inline bool lz_op_has(lz_op op, uint32_t flag)
 {
     return (lz_op_get(op)->flags & flag) != 0;

@@ -189,6 +189,12 @@ Ev lz_emit_convert(em *e, const lz_ew *w, const Ev *a)
     return lz_emit_cast(e, w->out, w->in[0], a[0]);
 }
 
+Ev lz_emit_bits(em *e, const lz_ew *w, const Ev *a)
+{
+    Val m = em_to_mem(e, w->in[0], a[0].v);
+    return real(em_from_mem(e, w->out, BITS(m, em_like(e, em_mem(e, w->out), m))));
+}
+
 /* Rounds the bits of a float to fewer, as XLA does: to nearest even, overflow gives infinity, and
  * when the exponent shrinks what is below the smallest normal value becomes 0. NaN stays, except
  * that no mantissa bits can hold one. */

@@ -10,6 +10,7 @@ static lz_emit_fn *const rules[LZ_OP_COUNT] = {
     [LZ_OP_##E] = lz_emit_##emit,
 #define LZ_OP(...)
 #include "ir/ops.def"
+    [LZ_OP_BITCAST_CONVERT] = lz_emit_bits,
 };
 
 /* ---- values ---- */

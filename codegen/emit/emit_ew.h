@@ -24,6 +24,7 @@ typedef Ev lz_emit_fn(em *e, const lz_ew *w, const Ev *a);
     extern lz_emit_fn lz_emit_##emit;
 #define LZ_OP(...)
 #include "ir/ops.def"
+lz_emit_fn lz_emit_bits; /* bitcast_convert to a dtype of the same width */
 
 /* Emits one op: operands of different lane counts (1 or n) are brought to the larger. */
 Ev lz_emit_ew(em *e, lz_op op, const lz_attr *attr, lz_dtype out, const lz_dtype *in, const Ev *a);

@@ -114,6 +114,10 @@ lz_status lz_ref_eval_scalar(lz_op op, const lz_attr *attr, lz_dtype out, const 
                              const void *const *opnd, void *result)
 {
     lz_ref_ew_fn *fn = lz_ref_ew_get(op);
+    if (op == LZ_OP_BITCAST_CONVERT && lz_dtype_size(out) == lz_dtype_size(in[0])) {
+        memcpy(result, opnd[0], lz_dtype_size(out));
+        return LZ_OK;
+    }
     if (!fn)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s is not elementwise", lz_op_get(op)->text);
     lz_ref_ew e = {.op = op, .attr = attr, .out = out, .dst = result, .n = 1};

@@ -312,7 +312,7 @@ static void take_ew(dec *d, lz_sop *s)
 {
     s->op = take_op(d);
     const lz_op_info *info = lz_op_get(s->op);
-    if (s->op == LZ_OP_NONE || info->cls != LZ_CLASS_EW) {
+    if (s->op == LZ_OP_NONE || !lz_op_is_scalar(s->op)) {
         d->r.failed = true;
         return;
     }

@@ -166,7 +166,7 @@ static lz_status op(parser *s, lz_op *out)
     const char *w;
     size_t n = word(s, &w);
     *out = n ? lz_op_from_text(w, n) : LZ_OP_NONE;
-    if (*out != LZ_OP_NONE && lz_op_get(*out)->cls == LZ_CLASS_EW)
+    if (*out != LZ_OP_NONE && lz_op_is_scalar(*out))
         return LZ_OK;
     s->p = w;
     return wrong(s, "expected an elementwise operation");

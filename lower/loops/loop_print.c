@@ -105,7 +105,7 @@ static void print_ew(lz_buf *b, const lz_sop *s)
     lz_buf_puts(b, lz_op_get(s->op)->text);
     for (int i = 0; i < lz_sop_arity(s); i++)
         lz_buf_printf(b, "%s%%%d", i ? ", " : " ", o[i]);
-    if (s->attr && s->attr->kind != LZ_ATTR_none && s->op != LZ_OP_CONVERT) {
+    if (s->attr && s->attr->kind != LZ_ATTR_none && s->attr->kind != LZ_ATTR_dtype) {
         lz_buf_putc(b, ' ');
         lz_ewattr_print(b, s->attr);
     }

@@ -65,6 +65,11 @@ static bool rule_convert(const lz_sop *s, const lz_dtype *in)
     (void)in;
     return !s->attr || LZ_ATTR(dtype, s->attr)->dtype == s->dtype;
 }
+static bool rule_bits(const lz_sop *s, const lz_dtype *in)
+{
+    return rule_convert(s, in) && lz_dtype_size(in[0]) == lz_dtype_size(s->dtype) &&
+           !lz_dtype_is_complex(in[0]) && !lz_dtype_is_complex(s->dtype);
+}
 static bool rule_compare(const lz_sop *s, const lz_dtype *in)
 {
     return s->dtype == LZ_BOOL && in[0] == in[1];
@@ -82,6 +87,7 @@ static const dtype_rule rules[LZ_OP_COUNT] = {
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, ...) [LZ_OP_##E] = rule_##infer,
 #define LZ_OP(...)
 #include "ir/ops.def"
+    [LZ_OP_BITCAST_CONVERT] = rule_bits,
 };
 
 static lz_status check_ew(const ctx *c, uint32_t i, const lz_sop *s, const lz_sop *sops)

@@ -141,3 +141,79 @@ func.func @sorted_by_distance() {
   check.expect_eq_const %s, dense<[1.0, -4.0, 3.0, -2.0]> : tensor<4xf32>
   func.return
 }
+// ---- bits ----
+func.func @by_bits() {
+  %x = stablehlo.constant dense<[3.0, -1.0, 2.0, -0.0, 0.0]> : tensor<5xf32>
+  %y = "stablehlo.sort"(%x) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %i = stablehlo.bitcast_convert %a : (tensor<f32>) -> tensor<ui32>
+    %j = stablehlo.bitcast_convert %b : (tensor<f32>) -> tensor<ui32>
+    %p = stablehlo.compare LT, %i, %j, UNSIGNED : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<5xf32>) -> tensor<5xf32>
+  %bits = stablehlo.bitcast_convert %y : (tensor<5xf32>) -> tensor<5xui32>
+  check.expect_eq_const %bits, dense<[0, 1073741824, 1077936128, 2147483648, 3212836864]> : tensor<5xui32>
+  func.return
+}
+func.func @total_order() {
+  %x = stablehlo.constant dense<[1.0, 0xFFC0, -2.0, -0.0, 0.0, 0x7F80]> : tensor<6xbf16>
+  %y = "stablehlo.sort"(%x) ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %zero = stablehlo.constant dense<0> : tensor<i16>
+    %most = stablehlo.constant dense<32767> : tensor<i16>
+    %i = stablehlo.bitcast_convert %a : (tensor<bf16>) -> tensor<i16>
+    %j = stablehlo.bitcast_convert %b : (tensor<bf16>) -> tensor<i16>
+    %in = stablehlo.compare LT, %i, %zero, SIGNED : (tensor<i16>, tensor<i16>) -> tensor<i1>
+    %jn = stablehlo.compare LT, %j, %zero, SIGNED : (tensor<i16>, tensor<i16>) -> tensor<i1>
+    %if = stablehlo.xor %i, %most : tensor<i16>
+    %jf = stablehlo.xor %j, %most : tensor<i16>
+    %is = stablehlo.select %in, %if, %i : tensor<i1>, tensor<i16>
+    %js = stablehlo.select %jn, %jf, %j : tensor<i1>, tensor<i16>
+    %p = stablehlo.compare LT, %is, %js, SIGNED : (tensor<i16>, tensor<i16>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<6xbf16>) -> tensor<6xbf16>
+  %bits = stablehlo.bitcast_convert %y : (tensor<6xbf16>) -> tensor<6xui16>
+  check.expect_eq_const %bits, dense<[65472, 49152, 32768, 0, 16256, 32640]> : tensor<6xui16>
+  func.return
+}
+func.func @bits_of_sums() {
+  %x = stablehlo.constant dense<[1.5, -2.0, 4.0, 8.0]> : tensor<4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.reduce"(%x, %z) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %i = stablehlo.bitcast_convert %a : (tensor<f32>) -> tensor<i32>
+    %j = stablehlo.bitcast_convert %b : (tensor<f32>) -> tensor<i32>
+    %m = stablehlo.xor %i, %j : tensor<i32>
+    %f = stablehlo.bitcast_convert %m : (tensor<i32>) -> tensor<f32>
+    stablehlo.return %f : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %rb = stablehlo.bitcast_convert %r : (tensor<f32>) -> tensor<ui32>
+  check.expect_eq_const %rb, dense<0xFE400000> : tensor<ui32>
+  %w = "stablehlo.reduce_window"(%x, %z) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %i = stablehlo.bitcast_convert %a : (tensor<f32>) -> tensor<i32>
+    %j = stablehlo.bitcast_convert %b : (tensor<f32>) -> tensor<i32>
+    %m = stablehlo.or %i, %j : tensor<i32>
+    %f = stablehlo.bitcast_convert %m : (tensor<i32>) -> tensor<f32>
+    stablehlo.return %f : tensor<f32>
+  }) {window_dimensions = array<i64: 1>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  check.expect_eq %w, %x : tensor<4xf32>
+  %i0 = stablehlo.constant dense<[[3], [0]]> : tensor<2x1xi32>
+  %u = stablehlo.constant dense<[-0.0, -0.0]> : tensor<2xf32>
+  %s = "stablehlo.scatter"(%x, %i0, %u) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %i = stablehlo.bitcast_convert %a : (tensor<f32>) -> tensor<i32>
+    %j = stablehlo.bitcast_convert %b : (tensor<f32>) -> tensor<i32>
+    %m = stablehlo.xor %i, %j : tensor<i32>
+    %f = stablehlo.bitcast_convert %m : (tensor<i32>) -> tensor<f32>
+    stablehlo.return %f : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
+  check.expect_eq_const %s, dense<[-1.5, -2.0, 4.0, -8.0]> : tensor<4xf32>
+  %v = "stablehlo.map"(%x) ({
+  ^bb0(%a: tensor<f32>):
+    %i = stablehlo.bitcast_convert %a : (tensor<f32>) -> tensor<i32>
+    stablehlo.return %i : tensor<i32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xi32>
+  check.expect_eq_const %v, dense<[1069547520, 3221225472, 1082130432, 1090519040]> : tensor<4xi32>
+  func.return
+}

@@ -178,7 +178,6 @@ static const row npys[] = {
     {NPY("'<f4'", "False", "(2,)") "  \n", 8, LZ_OK, ""},
     {NPY("'<f4'", "False", "(2,0)"), 0, LZ_OK, ""},
     {NPY("'<f4'", "False", "(2,)"), 7, LZ_ECORRUPT, "says 8"},
-    {NPY("'<f4'", "False", "(2,)"), 9, LZ_OK, ""},
     {NPY("'|O'", "False", "(2,)"), 8, LZ_EDTYPE, "object"},
     {NPY("'O'", "False", "(2,)"), 8, LZ_EDTYPE, "object"},
     {NPY("'<U4'", "False", "(2,)"), 8, LZ_EDTYPE, "<U4"},
