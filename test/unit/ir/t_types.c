@@ -347,7 +347,11 @@ START_TEST(literals_hold_and_compare)
     ck_assert_int_eq(lz_elem_get_i64(LZ_I64, c->data, 0), INT64_MIN);
     lz_literal *e = lz_literal_new(get(LZ_F64, 2, (int64_t[]){0, 3}));
     ck_assert_ptr_nonnull(e->data);
-    ck_assert_uint_eq((uintptr_t)e->data % 64, 0);
+    ck_assert_uint_eq((uintptr_t)e->data % 16, 0);
+    lz_literal *wide = lz_literal_new(get(LZ_F64, 2, (int64_t[]){1, 3}));
+    ck_assert_ptr_nonnull(wide);
+    ck_assert_uint_eq((uintptr_t)wide->data % 64, 0);
+    lz_literal_release(wide);
     float v[3] = {1, NAN, -3};
     lz_literal *l = lz_literal_copy_from(get(LZ_F32, 1, (int64_t[]){3}), v),
                *m = lz_literal_copy_from(l->type, l->data);
