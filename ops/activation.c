@@ -57,7 +57,8 @@ lz_node *lz_ew_mish(lz_tracer *c, lz_node *x)
 
 lz_node *lz_ew_softsign(lz_tracer *c, lz_node *x)
 {
-    return DIV(x, ADD(ABS(x), K(x, 1)));
+    lz_node *a = ABS(x);
+    return DIV(x, TO(ADD(a, K(a, 1)), lz_tracer_dtype(x)));
 }
 
 lz_node *lz_ew_tanhshrink(lz_tracer *c, lz_node *x)

@@ -3,8 +3,6 @@
 #include "ops/compose.h"
 #include <lazuli/complex_ops.h>
 
-#define RE(x) lz_tracer_ew1(c, LZ_OP_REAL, (x))
-#define IM(x) lz_tracer_ew1(c, LZ_OP_IMAG, (x))
 #define COMPLEX(re, im) lz_tracer_ew2(c, LZ_OP_COMPLEX, (re), (im))
 
 static bool is_complex(const lz_node *x)

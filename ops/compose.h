@@ -34,6 +34,8 @@
 #define CEIL(a) lz_tracer_ew1(c, LZ_OP_CEIL, (a))
 #define FINITE(a) lz_tracer_ew1(c, LZ_OP_IS_FINITE, (a))
 #define SIGN(a) lz_tracer_ew1(c, LZ_OP_SIGN, (a))
+#define RE(a) lz_tracer_ew1(c, LZ_OP_REAL, (a))
+#define IM(a) lz_tracer_ew1(c, LZ_OP_IMAG, (a))
 #define EQ(a, b) lz_tracer_compare(c, LZ_CMP_EQ, (a), (b))
 #define NE(a, b) lz_tracer_compare(c, LZ_CMP_NE, (a), (b))
 #define LT(a, b) lz_tracer_compare(c, LZ_CMP_LT, (a), (b))
@@ -57,6 +59,30 @@ static inline lz_node *lz_tracer_arg_like(lz_tracer *c, lz_node *x, double v)
 static inline lz_node *lz_tracer_is_nan(lz_tracer *c, lz_node *x)
 {
     return NE(x, x);
+}
+
+/* False with LZ_EDTYPE recorded: an operation that complex numbers do not have. */
+static inline bool lz_tracer_is_real(const lz_node *x)
+{
+    if (!x || !lz_dtype_is_complex(lz_node_type(x)->dtype))
+        return x != NULL;
+    LZ_FAIL(LZ_EDTYPE, "the operand is %s: it is not defined for complex numbers",
+            lz_dtype_name(lz_node_type(x)->dtype));
+    return false;
+}
+
+/* x x, of a complex number the square of its magnitude. */
+static inline lz_node *lz_tracer_magnitude2(lz_tracer *c, lz_node *x)
+{
+    if (x && lz_dtype_is_complex(lz_node_type(x)->dtype))
+        return ADD(MUL(RE(x), RE(x)), MUL(IM(x), IM(x)));
+    return MUL(x, x);
+}
+
+/* The dtype of magnitudes. */
+static inline lz_dtype lz_tracer_real_dtype(lz_dtype d)
+{
+    return lz_dtype_is_complex(d) ? lz_dtype_part(d) : d;
 }
 
 /* The value of x as a stop-gradient: for shifts and scales that cancel again and need no

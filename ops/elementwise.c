@@ -1,10 +1,11 @@
 /* elementwise.c - the elementwise functions of include/lazuli/ops.h: one per row of
  * ops/user_ops.def, by the row's kind. */
 #include "ops/elementwise.h"
-#include "ops/reduce_builder.h"
+#include "ops/compose.h"
 #include <lazuli/ops.h>
 
 typedef enum kind { KEEP, WHOLE, FLOAT, BOOL, BITS, SHIFT } kind;
+typedef enum part { REAL, COMPLEX } part;
 
 static bool is_bits(lz_dtype d)
 {
@@ -85,6 +86,8 @@ static lz_node *binary(lz_tracer *c, lz_op op, kind k, lz_node *a, lz_node *b)
 {
     if (!prepare_both(c, k, &a, &b))
         return NULL;
+    if ((op == LZ_OP_MAXIMUM || op == LZ_OP_MINIMUM) && !lz_tracer_is_real(a))
+        return NULL;
     if (op == LZ_OP_SHIFT_RIGHT_ARITHMETIC && lz_dtype_is_unsigned(lz_node_type(a)->dtype))
         op = LZ_OP_SHIFT_RIGHT_LOGICAL;
     return lz_tracer_ew2(c, op, a, b);
@@ -92,7 +95,10 @@ static lz_node *binary(lz_tracer *c, lz_op op, kind k, lz_node *a, lz_node *b)
 
 static lz_node *compare(lz_tracer *c, lz_comparison_direction dir, lz_node *a, lz_node *b)
 {
-    return lz_tracer_match(c, &a, &b) ? lz_tracer_compare(c, dir, a, b) : NULL;
+    bool ordered = dir != LZ_CMP_EQ && dir != LZ_CMP_NE;
+    if (!lz_tracer_match(c, &a, &b) || (ordered && !lz_tracer_is_real(a)))
+        return NULL;
+    return lz_tracer_compare(c, dir, a, b);
 }
 
 /* The result of a composite in the dtype of its operands, unless its kind gives another. */
@@ -101,8 +107,11 @@ static lz_node *narrow(lz_tracer *c, lz_node *r, lz_dtype d)
     return r && lz_dtype_is_float(lz_node_type(r)->dtype) ? lz_tracer_convert(c, r, d) : r;
 }
 
-static lz_node *unary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_node *), lz_node *x)
+static lz_node *unary_of(lz_tracer *c, kind k, part p, lz_node *(*f)(lz_tracer *, lz_node *),
+                         lz_node *x)
 {
+    if (!x || (p == REAL && !lz_tracer_is_real(x)))
+        return NULL;
     if (x && k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
         return x;
     if (!(x = prepare(c, k, x)))
@@ -111,9 +120,11 @@ static lz_node *unary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_nod
     return k == FLOAT ? narrow(c, f(c, lz_tracer_wide(c, x)), d) : f(c, x);
 }
 
-static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_node *, lz_node *),
-                          lz_node *a, lz_node *b)
+static lz_node *binary_of(lz_tracer *c, kind k, part p,
+                          lz_node *(*f)(lz_tracer *, lz_node *, lz_node *), lz_node *a, lz_node *b)
 {
+    if (!a || !b || (p == REAL && !(lz_tracer_is_real(a) && lz_tracer_is_real(b))))
+        return NULL;
     if (!prepare_both(c, k, &a, &b))
         return NULL;
     lz_dtype d = lz_node_type(a)->dtype;
@@ -138,15 +149,15 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
         return compare(c, LZ_CMP_##DIR, a, b);                                                     \
     }                                                                                              \
     enum { direction_##name = LZ_CMP_##DIR };
-#define LZ_UNARY_OF(name, kind, takes, doc)                                                        \
+#define LZ_UNARY_OF(name, kind, part, takes, doc)                                                  \
     static lz_node *node_##name(lz_tracer *c, lz_node *x)                                          \
     {                                                                                              \
-        return unary_of(c, kind, lz_ew_##name, x);                                                 \
+        return unary_of(c, kind, part, lz_ew_##name, x);                                           \
     }
-#define LZ_BINARY_OF(name, kind, takes, doc)                                                       \
+#define LZ_BINARY_OF(name, kind, part, takes, doc)                                                 \
     static lz_node *node_##name(lz_tracer *c, lz_node *a, lz_node *b)                              \
     {                                                                                              \
-        return binary_of(c, kind, lz_ew_##name, a, b);                                             \
+        return binary_of(c, kind, part, lz_ew_##name, a, b);                                       \
     }                                                                                              \
     enum { float_##name = kind == FLOAT };
 #include "ops/user_ops.def"
@@ -170,9 +181,9 @@ static lz_node *binary_of(lz_tracer *c, kind k, lz_node *(*f)(lz_tracer *, lz_no
         return lz_tracer_end(&c, y ? node_##name(&c, x, y) : NULL);                                \
     }
 #define LZ_UNARY(name, OP, kind, doc) PUBLIC_UNARY(name)
-#define LZ_UNARY_OF(name, kind, takes, doc) PUBLIC_UNARY(name)
+#define LZ_UNARY_OF(name, kind, part, takes, doc) PUBLIC_UNARY(name)
 #define LZ_BINARY(name, OP, kind, doc) PUBLIC_BINARY(name)
-#define LZ_BINARY_OF(name, kind, takes, doc) PUBLIC_BINARY(name)
+#define LZ_BINARY_OF(name, kind, part, takes, doc) PUBLIC_BINARY(name)
 #define LZ_COMPARE(name, DIR, doc) PUBLIC_BINARY(name)
 #define NODE_SCALAR_WRAPS(name, s)                                                                 \
     lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_WRAPS);                   \

@@ -7,8 +7,8 @@
 #define LZ_UNARY(...)
 #define LZ_BINARY(...)
 #define LZ_COMPARE(...)
-#define LZ_UNARY_OF(name, kind, takes, doc) lz_node *lz_ew_##name(lz_tracer *c, lz_node *x);
-#define LZ_BINARY_OF(name, kind, takes, doc)                                                       \
+#define LZ_UNARY_OF(name, kind, part, takes, doc) lz_node *lz_ew_##name(lz_tracer *c, lz_node *x);
+#define LZ_BINARY_OF(name, kind, part, takes, doc)                                                 \
     lz_node *lz_ew_##name(lz_tracer *c, lz_node *a, lz_node *b);
 #include "ops/user_ops.def"
 #endif

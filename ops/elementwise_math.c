@@ -16,8 +16,20 @@ lz_node *lz_ew_rad2deg(lz_tracer *c, lz_node *x)
     return MUL(x, K(x, 180 / M_PI));
 }
 
+/* The real factor v times each part: the product by v + 0i makes NaN of an infinite part. */
+static lz_node *scaled(lz_tracer *c, lz_node *x, double v)
+{
+    if (!x || !lz_dtype_is_complex(lz_tracer_dtype(x)))
+        return MUL(x, K(x, v));
+    lz_node *re = RE(x), *im = IM(x);
+    return lz_tracer_ew2(c, LZ_OP_COMPLEX, MUL(re, K(re, v)), MUL(im, K(im, v)));
+}
+
 lz_node *lz_ew_exp2(lz_tracer *c, lz_node *x)
 {
+    lz_dtype d = lz_tracer_dtype(x);
+    if (lz_dtype_is_complex(d)) /* of c64 in f64, where the product's rounding does not count */
+        return TO(EXP(scaled(c, TO(x, LZ_C128), M_LN2)), d);
     return POW(K(x, 2), x);
 }
 
@@ -33,7 +45,8 @@ lz_node *lz_ew_frac(lz_tracer *c, lz_node *x)
 
 lz_node *lz_ew_isinf(lz_tracer *c, lz_node *x)
 {
-    return EQ(ABS(x), K(x, INFINITY));
+    lz_node *a = ABS(x);
+    return EQ(a, K(a, INFINITY));
 }
 
 lz_node *lz_ew_isposinf(lz_tracer *c, lz_node *x)
@@ -53,12 +66,12 @@ lz_node *lz_ew_isnan(lz_tracer *c, lz_node *x)
 
 lz_node *lz_ew_log2(lz_tracer *c, lz_node *x)
 {
-    return MUL(LOG(x), K(x, M_LOG2E));
+    return scaled(c, LOG(x), M_LOG2E);
 }
 
 lz_node *lz_ew_log10(lz_tracer *c, lz_node *x)
 {
-    return MUL(LOG(x), K(x, M_LOG10E));
+    return scaled(c, LOG(x), M_LOG10E);
 }
 
 lz_node *lz_ew_reciprocal(lz_tracer *c, lz_node *x)

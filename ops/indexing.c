@@ -320,7 +320,9 @@ static lz_node *clamp(lz_tracer *c, lz_node *x, double lo, double hi)
     bool real = (below && (!isfinite(lo) || lo != trunc(lo))) ||
                 (above && (!isfinite(hi) || hi != trunc(hi)));
     lz_node *l = NULL, *h = NULL;
-    if (!x || (!below && !above))
+    if (!lz_tracer_is_real(x))
+        return NULL;
+    if (!below && !above)
         return x;
     if (real)
         x = lz_tracer_float(c, x);
@@ -354,6 +356,8 @@ lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
  * of it). */
 static lz_node *relu(lz_tracer *c, lz_node *x)
 {
+    if (!lz_tracer_is_real(x))
+        return NULL;
     lz_node *zero = lz_tracer_const_like(c, x, 0);
     return lz_tracer_ew3(c, LZ_OP_SELECT, lz_tracer_compare(c, LZ_CMP_LE, x, zero), zero, x);
 }
@@ -456,7 +460,7 @@ lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
     lz_node *n = lz_tracer_in(c, x), *e;
     if (n && s == 2 && type_of(n)->dtype != LZ_BOOL)
         return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_MULTIPLY, n, n));
-    if (n && s == 0.5 && !lz_dtype_is_complex(type_of(n)->dtype))
+    if (n && s == 0.5)
         return lz_tracer_end(c, lz_tracer_ew1(c, LZ_OP_SQRT, lz_tracer_float(c, n)));
     e = lz_tracer_scalar_for(c, &n, s, s < 0, LZ_NUMBER_FITS);
     return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_POWER, n, e));

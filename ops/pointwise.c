@@ -169,6 +169,8 @@ static lz_node *clamp(lz_tracer *c, lz_node *x, lz_node *lo, lz_node *hi)
         LZ_FAIL(LZ_ENULL, "both bounds are NULL");
         return NULL;
     }
+    if (!lz_tracer_is_real(x) || (lo && !lz_tracer_is_real(lo)) || (hi && !lz_tracer_is_real(hi)))
+        return NULL;
     if (lo && hi ? !match3(c, &x, &lo, &hi) : !lz_tracer_match(c, &x, lo ? &lo : &hi))
         return NULL;
     x = lo ? MAX(x, lo) : x;
@@ -188,6 +190,8 @@ static lz_tensor *clamp_one(const char *name, lz_tensor *x, double bound, bool l
 {
     BEGIN(name);
     lz_node *n = IN(x), *b;
+    if (!lz_tracer_is_real(n))
+        return lz_tracer_end(c, NULL);
     lz_dtype d = lz_tracer_dtype(n);
     /* beyond the integers of the dtype on its own side: no bound */
     if (n && lz_dtype_is_int(d) && bound == trunc(bound) && isfinite(bound) &&
@@ -264,19 +268,27 @@ static double largest(lz_dtype d)
                          : 3.3895313892515355e38;
 }
 
+static lz_node *numbers(lz_tracer *c, lz_node *n, const lz_nan_to_num_options *p)
+{
+    lz_dtype d = lz_tracer_dtype(n);
+    double top = p->posinf != 0 || p->posinf_zero ? p->posinf : largest(d);
+    double bottom = p->neginf != 0 || p->neginf_zero ? p->neginf : -largest(d);
+    lz_node *r = SEL(lz_ew_isneginf(c, n), ARG(n, bottom), n);
+    r = SEL(lz_ew_isposinf(c, n), ARG(n, top), r);
+    return SEL(IS_NAN(n), ARG(n, p->nan), r);
+}
+
 lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_nan_to_num");
     OPTIONS(lz_nan_to_num_options, p, .nan = 0);
     lz_node *n = p ? IN(x) : NULL;
-    if (!n || !lz_dtype_is_float(lz_tracer_dtype(n)))
-        return lz_tracer_end(c, n);
-    double top = p->posinf != 0 || p->posinf_zero ? p->posinf : largest(lz_tracer_dtype(n));
-    double bottom = p->neginf != 0 || p->neginf_zero ? p->neginf : -largest(lz_tracer_dtype(n));
-    lz_node *r = SEL(lz_ew_isneginf(c, n), ARG(n, bottom), n);
-    r = SEL(lz_ew_isposinf(c, n), ARG(n, top), r);
-    return lz_tracer_end(c, SEL(IS_NAN(n), ARG(n, p->nan), r));
+    if (n && lz_dtype_is_complex(lz_tracer_dtype(n)))
+        n = lz_tracer_ew2(c, LZ_OP_COMPLEX, numbers(c, RE(n), p), numbers(c, IM(n), p));
+    else if (n && lz_dtype_is_float(lz_tracer_dtype(n)))
+        n = numbers(c, n, p);
+    return lz_tracer_end(c, n);
 }
 
 /* ---- nearness ---- */
@@ -319,8 +331,8 @@ static lz_node *isclose(lz_tracer *c, lz_node *a, lz_node *b, const lz_isclose_o
     b = lz_tracer_wide(c, b);
     if (o->equal_nan)
         close = OR(close, AND(IS_NAN(a), IS_NAN(b)));
-    lz_node *allowed = ADD(ARG(a, o->atol), ABS(MUL(b, ARG(a, o->rtol))));
-    lz_node *actual = ABS(SUB(a, b));
+    lz_node *actual = ABS(SUB(a, b)), *size = ABS(b);
+    lz_node *allowed = ADD(ARG(size, o->atol), MUL(size, ARG(size, o->rtol)));
     return OR(close, AND(FINITE(actual), LE(actual, allowed)));
 }
 

@@ -63,7 +63,7 @@ lz_tensor *lz_mean_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *s
 static lz_node *extreme(lz_tracer *c, lz_op op, lz_node *x, const lz_reduce_options *o)
 {
     lz_reduced_dims r;
-    if (!x || !lz_tracer_reduction(x, o, &r))
+    if (!lz_tracer_is_real(x) || !lz_tracer_reduction(x, o, &r))
         return NULL;
     if (r.n == 0) {
         LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the %s",
@@ -120,9 +120,10 @@ static lz_node *variance(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
     lz_node *m = lz_tracer_spread(
         c, &r, divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, x), (double)r.n), x);
     lz_node *e = lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, m);
-    lz_node *v = lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_ew2(c, LZ_OP_MULTIPLY, e, e));
+    lz_node *v = lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_magnitude2(c, e));
     return lz_tracer_convert(
-        c, lz_tracer_reduced(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))), d);
+        c, lz_tracer_reduced(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))),
+        lz_tracer_real_dtype(d));
 }
 
 lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)

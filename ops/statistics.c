@@ -32,9 +32,9 @@ static lz_tensor *deviation(const char *name, bool std, lz_tensor *x, lz_tensor 
         n = lz_tracer_wide(c, n);
         m = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, n), (double)r.n);
         lz_node *e = SUB(n, lz_tracer_spread(c, &r, m, n));
-        v = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, MUL(e, e)),
+        v = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_magnitude2(c, e)),
                       fmax(0, (double)r.n - r.correction));
-        v = TO(lz_tracer_reduced(c, &r, std ? lz_tracer_root(c, v) : v), d);
+        v = TO(lz_tracer_reduced(c, &r, std ? lz_tracer_root(c, v) : v), lz_tracer_real_dtype(d));
         m = TO(lz_tracer_reduced(c, &r, m), d);
     }
     lz_tracer_also(c, m, mean);
@@ -74,7 +74,7 @@ lz_tensor *lz_aminmax_at(lz_tensor *x, lz_tensor **max, const lz_reduce_options 
     if (n && lz_tracer_reduction(n, o, &r)) {
         if (r.n == 0) {
             LZ_FAIL(LZ_ESHAPE, "the reduced dimensions are empty: nothing is the smallest");
-        } else {
+        } else if (lz_tracer_is_real(n)) {
             low = lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, LZ_OP_MINIMUM, n));
             high = lz_tracer_reduced(c, &r, lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, n));
         }
@@ -224,7 +224,8 @@ static lz_node *norm(lz_tracer *c, lz_node *x, double p, const lz_reduced_dims *
         return NULL;
     }
     if (p == 0)
-        return lz_tracer_combine(c, r, LZ_OP_ADD, TO(NE(x, K(x, 0)), lz_tracer_dtype(x)));
+        return lz_tracer_combine(c, r, LZ_OP_ADD,
+                                 TO(NE(x, K(x, 0)), lz_tracer_real_dtype(lz_tracer_dtype(x))));
     lz_node *a = ABS(x);
     if (isinf(p)) {
         if (r->n == 0) {
@@ -237,9 +238,9 @@ static lz_node *norm(lz_tracer *c, lz_node *x, double p, const lz_reduced_dims *
     if (p == 1)
         return lz_tracer_combine(c, r, LZ_OP_ADD, a);
     if (p == 2)
-        return lz_tracer_root(c, lz_tracer_combine(c, r, LZ_OP_ADD, MUL(x, x)));
-    lz_node *zero = K(x, 0), *at0 = EQ(a, zero);
-    lz_node *power = POW(p > 0 ? SEL(at0, K(x, 1), a) : a, K(x, p));
+        return lz_tracer_root(c, lz_tracer_combine(c, r, LZ_OP_ADD, lz_tracer_magnitude2(c, x)));
+    lz_node *zero = K(a, 0), *at0 = EQ(a, zero);
+    lz_node *power = POW(p > 0 ? SEL(at0, K(a, 1), a) : a, K(a, p));
     lz_node *s = lz_tracer_combine(c, r, LZ_OP_ADD, p > 0 ? SEL(at0, zero, power) : power);
     lz_node *s0 = EQ(s, K(s, 0));
     lz_node *n = POW(p > 0 ? SEL(s0, K(s, 1), s) : s, K(s, 1 / p));
@@ -253,14 +254,21 @@ lz_tensor *lz_linalg_vector_norm_at(lz_tensor *x, const lz_norm_options *o, cons
     BEGIN("lz_linalg_vector_norm");
     OPTIONS(lz_norm_options, p, LZ_NORM_DEFAULTS);
     lz_node *n = p ? IN(x) : NULL;
-    if (n && p->dtype && !lz_dtype_is_float(p->dtype)) {
-        LZ_FAIL(LZ_EDTYPE, "dtype %s: norms are floats", lz_dtype_name(p->dtype));
+    if (n && p->dtype && !lz_dtype_is_float(p->dtype) && !lz_dtype_is_complex(p->dtype)) {
+        LZ_FAIL(LZ_EDTYPE, "dtype %s: norms are of floats and complex numbers",
+                lz_dtype_name(p->dtype));
+        n = NULL;
+    }
+    if (n && lz_dtype_is_complex(lz_tracer_dtype(n)) && p->dtype &&
+        !lz_dtype_is_complex(p->dtype)) {
+        LZ_FAIL(LZ_EDTYPE, "dtype %s of %s: it would drop imaginary parts", lz_dtype_name(p->dtype),
+                lz_dtype_name(lz_tracer_dtype(n)));
         n = NULL;
     }
     n = lz_tracer_float(c, n && p->dtype ? TO(n, p->dtype) : n);
     if (!n || !lz_tracer_reduction_of(n, &p->dims, p->keepdim, &r))
         return lz_tracer_end(c, NULL);
-    lz_dtype d = lz_tracer_dtype(n);
+    lz_dtype d = lz_tracer_real_dtype(lz_tracer_dtype(n));
     return lz_tracer_end(
         c, TO(lz_tracer_reduced(c, &r, norm(c, lz_tracer_wide(c, n), p->ord, &r)), d));
 }
@@ -286,7 +294,7 @@ static lz_node *renorm(lz_tracer *c, lz_node *x, double p, int64_t dim, double m
         return NULL;
     lz_node *n = norm(c, x, p, &r), *most = ARG(n, maxnorm);
     lz_node *f = SEL(GT(n, most), DIV(most, ADD(n, K(n, 1e-7))), K(n, 1));
-    return TO(MUL(x, lz_tracer_spread(c, &r, f, x)), d);
+    return TO(MUL(x, lz_tracer_spread(c, &r, TO(f, lz_tracer_dtype(x)), x)), d);
 }
 
 lz_tensor *lz_renorm_at(lz_tensor *x, double p, int64_t dim, double maxnorm, const lz_site *site)
@@ -304,7 +312,7 @@ lz_tensor *lz_dist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
     lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
     if (!y || !lz_tracer_match(c, &x, &y))
         return lz_tracer_end(c, NULL);
-    lz_dtype d = lz_tracer_dtype(x);
+    lz_dtype d = lz_tracer_real_dtype(lz_tracer_dtype(x));
     lz_node *e = SUB(lz_tracer_wide(c, x), lz_tracer_wide(c, y));
     return lz_tracer_end(c,
                          e && lz_tracer_reduction(e, NULL, &r) ? TO(norm(c, e, p, &r), d) : NULL);
@@ -332,11 +340,11 @@ static lz_node *cdist(lz_tracer *c, lz_node *a, lz_node *b, double p)
     b = lz_tracer_unsqueeze(c, b, -3);
     if (!a || !b || !lz_tracer_match(c, &a, &b))
         return NULL;
-    lz_dtype d = lz_tracer_dtype(a);
+    lz_dtype d = lz_tracer_real_dtype(lz_tracer_dtype(a));
     lz_node *e = SUB(lz_tracer_wide(c, a), lz_tracer_wide(c, b));
     if (!e || !lz_tracer_reduction_of(e, &(lz_dims){1, {-1}}, false, &r))
         return NULL;
-    return TO(nothing ? lz_tracer_combine(c, &r, LZ_OP_ADD, e) : norm(c, e, p, &r), d);
+    return TO(nothing ? lz_tracer_combine(c, &r, LZ_OP_ADD, ABS(e)) : norm(c, e, p, &r), d);
 }
 
 lz_tensor *lz_cdist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site)
@@ -398,7 +406,7 @@ lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, doub
     lz_reduced_dims r;
     BEGIN("lz_cosine_similarity");
     lz_node *x = lz_tracer_float(c, IN(a)), *y = x ? lz_tracer_float(c, IN(b)) : NULL;
-    if (!y || !lz_tracer_match(c, &x, &y) ||
+    if (!y || !lz_tracer_match(c, &x, &y) || !lz_tracer_is_real(x) ||
         !lz_tracer_reduction_of(x, &(lz_dims){1, {dim}}, false, &r))
         return lz_tracer_end(c, NULL);
     lz_dtype d = lz_tracer_dtype(x);

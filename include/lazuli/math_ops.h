@@ -67,7 +67,7 @@ typedef struct lz_nan_to_num_options {
     bool neginf_zero LZ_DEFAULT(false); /* neginf is meant to be 0 */
 } lz_nan_to_num_options;
 /* x with NaN and infinities replaced; the gradient there is 0. Integers and booleans as they
- * are. */
+ * are; complex numbers part by part. */
 LZ_API lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o,
                                    const lz_site *site);
 

@@ -51,21 +51,23 @@ typedef struct lz_norm_options {
     lz_dtype dtype LZ_DEFAULT(LZ_DTYPE_NONE); /* x is converted to it first */
 } lz_norm_options;
 #define LZ_NORM_DEFAULTS .ord = 2
-/* (sum |x|^ord)^(1/ord). The gradient is 0 where the norm is 0. ord is part of the program. */
+/* (sum |x|^ord)^(1/ord), real also of complex numbers. The gradient is 0 where the norm is 0. ord
+ * is part of the program. */
 LZ_API lz_tensor *lz_linalg_vector_norm_at(lz_tensor *x, const lz_norm_options *o,
                                            const lz_site *site);
 /* Every slice along dim whose p-norm is above maxnorm is scaled down to it. p > 0, maxnorm >= 0,
  * rank 2 or more. */
 LZ_API lz_tensor *lz_renorm_at(lz_tensor *x, double p, int64_t dim, double maxnorm,
                                const lz_site *site);
-/* p-norm of a - b, broadcast; rank 0 */
+/* p-norm of a - b, broadcast; rank 0, real */
 LZ_API lz_tensor *lz_dist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site);
 /* p-norms of the differences of rows: [.., P, M], [.., R, M] -> [.., P, R], other dimensions
  * broadcast. p >= 0. */
 LZ_API lz_tensor *lz_cdist_at(lz_tensor *a, lz_tensor *b, double p, const lz_site *site);
 /* rows of [N, M] with those after them: [N (N - 1) / 2] */
 LZ_API lz_tensor *lz_pdist_at(lz_tensor *x, double p, const lz_site *site);
-/* Along dim: sum(a b) / (max(|a|, eps) max(|b|, eps)); a and b broadcast. ATen's eps: 1e-8. */
+/* Along dim: sum(a b) / (max(|a|, eps) max(|b|, eps)); a and b broadcast. ATen's eps: 1e-8.
+ * LZ_EDTYPE: complex numbers. */
 LZ_API lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, double eps,
                                           const lz_site *site);
 

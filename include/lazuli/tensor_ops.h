@@ -70,7 +70,7 @@ LZ_API lz_tensor *lz_any_at(lz_tensor *x, const lz_reduce_options *o, const lz_s
 /* Boolean: whether no element is 0. Of nothing: true. */
 LZ_API lz_tensor *lz_all_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
 /* Variance: sum of squared distances from the mean, in two passes, divided by max(0, count -
- * correction). Floats. */
+ * correction). Floats; of complex numbers, real: the distances are magnitudes. */
 LZ_API lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
 /* log(sum(exp(x))) without overflow. Floats. */
 LZ_API lz_tensor *lz_logsumexp_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site);
@@ -141,7 +141,7 @@ LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype 
 LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);
 /* min(max(x, lo), hi); a bound that is NaN is none; NaN in x stays. The gradient at the bounds is
  * 1. LZ_ERANGE: an integer x cannot hold the result (lo above all integers of the dtype, hi below
- * them). */
+ * them). LZ_EDTYPE: complex. */
 LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);
 /* x converted to dtype. To an integer: truncates, saturates, NaN gives 0; to boolean: x != 0. */
 LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);

@@ -74,6 +74,11 @@ lz_node *lz_tracer_compare_number(lz_tracer *c, lz_comparison_direction dir, lz_
         return NULL;
     if (lz_node_type(x)->dtype == LZ_BOOL)
         x = lz_tracer_convert(c, x, LZ_I64);
+    if (x && lz_dtype_is_complex(lz_node_type(x)->dtype) && dir != LZ_CMP_EQ && dir != LZ_CMP_NE) {
+        LZ_FAIL(LZ_EDTYPE, "the operand is %s: complex numbers have no order",
+                lz_dtype_name(lz_node_type(x)->dtype));
+        return NULL;
+    }
     if (!x || !lz_dtype_is_int(lz_node_type(x)->dtype)) {
         lz_node *y = lz_tracer_scalar_for(c, &x, v, false, LZ_NUMBER_FITS);
         return lz_tracer_compare(c, dir, x, y);

@@ -29,8 +29,8 @@ static const user_row users[] = {
 #define LZ_UNARY(name, OP, kind, doc) {#name, #OP, #kind, NULL, doc, 1},
 #define LZ_BINARY(name, OP, kind, doc) {#name, #OP, #kind, NULL, doc, 2},
 #define LZ_COMPARE(name, DIR, doc) {#name, "COMPARE", #DIR, NULL, doc, 2},
-#define LZ_UNARY_OF(name, kind, takes, doc) {#name, NULL, #kind, takes, doc, 1},
-#define LZ_BINARY_OF(name, kind, takes, doc) {#name, NULL, #kind, takes, doc, 2},
+#define LZ_UNARY_OF(name, kind, part, takes, doc) {#name, NULL, #kind, takes, doc, 1},
+#define LZ_BINARY_OF(name, kind, part, takes, doc) {#name, NULL, #kind, takes, doc, 2},
 #include "ops/user_ops.def"
 };
 enum { NUM_USERS = sizeof users / sizeof *users };

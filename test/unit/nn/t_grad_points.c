@@ -147,7 +147,7 @@ typedef struct function {
 #define BITS false
 static const function functions[] = {
 #define LZ_UNARY(name, OP, kind, doc) {#name, LZ_OP_##OP, kind, lz_##name##_at, NULL},
-#define LZ_UNARY_OF(name, kind, takes, doc) {#name, LZ_OP_NONE, kind, lz_##name##_at, NULL},
+#define LZ_UNARY_OF(name, kind, part, takes, doc) {#name, LZ_OP_NONE, kind, lz_##name##_at, NULL},
 #define LZ_BINARY(...)
 #define LZ_BINARY_OF(...)
 #define LZ_COMPARE(...)
