@@ -214,10 +214,11 @@ static lz_status after_uploads(cuda_device *d, cuda_device *of, cu_stream stream
 }
 
 /* Makes the stream of d wait for the copy that ends with `e`. *found: a copy in flight ends with
- * it. */
-static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e, bool *found)
+ * it. A copy whose source is lost ends soon, or has ended before that: its event says how. */
+static lz_status after_copy(cuda_device *d, cu_stream stream, lz_event *e, bool *found)
 {
     cuda_copy *c = NULL;
+    cuda_device *from = NULL;
     lz_status s = LZ_OK;
     *found = false;
     if (none_fly() || lz_event_done(e))
@@ -225,11 +226,14 @@ static lz_status after_copy(cuda_device *d, cu_stream stream, const lz_event *e,
     lz_mutex_lock(&flying.lock);
     while ((c = of_event(e)) && !c->departed)
         lz_cond_wait(&flying.departed, &flying.lock);
-    if (c)
-        s = check(d, c->from, lz_cuda.StreamWaitEvent(stream, c->over, 0), "ordering streams");
+    if (c) {
+        from = c->from;
+        s = check(d, from, lz_cuda.StreamWaitEvent(stream, c->over, 0), "ordering streams");
+    }
     lz_mutex_unlock(&flying.lock);
-    *found = c != NULL;
-    return s;
+    bool by_source = s != LZ_OK && atomic_load(&from->lost) && !atomic_load(&d->lost);
+    *found = c != NULL && !by_source;
+    return by_source ? lz_event_wait(e) : s;
 }
 
 /* Orders the copy after what produces the bytes: another copy, or the compute stream. */
