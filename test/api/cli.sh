@@ -116,7 +116,7 @@ t 0 '^f32\[2,3\]' '' npy_from_stdin out/0.npy
 endless() { cat /dev/zero | npy_from_stdin /dev/stdin; }
 more() { cat out/0.npy /dev/zero | npy_from_stdin /dev/stdin; }
 t 1 '' 'not a .npy file' endless
-t 1 '' 'bytes of elements, the header says 24' more
+t 0 '*' '' more # what is behind the array is not read, as NumPy has it
 t 1 '' '/dev/zero: cannot be read: it is a device' lazuli run /dev/zero
 
 # every dtype that has one goes out to .npy and comes back the same
@@ -138,7 +138,7 @@ t 1 '' 'the program takes 2 inputs, not 3' lazuli run two.mlir --input out/0.npy
 t 1 '' 'out/1.npy: is i32\[3\], argument 0 is f32\[2,3\]' lazuli run two.mlir --input out/1.npy --input out/0.npy
 t 1 '' 'out/2.npy: is f64\[\], argument 0 is f32\[2,3\]' lazuli run two.mlir --input out/2.npy --input out/1.npy
 t 1 '' 'none.npy: No such file' lazuli run two.mlir --input none.npy --input out/1.npy
-t 1 '' 'out is a directory, no regular file' lazuli run two.mlir --input out --input out/1.npy
+t 1 '' 'out is no regular file' lazuli run two.mlir --input out --input out/1.npy
 npy() { # FILE 'header' BYTES: a file with this header and so many bytes of data
     local h=$2
     while (((10 + ${#h} + 1) % 64)); do h="$h "; done
@@ -151,7 +151,7 @@ t 0 '2 results agree' '' lazuli run two.mlir --input bad.npy --input out/1.npy -
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" 23
 bad_input 'bad.npy: 23 bytes of elements, the header says 24'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" 25
-bad_input 'bad.npy: 25 bytes of elements, the header says 24'
+t 0 '*' '' lazuli run two.mlir --input bad.npy --input out/1.npy
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }" 24
 bad_input 'bad.npy: is f32\[3,2\], argument 0 is f32\[2,3\]'
 npy bad.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }" 24
@@ -195,7 +195,7 @@ t 1 '' 'lazuli: run: cut.mlir:[0-9]+:[0-9]+: ' lazuli run cut.mlir --random 1
 t 1 '' 'lazuli: run: empty.mlir:1:1: ' lazuli run empty.mlir
 t 1 '' 'lazuli: run: out/0.npy:1:1: ' lazuli run out/0.npy
 t 1 '' 'lazuli: run: none.mlir: No such file' lazuli run none.mlir
-t 1 '' 'lazuli: run: out is a directory' lazuli run out
+t 1 '' 'lazuli: run: out: cannot be read: it is a directory' lazuli run out
 t 1 '' 'lazuli: opt: undefined.mlir:2:' lazuli opt undefined.mlir
 
 # ---- run: options ----
