@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cpu,
                                       .name = "cpu",
-                                      .seeds = 60,
+                                      .seeds = 40,
                                       .quick_seeds = 40,
                                       .whole_seeds = 200,
                                       .nets = 16,

@@ -15,8 +15,8 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_units,
                                       .name = "units",
-                                      .seeds = 40,
-                                      .quick_seeds = 30,
+                                      .seeds = 24,
+                                      .quick_seeds = 24,
                                       .whole_seeds = 150,
                                       .nets = 8,
                                       .quick_nets = 8,

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_forms,
                                       .name = "forms",
-                                      .seeds = 12,
+                                      .seeds = 8,
                                       .quick_seeds = 6,
                                       .whole_seeds = 40,
                                       .nets = 3,
