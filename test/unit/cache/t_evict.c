@@ -208,10 +208,8 @@ START_TEST(lock_is_never_waited_for)
     put_noise(c, 0, 1, VALUE);
     int fd = hold_lock((int64_t)time(NULL));
     uint64_t bytes, k = 1;
-    do {
+    for (; k < 75; k++) /* not full yet: no matter who looks */
         put_noise(c, k, k + 1, VALUE);
-        (void)ct_count_entries(&bytes);
-    } while (++k < 75); /* not full yet: no matter who looks */
     ck_assert_uint_eq(ct_count_entries(NULL), 75);
     for (; k < 300; k++) {
         put_noise(c, k, k + 1, VALUE);
