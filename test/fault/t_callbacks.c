@@ -1,6 +1,7 @@
 /* t_callbacks.c - functions that the library calls and that call the library: each kind of them
- * makes each of the calls below. A call works or gives a status; nothing hangs, and what the
- * library was doing goes on and comes out right. With LZ_DEBUG, no lock is held meanwhile. */
+ * makes each of the calls below. A call works; what waits may be refused, but only where it would
+ * wait for itself. Nothing hangs, and what the library was doing goes on and comes out right. With
+ * LZ_DEBUG, no lock is held meanwhile. */
 #include "../unit/runtime/rt.h"
 #include <fcntl.h>
 #include <lazuli/dlpack.h>
@@ -139,17 +140,25 @@ static lz_status mistake(void)
     return s == LZ_OK ? LZ_EINTERNAL : LZ_OK;
 }
 
-#define CALL(fn)                                                                                   \
+/* WAITS: computes, or waits for what is being computed, so the device's own thread is refused it
+ * (docs/reference/semantics.md). WORKS: only asks, records or reads what is there. */
+#define WAITS(fn)                                                                                  \
     {                                                                                              \
-#fn, fn                                                                                    \
+#fn, fn, true                                                                              \
+    }
+#define WORKS(fn)                                                                                  \
+    {                                                                                              \
+#fn, fn, false                                                                             \
     }
 static const struct {
     const char *name;
     lz_status (*fn)(void);
-} calls[] = {CALL(read_new), CALL(read_pending), CALL(read_value), CALL(step),     CALL(step_waits),
-             CALL(wait_all), CALL(sync_waits),   CALL(gradient),   CALL(backward), CALL(function),
-             CALL(print),    CALL(cache),        CALL(trace),      CALL(devices),  CALL(lend),
-             CALL(borrow),   CALL(mistake)};
+    bool waits;
+} calls[] = {WAITS(read_new),   WAITS(read_pending), WORKS(read_value), WAITS(step),
+             WAITS(step_waits), WAITS(wait_all),     WAITS(sync_waits), WORKS(gradient),
+             WORKS(backward),   WAITS(function),     WORKS(print),      WORKS(cache),
+             WORKS(trace),      WORKS(devices),      WAITS(lend),       WORKS(borrow),
+             WORKS(mistake)};
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
 /* ---- making them ---- */
@@ -157,6 +166,7 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 static int *now; /* shared with the parent: the call that is being made */
 static _Atomic int made, wrong;
 static _Atomic bool on;
+static bool may_refuse; /* the functions may be called on the device's thread */
 static const char *wrong_name;
 static lz_status wrong_status;
 
@@ -168,7 +178,7 @@ static void call_back(void)
     lz_scope_begin();
     lz_status s = calls[k].fn();
     lz_scope_end();
-    if (s != LZ_OK && s != LZ_ESTATE) {
+    if (s != LZ_OK && !(s == LZ_ESTATE && may_refuse && calls[k].waits)) {
         wrong_name = calls[k].name;
         wrong_status = s;
         atomic_fetch_add(&wrong, 1);
@@ -363,14 +373,15 @@ static void provoke_nested_release(void)
 static const struct {
     const char *name;
     void (*provoke)(void);
-} kinds[] = {{"log callback", provoke_log},
-             {"custom call", provoke_custom_call},
-             {"release function", provoke_release},
-             {"release function in a step", provoke_release_in_step},
-             {"release function in a job", provoke_release_in_job},
-             {"release function in another", provoke_nested_release},
-             {"DLPack deleter", provoke_deleter},
-             {"get of a data set", provoke_get}};
+    bool on_device; /* in the device's thread, or in that which is last */
+} kinds[] = {{"log callback", provoke_log, false},
+             {"custom call", provoke_custom_call, true},
+             {"release function", provoke_release, false},
+             {"release function in a step", provoke_release_in_step, true},
+             {"release function in a job", provoke_release_in_job, true},
+             {"release function in another", provoke_nested_release, true},
+             {"DLPack deleter", provoke_deleter, true},
+             {"get of a data set", provoke_get, false}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static void prepare(bool log)
@@ -388,9 +399,11 @@ static void prepare(bool log)
 static void all_calls(int kind)
 {
     prepare(kinds[kind].provoke == provoke_log);
+    may_refuse = kinds[kind].on_device;
     for (int k = 0; k < CALLS; k++) {
         *now = k;
         made = 0;
+        OK(lz_wait_device_ops()); /* no job of the last turn takes this one */
         OK(lz_scope_begin());
         pending = lz_add(value, value);
         kinds[kind].provoke();
