@@ -8,41 +8,125 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_FOLDED = 4096 }; /* instructions, each of at most as many elements */
+/* Text from anywhere decides what is computed while it is read, so all of it is bounded: how many
+ * instructions, the elements of each of their results, and the steps they take together. */
+enum { MAX_FOLDED = 4096, MAX_STEPS = 1 << 24 };
 
 /* ---- constants ---- */
 
-/* Marks what v is computed from. False: not constants alone, or too much. */
-static bool mark(const lz_func *f, lz_val v, bool *need)
+/* What a value is computed from, itself first: numbers in falling order, each once, and the values
+ * of another function they become. */
+typedef struct folded {
+    uint32_t n;
+    lz_val from[MAX_FOLDED], to[MAX_FOLDED];
+    lz_val opnd[MAX_FOLDED]; /* of the instruction that is made */
+} folded;
+
+/* Where v is, or belongs. */
+static uint32_t place(const folded *c, lz_val v)
 {
-    uint32_t n = 0;
-    need[v] = true;
-    for (lz_val i = v + 1; i-- > 0;) {
-        const lz_inst *in = &f->insts[i];
-        if (!need[i])
-            continue;
-        bool pure = in->sig->flags & LZ_F_PURE || in->lit;
-        if (i < f->nparam || !pure || ++n > MAX_FOLDED || in->sig->result[0]->nelem > MAX_FOLDED)
+    uint32_t lo = 0, hi = c->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (c->from[mid] > v)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool need(folded *c, lz_val v)
+{
+    uint32_t at = place(c, v);
+    if (at < c->n && c->from[at] == v)
+        return true;
+    if (c->n == MAX_FOLDED)
+        return false;
+    memmove(c->from + at + 1, c->from + at, (c->n - at) * sizeof *c->from);
+    c->from[at] = v;
+    c->n++;
+    return true;
+}
+
+/* The elements of all results; MAX_FOLDED + 1: too many. */
+static int64_t extent(const lz_sig *s)
+{
+    int64_t n = 0;
+    for (uint32_t k = 0; k < s->nresult && n <= MAX_FOLDED; k++) {
+        int64_t more = s->result[k]->nelem;
+        n = more > MAX_FOLDED - n ? MAX_FOLDED + 1 : n + more;
+    }
+    return n;
+}
+
+/* The operations that arithmetic on shapes is made of: those whose elements bound their steps. A
+ * loop has no such bound, nor a window, which reaches over padding. */
+static bool bounded(const lz_sig *s, bool regions)
+{
+    lz_op_class c = lz_op_get(s->op)->cls;
+    bool plain = c == LZ_CLASS_EW || c == LZ_CLASS_LEAF || c == LZ_CLASS_MOVE || c == LZ_CLASS_META;
+    bool runs =
+        c == LZ_CLASS_INDEX || c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || c == LZ_CLASS_SORT;
+    return (plain || (regions && runs)) && s->flags & LZ_F_PURE;
+}
+
+/* One call of a region; MAX_STEPS + 1: it does more than compute scalars from scalars. */
+static int64_t region_steps(const lz_func *r)
+{
+    for (uint32_t i = r->nparam; i < r->ninst; i++)
+        if (!bounded(r->insts[i].sig, false) || extent(r->insts[i].sig) > 1)
+            return MAX_STEPS + 1;
+    return r->ninst + 1;
+}
+
+/* No fewer than an instruction takes: products and orders count as every pair of elements. */
+static int64_t steps(const lz_func *f, const lz_inst *in)
+{
+    lz_op_class c = lz_op_get(in->sig->op)->cls;
+    int64_t most = extent(in->sig), read = 1, per = 1;
+    if (most > MAX_FOLDED || (!in->lit && !bounded(in->sig, true)) || in->sig->nopnd > MAX_FOLDED)
+        return MAX_STEPS + 1;
+    for (uint32_t k = 0; k < in->sig->nopnd; k++) {
+        int64_t n = extent(f->insts[in->opnd[k]].sig);
+        read = n > read ? n : read;
+    }
+    const lz_func *r = lz_attr_region(in->sig->attr, 0);
+    if (r && c != LZ_CLASS_META) /* a rule for gradients is not run */
+        per = region_steps(r);
+    most = c == LZ_CLASS_DOT ? most * read : read > most ? read : most;
+    most = c == LZ_CLASS_SORT ? most * 16 : most;
+    return per > MAX_STEPS / (most + 1) ? MAX_STEPS + 1 : per * most + in->sig->nopnd;
+}
+
+/* Lists what v is computed from. False: not constants alone, or too much. */
+static bool list(const lz_func *f, lz_val v, folded *c)
+{
+    int64_t left = MAX_STEPS;
+    c->n = 0;
+    (void)need(c, v);
+    for (uint32_t i = 0; i < c->n; i++) { /* operands come behind what reads them */
+        const lz_inst *in = &f->insts[c->from[i]];
+        if (c->from[i] < f->nparam || (left -= steps(f, in)) < 0)
             return false;
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            need[in->opnd[k]] = true;
+            if (!need(c, in->opnd[k]))
+                return false;
     }
     return true;
 }
 
-static lz_literal *computed(const lz_func *f, lz_val v, const bool *need, lz_val *map, lz_val *opnd)
+static lz_literal *computed(const lz_func *f, folded *c)
 {
     lz_literal *out = NULL;
     lz_func *g = lz_func_new("shape");
-    for (lz_val i = 0; g && i <= v; i++) {
-        const lz_inst *in = &f->insts[i];
-        if (!need[i])
-            continue;
+    for (uint32_t i = c->n; g && i-- > 0;) {
+        const lz_inst *in = &f->insts[c->from[i]];
         for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            opnd[k] = map[in->opnd[k]];
-        map[i] = in->lit ? lz_build_const(g, in->lit) : lz_build_sig(g, in->sig, opnd);
+            c->opnd[k] = c->to[place(c, in->opnd[k])];
+        c->to[i] = in->lit ? lz_build_const(g, in->lit) : lz_build_sig(g, in->sig, c->opnd);
     }
-    if (g && g->status == LZ_OK && lz_func_set_results(g, &map[v], 1) == LZ_OK)
+    if (g && g->status == LZ_OK && lz_func_set_results(g, &c->to[0], 1) == LZ_OK)
         (void)lz_ref_run(g, NULL, &out);
     lz_func_free(g);
     return out;
@@ -55,13 +139,9 @@ static lz_literal *constant_of(const lz_func *f, lz_val v)
         lz_literal_retain(f->insts[v].lit);
         return f->insts[v].lit;
     }
-    bool *need = lz_calloc((size_t)v + 1, sizeof *need);
-    lz_val *map = lz_calloc((size_t)v + 1 + lz_func_widest(f), sizeof *map);
-    lz_literal *out = NULL;
-    if (need && map && mark(f, v, need))
-        out = computed(f, v, need, map, map + v + 1);
-    lz_free(need);
-    lz_free(map);
+    folded *c = lz_alloc(sizeof *c);
+    lz_literal *out = c && list(f, v, c) ? computed(f, c) : NULL;
+    lz_free(c);
     return out;
 }
 
