@@ -192,6 +192,8 @@ lz_status lz_expand_unary_einsum(lz_parser *p, lz_scope *s, lz_stmt *t)
  * broadcasts it. */
 static void broadcast_ones(lz_func *f, factor *x, const factor *other)
 {
+    if (x->x == LZ_NOVAL || other->x == LZ_NOVAL)
+        return; /* f has the error */
     lz_shape shape = lz_val_type(f, x->x)->shape;
     const lz_shape *wide = &lz_val_type(f, other->x)->shape;
     for (int i = x->l.n - 1; i >= 0; i--) {

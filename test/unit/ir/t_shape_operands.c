@@ -1,5 +1,6 @@
 /* t_shape_operands.c - operands that say a shape: they are computed from the constants of the text
  * while it is read, if that is no more than arithmetic on shapes. */
+#include "base/alloc.h"
 #include "ir/eval/eval.h"
 #include "suite.h"
 #include <string.h>
@@ -91,11 +92,34 @@ START_TEST(shapes_that_take_for_ever)
 }
 END_TEST
 
+/* ---- without memory ---- */
+
+static const char *const sparse[] = {
+    /* both operands lose a dimension that the other one has */
+    "func.func @main(%a: tensor<2x1xf32>, %b: tensor<1x3xf32>) -> tensor<2x3xf32> {\n%0 = "
+    "stablehlo.einsum %a, %b, config = \"ij,ij->ij\" : (tensor<2x1xf32>, tensor<1x3xf32>) -> "
+    "tensor<2x3xf32>\nreturn %0 : tensor<2x3xf32>\n}\n",
+};
+
+START_TEST(memory_runs_out)
+{
+    int64_t n = 1;
+    for (lz_status s = LZ_EMEM; s != LZ_OK; n++) {
+        lz_alloc_fail_at(n, false);
+        s = parse(sparse[_i], strlen(sparse[_i]));
+        lz_alloc_fail_at(0, false);
+        ck_assert_msg(s == LZ_OK || s == LZ_EMEM, "%s", lz_error_get()->message);
+    }
+    ck_assert_int_gt(n, 5);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("ir/shape_operands");
     TCase *t = tcase_create("shape_operands");
     tcase_add_loop_test(t, shapes_that_take_for_ever, 0, (int)(sizeof endless / sizeof *endless));
+    tcase_add_loop_test(t, memory_runs_out, 0, (int)(sizeof sparse / sizeof *sparse));
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
