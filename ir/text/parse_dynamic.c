@@ -116,9 +116,8 @@ static bool list(const lz_func *f, lz_val v, folded *c)
     return true;
 }
 
-static lz_literal *computed(const lz_func *f, folded *c)
+static lz_status computed(const lz_func *f, folded *c, lz_literal **out)
 {
-    lz_literal *out = NULL;
     lz_func *g = lz_func_new("shape");
     for (uint32_t i = c->n; g && i-- > 0;) {
         const lz_inst *in = &f->insts[c->from[i]];
@@ -126,23 +125,27 @@ static lz_literal *computed(const lz_func *f, folded *c)
             c->opnd[k] = c->to[place(c, in->opnd[k])];
         c->to[i] = in->lit ? lz_build_const(g, in->lit) : lz_build_sig(g, in->sig, c->opnd);
     }
-    if (g && g->status == LZ_OK && lz_func_set_results(g, &c->to[0], 1) == LZ_OK)
-        (void)lz_ref_run(g, NULL, &out);
+    lz_status s = g ? g->status : LZ_EMEM;
+    s = s == LZ_OK ? lz_func_set_results(g, &c->to[0], 1) : s;
+    s = s == LZ_OK ? lz_ref_run(g, NULL, out) : s;
     lz_func_free(g);
-    return out;
+    return s;
 }
 
-/* A new reference to what v is; NULL: it is no constant, or there is no memory (an error). */
-static lz_literal *constant_of(const lz_func *f, lz_val v)
+/* *out: a new reference to what v is; NULL: it is not computed from constants. */
+static lz_status constant_of(const lz_func *f, lz_val v, lz_literal **out)
 {
-    if (f->insts[v].lit) {
-        lz_literal_retain(f->insts[v].lit);
-        return f->insts[v].lit;
+    *out = f->insts[v].lit;
+    if (*out) {
+        lz_literal_retain(*out);
+        return LZ_OK;
     }
     folded *c = lz_alloc(sizeof *c);
-    lz_literal *out = c && list(f, v, c) ? computed(f, c) : NULL;
+    lz_status s = !c              ? LZ_FAIL(LZ_EMEM, "no memory for what a shape is computed from")
+                  : list(f, v, c) ? computed(f, c, out)
+                                  : LZ_OK;
     lz_free(c);
-    return out;
+    return s;
 }
 
 /* Operand i as numbers. *known false: it is not computed from constants. */
@@ -150,17 +153,19 @@ static lz_status numbers(lz_parser *p, lz_scope *s, const lz_stmt *t, uint32_t i
                          bool *known)
 {
     const lz_type *x = lz_val_type(s->f, t->opnd.data[i]);
+    lz_literal *l;
     *out = (lz_ints){0};
     *known = false;
-    if (x->shape.rank > 2 || !lz_dtype_is_int(x->dtype) || x->nelem > 2 * LZ_MAX_RANK)
+    if (x->shape.rank > 1 || !lz_dtype_is_int(x->dtype) || x->nelem > LZ_MAX_RANK)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                            LZ_SLICE_FMT ": operand %u is no list of numbers", LZ_SLICE_ARG(t->name),
                            i);
-    lz_literal *l = constant_of(s->f, t->opnd.data[i]);
+    if (constant_of(s->f, t->opnd.data[i], &l) != LZ_OK)
+        return lz_lex_wrap(&p->c, t->at);
     if (!l)
         return LZ_OK;
     *known = true;
-    out->n = (int32_t)(x->nelem > LZ_MAX_RANK ? LZ_MAX_RANK : x->nelem);
+    out->n = (int32_t)x->nelem;
     for (int k = 0; k < out->n; k++)
         out->v[k] = lz_elem_get_i64(x->dtype, l->data, k);
     lz_literal_release(l);
@@ -312,8 +317,10 @@ lz_status lz_dynamic_gather(lz_parser *p, lz_scope *s, lz_stmt *t)
 lz_status lz_dynamic_conv(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_attr_any a;
+    lz_literal *l;
     LZ_TRY(need_result(p, t));
-    lz_literal *l = constant_of(s->f, t->opnd.data[2]);
+    if (constant_of(s->f, t->opnd.data[2], &l) != LZ_OK)
+        return lz_lex_wrap(&p->c, t->at);
     if (!l)
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,
                            LZ_SLICE_FMT ": its padding is not computed from constants",

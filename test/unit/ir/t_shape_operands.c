@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "ir/eval/eval.h"
 #include "suite.h"
+#include <stdio.h>
 #include <string.h>
 
 static lz_status parse(const char *text, size_t n)
@@ -92,6 +93,41 @@ START_TEST(shapes_that_take_for_ever)
 }
 END_TEST
 
+/* ---- no list ---- */
+
+/* What is given as the shape of a reshape of tensor<3xf32>: one number for each dimension of any
+ * result, in a row. */
+static const struct {
+    const char *type;
+    bool list;
+} lists[] = {
+    {"1xi32", true},     {"1xui64", true},   {"1xindex", true}, {"i32", true},
+    {"1x1xi32", false},  {"1xf32", false},   {"1xi1", false},   {"1x1x1xi32", false},
+    {"LONGxi32", false}, {"2x8xi32", false},
+};
+
+START_TEST(what_is_no_list_of_numbers)
+{
+    char type[32];
+    lz_buf b = {0};
+    if (strncmp(lists[_i].type, "LONG", 4) == 0)
+        snprintf(type, sizeof type, "%dxi32", LZ_MAX_RANK + 1);
+    else
+        snprintf(type, sizeof type, "%s", lists[_i].type);
+    lz_buf_printf(&b,
+                  "func.func @main(%%a: tensor<3xf32>, %%n: tensor<%s>) -> tensor<3xf32> {\n%%0 = "
+                  "stablehlo.dynamic_reshape %%a, %%n : (tensor<3xf32>, tensor<%s>) -> "
+                  "tensor<3xf32>\nreturn %%0 : tensor<3xf32>\n}\n",
+                  type, type);
+    lz_status s = parse(b.data, b.len);
+    ck_assert_msg(s == (lists[_i].list ? LZ_OK : LZ_EPARSE), "%s", type);
+    if (!lists[_i].list)
+        ck_assert_msg(strstr(lz_error_get()->message, "operand 1 is no list of numbers"), "%s",
+                      lz_error_get()->message);
+    lz_buf_free(&b);
+}
+END_TEST
+
 /* ---- without memory ---- */
 
 static const char *const sparse[] = {
@@ -99,6 +135,20 @@ static const char *const sparse[] = {
     "func.func @main(%a: tensor<2x1xf32>, %b: tensor<1x3xf32>) -> tensor<2x3xf32> {\n%0 = "
     "stablehlo.einsum %a, %b, config = \"ij,ij->ij\" : (tensor<2x1xf32>, tensor<1x3xf32>) -> "
     "tensor<2x3xf32>\nreturn %0 : tensor<2x3xf32>\n}\n",
+    /* numbers that are computed: one where the type says all, and one that must be known */
+    "func.func @main(%a: tensor<3xf32>, %b: tensor<f32>) -> tensor<5xf32> {\n%c = "
+    "stablehlo.constant dense<1> : tensor<1xi32>\n%one = stablehlo.multiply %c, %c : "
+    "tensor<1xi32>\n%three = stablehlo.constant dense<3> : tensor<1xi32>\n%n = "
+    "stablehlo.multiply %one, %three : tensor<1xi32>\n%r = stablehlo.dynamic_reshape %a, %n : "
+    "(tensor<3xf32>, tensor<1xi32>) -> tensor<3xf32>\n%0 = stablehlo.dynamic_pad %r, %b, %one, "
+    "%one, %one : (tensor<3xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> "
+    "tensor<7xf32>\n%1 = stablehlo.slice %0 [0:5] : (tensor<7xf32>) -> tensor<5xf32>\nreturn %1 : "
+    "tensor<5xf32>\n}\n",
+    "func.func @main(%x: tensor<1x3x1xf32>, %k: tensor<2x1x1xf32>) -> tensor<1x3x1xf32> {\n%i = "
+    "stablehlo.iota dim = 1 : tensor<1x2xi32>\n%0 = stablehlo.dynamic_conv(%x, %k, %i) dim_numbers "
+    "= [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1]} {batch_group_count = 1 : i64, "
+    "feature_group_count = 1 : i64} : (tensor<1x3x1xf32>, tensor<2x1x1xf32>, tensor<1x2xi32>) -> "
+    "tensor<1x3x1xf32>\nreturn %0 : tensor<1x3x1xf32>\n}\n",
 };
 
 START_TEST(memory_runs_out)
@@ -119,6 +169,7 @@ int main(void)
     Suite *s = suite_create("ir/shape_operands");
     TCase *t = tcase_create("shape_operands");
     tcase_add_loop_test(t, shapes_that_take_for_ever, 0, (int)(sizeof endless / sizeof *endless));
+    tcase_add_loop_test(t, what_is_no_list_of_numbers, 0, (int)(sizeof lists / sizeof *lists));
     tcase_add_loop_test(t, memory_runs_out, 0, (int)(sizeof sparse / sizeof *sparse));
     suite_add_tcase(s, t);
     return lz_run_suite(s);
