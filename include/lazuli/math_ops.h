@@ -41,12 +41,12 @@ LZ_API lz_tensor *lz_lerp_at(lz_tensor *start, lz_tensor *end, lz_tensor *weight
 LZ_API lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight,
                                     const lz_site *site);
 /* min(max(x, lo), hi); one of the bounds may be NULL. NaN in any of the three gives NaN; where lo >
- * hi the result is hi. */
+ * hi the result is hi. An x that is equal to a bound shares the gradient with it, half to each. */
 LZ_API lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi,
                                      const lz_site *site);
-/* max(x, lo); NaN stays. */
+/* max(x, lo); NaN in x stays, lo = NaN gives NaN. The gradient at the bound is 0. */
 LZ_API lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site);
-/* min(x, hi); NaN stays. */
+/* min(x, hi); NaN in x stays, hi = NaN gives NaN. The gradient at the bound is 0. */
 LZ_API lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site);
 /* round(x 10^d) / 10^d, half to even, |d| <= 18. Floats. */
 LZ_API lz_tensor *lz_round_decimals_at(lz_tensor *x, int decimals, const lz_site *site);

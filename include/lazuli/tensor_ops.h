@@ -139,9 +139,9 @@ LZ_API lz_tensor *lz_one_hot_at(lz_tensor *index, int64_t num_classes, lz_dtype 
 /* ---- choosing and converting ---- */
 /* a where cond is not 0, else b. All three broadcast. */
 LZ_API lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_site *site);
-/* min(max(x, lo), hi); a bound that is NaN is none; NaN in x stays. The gradient at the bounds is
- * 1. LZ_ERANGE: an integer x cannot hold the result (lo above all integers of the dtype, hi below
- * them). LZ_EDTYPE: complex. */
+/* min(max(x, lo), hi); a bound that is NaN is none; NaN in x stays. The gradient at the bounds, and
+ * at NaN, is 0. LZ_ERANGE: an integer x cannot hold the result (lo above all integers of the dtype,
+ * hi below them). LZ_EDTYPE: complex. */
 LZ_API lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site);
 /* x converted to dtype. To an integer: truncates, saturates, NaN gives 0; to boolean: x != 0. */
 LZ_API lz_tensor *lz_to_at(lz_tensor *x, lz_dtype dtype, const lz_site *site);
