@@ -280,35 +280,15 @@ static lz_tensor *spread(const lz_vjp *v, lz_tensor *a, const lz_type *like)
     return a;
 }
 
-/* A bound that bounds nothing: an infinite constant, which one-sided clamps have. */
-static bool is_no_bound(const lz_vjp *v, uint32_t k)
-{
-    lz_node *bound = lz_trace_node_of(v->opnd[k]);
-    const lz_node *n = bound;
-    if (n && lz_node_has_history(n) && lz_node_op(n) == LZ_OP_BROADCAST_IN_DIM)
-        n = n->opnd[0];
-    bool is = n && n->kind == LZ_NODE_CONST && lz_dtype_is_float(TYPE(k)->dtype) &&
-              isinf(lz_elem_get_f64(TYPE(k)->dtype, n->imm, 0));
-    lz_node_release(bound);
-    return is;
-}
-
-/* Where x is within bounds that there are; a NaN is not. */
-static lz_tensor *within(const lz_vjp *v, lz_tensor *lo, lz_tensor *x, lz_tensor *hi)
-{
-    lz_tensor *above = is_no_bound(v, 0) ? NULL : lz_v_cmp(v, LZ_HLO_GT, x, lo);
-    lz_tensor *below = is_no_bound(v, 2) ? NULL : lz_v_cmp(v, LZ_HLO_LT, x, hi);
-    return above && below ? lz_v2(v, "and", above, below) : above ? above : below;
-}
-
 /* result = min(max(x, lo), hi): hi wins over lo; at a bound neither it nor x has a gradient. */
 lz_status lz_vjp_clamp(const lz_vjp *v)
 {
     const lz_type *t = TYPE(1);
     lz_tensor *lo = spread(v, v->opnd[0], t), *x = v->opnd[1], *hi = spread(v, v->opnd[2], t);
     if (v->need[1]) {
-        lz_tensor *in = within(v, lo, x, hi);
-        v->grad_in[1] = in ? lz_v_mask(v, in, G) : G;
+        lz_tensor *in =
+            lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_GT, x, lo), lz_v_cmp(v, LZ_HLO_LT, x, hi));
+        v->grad_in[1] = lz_v_mask(v, in, G);
     }
     if (v->need[0]) {
         lz_tensor *at =

@@ -140,6 +140,9 @@ lz_node *lz_tracer_strided_positions(lz_tracer *c, const lz_node *x, const lz_sh
 /* slice_update.c: zeros around and between */
 lz_node *lz_tracer_pad(lz_tracer *c, lz_node *x, const lz_ints *low, const lz_ints *high,
                        const lz_ints *interior);
+/* pointwise.c: of a real x; NULL: no such bound. A bound that is NaN wins; the gradient at the
+ * bounds is 0. */
+lz_node *lz_tracer_clamp(lz_tracer *c, lz_node *x, const double *lo, const double *hi);
 /* statistics.c: sqrt with gradient 0 at 0, for norms. */
 lz_node *lz_tracer_root(lz_tracer *c, lz_node *x);
 /* elementwise_math.c: the logarithm of base^a + base^b to that base; base: its logarithm. */

@@ -313,41 +313,12 @@ lz_tensor *lz_where_at(lz_tensor *cond, lz_tensor *a, lz_tensor *b, const lz_sit
     return lz_tracer_end(c, y ? lz_tracer_where(c, p, x, y) : NULL);
 }
 
-/* One operation, not a maximum and a minimum: its gradient at the bounds is 0, as in ATen. */
-static lz_node *clamp(lz_tracer *c, lz_node *x, double lo, double hi)
-{
-    bool below = !isnan(lo), above = !isnan(hi);
-    bool real = (below && (!isfinite(lo) || lo != trunc(lo))) ||
-                (above && (!isfinite(hi) || hi != trunc(hi)));
-    lz_node *l = NULL, *h = NULL;
-    if (!lz_tracer_is_real(x))
-        return NULL;
-    if (!below && !above)
-        return x;
-    if (real)
-        x = lz_tracer_float(c, x);
-    else if (type_of(x)->dtype == LZ_BOOL)
-        x = lz_tracer_convert(c, x, LZ_I64);
-    if (!x)
-        return NULL;
-    /* a bound beyond the integers of the dtype on its own side is none; on the other, LZ_ERANGE */
-    lz_dtype d = type_of(x)->dtype;
-    if (below && (lo > 0 || lz_dtype_holds(d, lo)))
-        l = lz_tracer_scalar_for(c, &x, lo, false, LZ_NUMBER_FITS);
-    else
-        l = lz_tracer_const_like(c, x, -INFINITY);
-    if (above && (hi < 0 || lz_dtype_holds(d, hi)))
-        h = lz_tracer_scalar_for(c, &x, hi, false, LZ_NUMBER_FITS);
-    else
-        h = lz_tracer_const_like(c, x, INFINITY);
-    return lz_tracer_ew3(c, LZ_OP_CLAMP, l, x, h);
-}
-
 lz_tensor *lz_clamp_at(lz_tensor *x, double lo, double hi, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_clamp");
-    return lz_tracer_end(c, clamp(c, lz_tracer_in(c, x), lo, hi));
+    return lz_tracer_end(
+        c, lz_tracer_clamp(c, lz_tracer_in(c, x), isnan(lo) ? NULL : &lo, isnan(hi) ? NULL : &hi));
 }
 
 /* ---- activations ---- */

@@ -161,8 +161,8 @@ lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *sit
 
 /* ---- bounds ---- */
 
-/* By tensors: a maximum and a minimum, so that x and a bound that are equal share the gradient; by
- * numbers: one clamp, whose gradient is 0 at the bounds. Bounds that are NaN win. */
+/* A maximum and a minimum, so that x and a bound that are equal share the gradient. Bounds that are
+ * NaN win. */
 static lz_node *clamp(lz_tracer *c, lz_node *x, lz_node *lo, lz_node *hi)
 {
     if (!lo && !hi) {
@@ -185,34 +185,60 @@ lz_tensor *lz_clamp_tensor_at(lz_tensor *x, lz_tensor *lo, lz_tensor *hi, const 
     return lz_tracer_end(c, n && (l || !lo) && (h || !hi) ? clamp(c, n, l, h) : NULL);
 }
 
-static lz_tensor *clamp_one(const char *name, lz_tensor *x, double bound, bool low,
-                            const lz_site *site)
+/* x, or the bound beyond which or at which it is: the value of a maximum (minimum), NaN and the
+ * sign of a zero included, but the gradient at the bound is 0. */
+static lz_node *clamp_side(lz_tracer *c, lz_node *x, lz_node *bound, bool low)
 {
-    BEGIN(name);
-    lz_node *n = IN(x), *b;
-    if (!lz_tracer_is_real(n))
-        return lz_tracer_end(c, NULL);
-    lz_dtype d = lz_tracer_dtype(n);
-    /* beyond the integers of the dtype on its own side: no bound */
-    if (n && lz_dtype_is_int(d) && bound == trunc(bound) && isfinite(bound) &&
-        !lz_dtype_holds(d, bound) && low == (bound < 0))
-        return lz_tracer_end(c, n);
-    b = lz_tracer_scalar_for(c, &n, bound, false, LZ_NUMBER_FITS);
-    if (!b || !lz_tracer_match(c, &n, &b))
-        return lz_tracer_end(c, NULL);
-    return lz_tracer_end(c, low ? CLAMP(b, n, K(n, INFINITY)) : CLAMP(K(n, -INFINITY), n, b));
+    lz_node *most = low ? MAX(x, bound) : MIN(x, bound);
+    if (!most || !lz_dtype_is_float(lz_tracer_dtype(x)))
+        return most;
+    return SEL(low ? GT(x, bound) : LT(x, bound), x, lz_tracer_detached(c, most));
+}
+
+/* Whether a bound leaves every value of d as it is: an infinite one, or one beyond the integers of
+ * d, on its own side. */
+static bool bounds_nothing(lz_dtype d, double bound, bool low)
+{
+    return low == (bound < 0) && (isinf(bound) || !lz_dtype_holds(d, bound));
+}
+
+lz_node *lz_tracer_clamp(lz_tracer *c, lz_node *x, const double *lo, const double *hi)
+{
+    bool real = (lo && (!isfinite(*lo) || *lo != trunc(*lo))) ||
+                (hi && (!isfinite(*hi) || *hi != trunc(*hi)));
+    if (!lz_tracer_is_real(x))
+        return NULL;
+    if (!lo && !hi)
+        return x;
+    x = real ? lz_tracer_float(c, x) : lz_tracer_dtype(x) == LZ_BOOL ? TO(x, LZ_I64) : x;
+    if (!x)
+        return NULL;
+    lz_dtype d = lz_tracer_dtype(x);
+    lo = lo && bounds_nothing(d, *lo, true) ? NULL : lo;
+    hi = hi && bounds_nothing(d, *hi, false) ? NULL : hi;
+    lz_node *l = lo ? lz_tracer_scalar_for(c, &x, *lo, false, LZ_NUMBER_FITS) : NULL;
+    lz_node *h = hi ? lz_tracer_scalar_for(c, &x, *hi, false, LZ_NUMBER_FITS) : NULL;
+    if ((lo && !l) || (hi && !h))
+        return NULL;
+    /* not a maximum and a minimum: the gradient at the bounds is 0, as in ATen */
+    return l && h ? CLAMP(l, x, h)
+           : l    ? clamp_side(c, x, l, true)
+           : h    ? clamp_side(c, x, h, false)
+                  : x;
 }
 
 lz_tensor *lz_clamp_min_at(lz_tensor *x, double lo, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    return clamp_one("lz_clamp_min", x, lo, true, site);
+    BEGIN("lz_clamp_min");
+    return lz_tracer_end(c, lz_tracer_clamp(c, IN(x), &lo, NULL));
 }
 
 lz_tensor *lz_clamp_max_at(lz_tensor *x, double hi, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    return clamp_one("lz_clamp_max", x, hi, false, site);
+    BEGIN("lz_clamp_max");
+    return lz_tracer_end(c, lz_tracer_clamp(c, IN(x), NULL, &hi));
 }
 
 /* ---- single values ---- */

@@ -348,6 +348,53 @@ START_TEST(clamp_is_flat_at_its_bounds)
 }
 END_TEST
 
+/* Whichever function is asked, and whether its other bound is absent or infinite, a single bound
+ * gives the extreme of x and itself, and its gradient passes inside of it, also at infinity. */
+static lz_tensor *above(lz_tensor *x, double bound, int way)
+{
+    return way == 0 ? lz_clamp_min(x, bound) : lz_clamp(x, bound, way == 1 ? NAN : INFINITY);
+}
+
+static lz_tensor *below(lz_tensor *x, double bound, int way)
+{
+    return way == 0 ? lz_clamp_max(x, bound) : lz_clamp(x, way == 1 ? NAN : -INFINITY, bound);
+}
+
+static bool same_number(double a, double b)
+{
+    return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b);
+}
+
+START_TEST(one_bound_is_one_bound)
+{
+    static const double values[] = {-INFINITY, -1, -0.0, 0, 1, INFINITY, NAN},
+                        bounds[] = {-INFINITY, -1, -0.0, 0, 0.5, INFINITY};
+    enum { N = sizeof values / sizeof *values };
+    int way = _i % 3;
+    bool low = _i / 3;
+    lz_scope_begin();
+    for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++) {
+        lz_tensor *x = lz_from_host(LZ_F64, LZ_SHAPE(N), values), *g, *y, *b, *w;
+        double got[N], want[N], slope[N], at = bounds[k];
+        y = low ? above(x, at, way) : below(x, at, way);
+        b = lz_full(LZ_F64, LZ_SHAPE(N), at);
+        w = low ? lz_maximum(x, b) : lz_minimum(x, b);
+        ck_assert_int_eq(lz_grad(y, &x, 1, &g, .grad_output = lz_ones_like(y)), LZ_OK);
+        ck_assert_int_eq(lz_to_host(y, got, sizeof got), LZ_OK);
+        ck_assert_int_eq(lz_to_host(w, want, sizeof want), LZ_OK);
+        ck_assert_int_eq(lz_to_host(g, slope, sizeof slope), LZ_OK);
+        for (int i = 0; i < N; i++) {
+            bool none = at == (low ? -INFINITY : INFINITY);
+            bool inside = none || (low ? values[i] > at : values[i] < at);
+            ck_assert_msg(same_number(got[i], want[i]), "%g, bound %g: %g, not %g", values[i], at,
+                          got[i], want[i]);
+            ck_assert_msg(slope[i] == inside, "%g, bound %g: gradient %g", values[i], at, slope[i]);
+        }
+    }
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(bad_calls_are_errors)
 {
     lz_scope_begin();
@@ -520,6 +567,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, unreachable_parameter_is_an_error_that_names_it);
     tcase_add_test(t, clamp_is_flat_at_its_bounds);
+    tcase_add_loop_test(t, one_bound_is_one_bound, 0, 6);
     tcase_add_test(t, bad_calls_are_errors);
     tcase_add_test(t, narrow_indices_into_many_rows);
     tcase_add_test(t, backward_accumulates_and_survives_a_read);
