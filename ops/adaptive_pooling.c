@@ -173,7 +173,7 @@ static lz_node *positions(lz_tracer *c, const lz_node *x, int n)
  * all, or -1. */
 static lz_node *extreme(lz_tracer *c, bool last, lz_node *hit, lz_node *at, const lz_ints *within)
 {
-    lz_node *other = at ? K(at, last ? -1 : 0x1p62) : NULL;
+    lz_node *other = K(at, last ? -1 : 0x1p62);
     return lz_tracer_reduce(c, last ? LZ_OP_MAXIMUM : LZ_OP_MINIMUM, SEL(hit, at, other), within);
 }
 
@@ -197,12 +197,12 @@ static lz_node *adaptive_max_at(lz_tracer *c, lz_node *x, int n, const int64_t *
     lz_node *at = lz_tracer_broadcast_in_dim(c, places, &tail, vs);
     lz_node *most = lz_tracer_reduce(c, LZ_OP_MAXIMUM, values, &within);
     most = most ? lz_tracer_broadcast_in_dim(c, most, &kept, vs) : NULL;
-    lz_node *inside = GE(at, at ? K(at, 0) : NULL);
+    lz_node *inside = GE(at, K(at, 0));
     lz_node *best = extreme(c, false, AND(EQ(values, most), inside), at, &within);
     if (!lz_dtype_is_float(lz_tracer_dtype(x)))
         return best;
     lz_node *nan = extreme(c, true, IS_NAN(values), at, &within);
-    return SEL(GE(nan, nan ? K(nan, 0) : NULL), nan, best);
+    return SEL(GE(nan, K(nan, 0)), nan, best);
 }
 
 /* Merges the last n dimensions. */

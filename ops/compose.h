@@ -71,7 +71,8 @@ static inline bool lz_tracer_is_real(const lz_node *x)
     return false;
 }
 
-/* x x, of a complex number the square of its magnitude. */
+/* x x, of a complex number the square of its magnitude: not the square of |x|, whose kink hides the
+ * second derivative at 0. */
 static inline lz_node *lz_tracer_magnitude2(lz_tracer *c, lz_node *x)
 {
     if (x && lz_dtype_is_complex(lz_node_type(x)->dtype))

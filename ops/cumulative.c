@@ -92,7 +92,7 @@ static lz_node *cumulative_extreme(lz_tracer *c, bool max, lz_node *x, int64_t d
     lz_node *hit = EQ(still, m), *at = lz_tracer_iota(c, LZ_I64, lz_tracer_shape(r), dim, r);
     if (lz_dtype_is_float(lz_tracer_dtype(r)))
         hit = OR(hit, IS_NAN(still));
-    at = prefixes(c, LZ_OP_MAXIMUM, SEL(hit, at, at ? K(at, 0) : NULL), dim);
+    at = prefixes(c, LZ_OP_MAXIMUM, SEL(hit, at, K(at, 0)), dim);
     *indices = as_given(c, at, x);
     return as_given(c, lz_tracer_gather(c, r, dim, at), x);
 }

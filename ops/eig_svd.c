@@ -171,15 +171,6 @@ static lz_node *extreme(lz_tracer *c, lz_node *x, bool most)
     return lz_mx_over_last(c, LZ_OP_MINIMUM, x, 1);
 }
 
-/* |a|^2, not the square of |a|, whose kink hides the second derivative at 0. */
-static lz_node *squared_size(lz_tracer *c, lz_node *a)
-{
-    if (!lz_dtype_is_complex(lz_tracer_dtype(a)))
-        return MUL(a, a);
-    lz_node *x = lz_tracer_ew1(c, LZ_OP_REAL, a), *y = lz_tracer_ew1(c, LZ_OP_IMAG, a);
-    return ADD(MUL(x, x), MUL(y, y));
-}
-
 static lz_node *norm(lz_tracer *c, lz_node *a, const char *ord)
 {
     if (!a)
@@ -187,7 +178,7 @@ static lz_node *norm(lz_tracer *c, lz_node *a, const char *ord)
     bool least = ord && *ord == '-';
     const char *name = ord ? ord + least : "";
     if (ord && strcmp(ord, "fro") == 0)
-        return lz_tracer_root(c, lz_mx_over_last(c, LZ_OP_ADD, squared_size(c, a), 2));
+        return lz_tracer_root(c, lz_mx_over_last(c, LZ_OP_ADD, lz_tracer_magnitude2(c, a), 2));
     if (ord && strcmp(ord, "nuc") == 0)
         return lz_mx_over_last(c, LZ_OP_ADD, singular(c, a, false).s, 1);
     if (strcmp(name, "2") == 0)

@@ -104,7 +104,7 @@ lz_node *lz_ew_signbit(lz_tracer *c, lz_node *x)
 lz_node *lz_ew_sinc(lz_tracer *c, lz_node *x)
 {
     enum { TERMS = 11 }; /* of z^2k / (2k + 1)!: the last is below 2e-20 */
-    lz_node *z = MUL(x, K(x, M_PI)), *size = ABS(z), *near = LT(size, size ? K(size, 1) : NULL);
+    lz_node *z = MUL(x, K(x, M_PI)), *size = ABS(z), *near = LT(size, K(size, 1));
     lz_node *one = K(x, 1), *far = SEL(near, one, z), *zz = SEL(near, z, K(x, 0)), *s = one;
     zz = MUL(zz, zz);
     for (int k = TERMS - 1; k > 0; k--)
@@ -197,9 +197,8 @@ lz_node *lz_ew_hypot(lz_tracer *c, lz_node *a, lz_node *b)
 {
     lz_node *m = MAX(ABS(a), ABS(b)), *one = K(a, 1);
     lz_node *s = lz_tracer_detached(c, SEL(AND(FINITE(m), GT(m, K(m, 0))), m, one));
-    lz_node *p = DIV(a, s), *q = DIV(b, s), *sum = ADD(MUL(p, p), MUL(q, q));
-    lz_node *at0 = EQ(sum, K(sum, 0)); /* the gradient there is 0, as that of norms */
-    lz_node *h = MUL(s, SEL(at0, K(sum, 0), SQRT(SEL(at0, one, sum))));
+    lz_node *p = DIV(a, s), *q = DIV(b, s);
+    lz_node *h = MUL(s, lz_tracer_root(c, ADD(MUL(p, p), MUL(q, q))));
     return SEL(OR(lz_ew_isinf(c, a), lz_ew_isinf(c, b)), K(a, INFINITY), h);
 }
 
@@ -215,12 +214,12 @@ lz_node *lz_tracer_log_add(lz_tracer *c, lz_node *a, lz_node *b, double base)
 {
     lz_node *first = GE(a, b), *high = SEL(first, a, b), *low = SEL(first, b, a);
     lz_node *same = AND(EQ(a, b), NOT(FINITE(a)));
-    lz_node *d = SEL(same, a ? K(a, 0) : NULL, SUB(low, high)); /* infinity - infinity is NaN */
+    lz_node *d = SEL(same, K(a, 0), SUB(low, high)); /* infinity - infinity is NaN */
     if (base != 1)
-        d = MUL(d, d ? K(d, base) : NULL);
+        d = MUL(d, K(d, base));
     lz_node *l = LOG1P(EXP(d));
     if (base != 1)
-        l = MUL(l, l ? K(l, 1 / base) : NULL);
+        l = MUL(l, K(l, 1 / base));
     return SEL(same, a, ADD(high, l));
 }
 

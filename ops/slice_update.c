@@ -511,7 +511,7 @@ static lz_node *linspace(lz_tracer *c, lz_dtype d, double start, double end, int
     double step = steps > 1 ? (end - start) / (double)(steps - 1) : 0;
     if (!isfinite(step)) /* the difference overflows, the quotient does not */
         step = end / (double)(steps - 1) - start / (double)(steps - 1);
-    lz_node *i = lz_tracer_iota(c, LZ_F64, &s, 0, NULL), *h = i ? ARG(i, step) : NULL;
+    lz_node *i = lz_tracer_iota(c, LZ_F64, &s, 0, NULL), *h = ARG(i, step);
     lz_node *low = ADD(ARG(i, start), MUL(i, h));
     lz_node *high = SUB(ARG(i, end), MUL(SUB(K(i, (double)(steps - 1)), i), h));
     return steps == 1 ? low : SEL(LT(i, K(i, (double)(steps / 2))), low, high);
