@@ -87,6 +87,12 @@ bool lz_op_is_scalar(lz_op op)
     return lz_op_get(op)->cls == LZ_CLASS_EW || op == LZ_OP_BITCAST_CONVERT;
 }
 
+bool lz_sig_is_scalar(const lz_sig *sig)
+{
+    return lz_op_get(sig->op)->cls == LZ_CLASS_EW ||
+           (lz_op_is_scalar(sig->op) && sig->result[0]->nelem == 1 && sig->opnd[0]->nelem == 1);
+}
+
 bool lz_op_accepts(lz_op op, lz_dtype d)
 {
     if ((unsigned)d >= LZ_DTYPE_COUNT || d == LZ_DTYPE_NONE)

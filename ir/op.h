@@ -98,7 +98,8 @@ lz_op lz_op_from_text(const char *text, size_t n);
 /* A step of its own on whole arrays in memory, in no kernel. */
 bool lz_op_is_step(lz_op op);
 bool lz_op_accepts(lz_op op, lz_dtype d); /* the dtypes column */
-/* What is done to single elements: the elementwise rows, and a bit cast that keeps the width. */
+/* What may be done to single elements: the elementwise rows and the bit cast; lz_sig_is_scalar
+ * knows whether this one keeps the width. */
 bool lz_op_is_scalar(lz_op op);
 static inline bool lz_op_has(lz_op op, uint32_t flag)
 {
@@ -222,4 +223,7 @@ const lz_sig *lz_sig_get(lz_op op, const lz_attr *attr, const lz_type *const *op
 /* The signature of `result` number `index` of an op with signature `multi` (the type of that result
  * is part of the attribute; lz_build fills it in by itself). NULL: LZ_ERANGE, LZ_EMEM. */
 const lz_sig *lz_sig_result(const lz_sig *multi, int64_t index);
+/* Whether it is done to single elements, so that it may be done to arrays instead: an elementwise
+ * op, or a bit cast of one element to one, which then has its width. */
+bool lz_sig_is_scalar(const lz_sig *sig);
 #endif

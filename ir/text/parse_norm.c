@@ -21,8 +21,7 @@ static lz_status map_inst(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_inst *
         o[k] = val[in->opnd[k]];
     if (in->lit)
         val[i] = spread(s->f, lz_build_const(s->f, in->lit), shape);
-    else if (lz_op_get(in->sig->op)->cls == LZ_CLASS_EW ||
-             (in->sig->op == LZ_OP_BITCAST_CONVERT && in->sig->result[0]->shape.rank == 0))
+    else if (lz_sig_is_scalar(in->sig))
         val[i] = lz_build(s->f, in->sig->op, in->sig->attr, o, in->sig->nopnd);
     else
         return lz_lex_fail(&p->c, t->at, LZ_EUNSUPPORTED,

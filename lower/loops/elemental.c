@@ -435,19 +435,16 @@ static lz_status region_inst(lz_soplist *l, const lz_func *r, uint32_t i, int32_
     int32_t o[3] = {-1, -1, -1};
     for (uint32_t k = 0; k < sig->nopnd && k < 3; k++)
         o[k] = val[in->opnd[k]];
-    bool bits = sig->op == LZ_OP_BITCAST_CONVERT && sig->opnd[0]->nelem == 1 &&
-                lz_dtype_size(sig->opnd[0]->dtype) == lz_dtype_size(sig->result[0]->dtype) &&
-                !lz_dtype_is_complex(sig->opnd[0]->dtype) &&
-                !lz_dtype_is_complex(sig->result[0]->dtype);
-    if (info->cls == LZ_CLASS_EW || bits)
+    bool same = info->cls == LZ_CLASS_MOVE && sig->nopnd == 1 && sig->result[0]->nelem == 1 &&
+                sig->opnd[0]->nelem == 1 && sig->result[0]->dtype == sig->opnd[0]->dtype;
+    if (same) /* before the scalar ops: of a complex number there is no other bit cast */
+        val[i] = o[0];
+    else if (lz_sig_is_scalar(sig))
         val[i] = lz_sops_ew(l, sig->op, sig->result[0]->dtype, o[0], o[1], o[2], attr_of(sig));
     else if (in->lit && lz_literal_splat(in->lit, &value))
         val[i] = lz_sops_const(l, sig->result[0]->dtype, value);
     else if (in->lit && sig->result[0]->dtype == LZ_C128 && sig->result[0]->nelem == 1)
         val[i] = const_of_parts(l, in->lit);
-    else if (info->cls == LZ_CLASS_MOVE && sig->nopnd == 1 && sig->result[0]->nelem == 1 &&
-             sig->opnd[0]->nelem == 1 && sig->result[0]->dtype == sig->opnd[0]->dtype)
-        val[i] = o[0];
     else
         return LZ_FAIL(LZ_EUNSUPPORTED,
                        "%s: not supported inside a region of reduce, scatter or sort", info->text);

@@ -119,9 +119,7 @@ static lz_val inline_inst(lz_func *f, const lz_func *r, uint32_t i, const lz_val
         return lz_windows_spread(f, lz_build_const(f, in->lit), s);
     for (uint32_t k = 0; k < in->sig->nopnd && k < 3; k++)
         o[k] = val[in->opnd[k]];
-    if (info->cls == LZ_CLASS_EW ||
-        (in->sig->op == LZ_OP_BITCAST_CONVERT && in->sig->result[0]->shape.rank == 0 &&
-         in->sig->opnd[0]->shape.rank == 0))
+    if (lz_sig_is_scalar(in->sig))
         return lz_build(f, in->sig->op, in->sig->attr, o, in->sig->nopnd);
     if (info->cls == LZ_CLASS_MOVE && in->sig->nopnd == 1 && in->sig->result[0]->nelem == 1 &&
         in->sig->opnd[0]->nelem == 1 && in->sig->result[0]->dtype == in->sig->opnd[0]->dtype)

@@ -176,6 +176,53 @@ func.func @total_order() {
   check.expect_eq_const %bits, dense<[65472, 49152, 32768, 0, 16256, 32640]> : tensor<6xui16>
   func.return
 }
+// One element is one whatever its rank.
+func.func @bits_of_one_element() {
+  %x = stablehlo.constant dense<[1.5, -2.0, 4.0, 8.0]> : tensor<4xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.reduce"(%x, %z) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %ar = stablehlo.reshape %a : (tensor<f32>) -> tensor<1xf32>
+    %br = stablehlo.reshape %b : (tensor<f32>) -> tensor<1xf32>
+    %i = stablehlo.bitcast_convert %ar : (tensor<1xf32>) -> tensor<1xi32>
+    %j = stablehlo.bitcast_convert %br : (tensor<1xf32>) -> tensor<1xi32>
+    %m = stablehlo.xor %i, %j : tensor<1xi32>
+    %f = stablehlo.bitcast_convert %m : (tensor<1xi32>) -> tensor<1xf32>
+    %r = stablehlo.reshape %f : (tensor<1xf32>) -> tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %rb = stablehlo.bitcast_convert %r : (tensor<f32>) -> tensor<ui32>
+  check.expect_eq_const %rb, dense<0xFE400000> : tensor<ui32>
+  %w = "stablehlo.reduce_window"(%x, %z) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %ar = stablehlo.reshape %a : (tensor<f32>) -> tensor<1xf32>
+    %br = stablehlo.reshape %b : (tensor<f32>) -> tensor<1xf32>
+    %i = stablehlo.bitcast_convert %ar : (tensor<1xf32>) -> tensor<1xi32>
+    %j = stablehlo.bitcast_convert %br : (tensor<1xf32>) -> tensor<1xi32>
+    %m = stablehlo.or %i, %j : tensor<1xi32>
+    %f = stablehlo.bitcast_convert %m : (tensor<1xi32>) -> tensor<1xf32>
+    %r = stablehlo.reshape %f : (tensor<1xf32>) -> tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }) {window_dimensions = array<i64: 1>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  check.expect_eq %w, %x : tensor<4xf32>
+  %b = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %s = "stablehlo.select_and_scatter"(%x, %b, %z) ({
+  ^bb0(%a: tensor<f32>, %b0: tensor<f32>):
+    %ar = stablehlo.reshape %a : (tensor<f32>) -> tensor<1xf32>
+    %br = stablehlo.reshape %b0 : (tensor<f32>) -> tensor<1xf32>
+    %i = stablehlo.bitcast_convert %ar : (tensor<1xf32>) -> tensor<1xui32>
+    %j = stablehlo.bitcast_convert %br : (tensor<1xf32>) -> tensor<1xui32>
+    %m = stablehlo.compare GE, %i, %j, UNSIGNED : (tensor<1xui32>, tensor<1xui32>) -> tensor<1xi1>
+    %p = stablehlo.reshape %m : (tensor<1xi1>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b0: tensor<f32>):
+    %p = stablehlo.add %a, %b0 : tensor<f32>
+    stablehlo.return %p : tensor<f32>
+  }) {window_dimensions = array<i64: 2>, window_strides = array<i64: 2>} : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+  check.expect_eq_const %s, dense<[0.0, 1.0, 0.0, 2.0]> : tensor<4xf32>
+  func.return
+}
 func.func @bits_of_sums() {
   %x = stablehlo.constant dense<[1.5, -2.0, 4.0, 8.0]> : tensor<4xf32>
   %z = stablehlo.constant dense<0.0> : tensor<f32>
