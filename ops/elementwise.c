@@ -41,26 +41,8 @@ static lz_node *prepare(lz_tracer *c, kind k, lz_node *x)
     return x;
 }
 
-/* ATen defines abs of unsigned integers and sign of these and booleans; StableHLO has neither. */
-static lz_node *of_unsigned(lz_tracer *c, lz_op op, lz_node *x)
-{
-    lz_dtype d = lz_node_type(x)->dtype;
-    if (op == LZ_OP_ABS || d == LZ_BOOL)
-        return x;
-    lz_node *some = lz_tracer_compare(c, LZ_CMP_NE, x, lz_tracer_const_like(c, x, 0));
-    return lz_tracer_convert(c, some, d);
-}
-
-static bool is_of_unsigned(lz_op op, lz_dtype d)
-{
-    return (op == LZ_OP_ABS || op == LZ_OP_SIGN) &&
-           (lz_dtype_is_unsigned(d) || (d == LZ_BOOL && op == LZ_OP_SIGN));
-}
-
 static lz_node *unary(lz_tracer *c, lz_op op, kind k, lz_node *x)
 {
-    if (x && is_of_unsigned(op, lz_node_type(x)->dtype))
-        return of_unsigned(c, op, x);
     if (x && k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
         return x;
     return lz_tracer_ew1(c, op, prepare(c, k, x));
@@ -82,11 +64,9 @@ static bool prepare_both(lz_tracer *c, kind k, lz_node **a, lz_node **b)
     return *a && *b;
 }
 
-static lz_node *binary(lz_tracer *c, lz_op op, kind k, lz_node *a, lz_node *b)
+static lz_node *binary(lz_tracer *c, lz_op op, kind k, part p, lz_node *a, lz_node *b)
 {
-    if (!prepare_both(c, k, &a, &b))
-        return NULL;
-    if ((op == LZ_OP_MAXIMUM || op == LZ_OP_MINIMUM) && !lz_tracer_is_real(a))
+    if (!prepare_both(c, k, &a, &b) || (p == REAL && !lz_tracer_is_real(a)))
         return NULL;
     if (op == LZ_OP_SHIFT_RIGHT_ARITHMETIC && lz_dtype_is_unsigned(lz_node_type(a)->dtype))
         op = LZ_OP_SHIFT_RIGHT_LOGICAL;
@@ -112,7 +92,7 @@ static lz_node *unary_of(lz_tracer *c, kind k, part p, lz_node *(*f)(lz_tracer *
 {
     if (!x || (p == REAL && !lz_tracer_is_real(x)))
         return NULL;
-    if (x && k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
+    if (k == WHOLE && lz_dtype_is_int(lz_node_type(x)->dtype))
         return x;
     if (!(x = prepare(c, k, x)))
         return NULL;
@@ -137,10 +117,10 @@ static lz_node *binary_of(lz_tracer *c, kind k, part p,
     {                                                                                              \
         return unary(c, LZ_OP_##OP, kind, x);                                                      \
     }
-#define LZ_BINARY(name, OP, kind, doc)                                                             \
+#define LZ_BINARY(name, OP, kind, part, doc)                                                       \
     static lz_node *node_##name(lz_tracer *c, lz_node *a, lz_node *b)                              \
     {                                                                                              \
-        return binary(c, LZ_OP_##OP, kind, a, b);                                                  \
+        return binary(c, LZ_OP_##OP, kind, part, a, b);                                            \
     }                                                                                              \
     enum { float_##name = kind == FLOAT };
 #define LZ_COMPARE(name, DIR, doc)                                                                 \
@@ -182,18 +162,15 @@ static lz_node *binary_of(lz_tracer *c, kind k, part p,
     }
 #define LZ_UNARY(name, OP, kind, doc) PUBLIC_UNARY(name)
 #define LZ_UNARY_OF(name, kind, part, takes, doc) PUBLIC_UNARY(name)
-#define LZ_BINARY(name, OP, kind, doc) PUBLIC_BINARY(name)
+#define LZ_BINARY(name, OP, kind, part, doc) PUBLIC_BINARY(name)
 #define LZ_BINARY_OF(name, kind, part, takes, doc) PUBLIC_BINARY(name)
 #define LZ_COMPARE(name, DIR, doc) PUBLIC_BINARY(name)
-#define NODE_SCALAR_WRAPS(name, s)                                                                 \
-    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_WRAPS);                   \
+#define NODE_SCALAR(name, s, range)                                                                \
+    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, range);                             \
     lz_node *r = b ? node_##name(&c, a, b) : NULL
-#define NODE_SCALAR_FITS(name, s)                                                                  \
-    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_FITS);                    \
-    lz_node *r = b ? node_##name(&c, a, b) : NULL
-#define NODE_SCALAR_SHIFTS(name, s)                                                                \
-    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, LZ_NUMBER_SHIFTS);                  \
-    lz_node *r = b ? node_##name(&c, a, b) : NULL
+#define NODE_SCALAR_WRAPS(name, s) NODE_SCALAR(name, s, LZ_NUMBER_WRAPS)
+#define NODE_SCALAR_FITS(name, s) NODE_SCALAR(name, s, LZ_NUMBER_FITS)
+#define NODE_SCALAR_SHIFTS(name, s) NODE_SCALAR(name, s, LZ_NUMBER_SHIFTS)
 #define NODE_SCALAR_EXACT(name, s)                                                                 \
     lz_node *r = lz_tracer_compare_number(&c, (lz_comparison_direction)direction_##name, a, s)
 #define LZ_WITH_SCALAR(name, range)                                                                \

@@ -86,6 +86,20 @@ lz_node *lz_ew_square(lz_tracer *c, lz_node *x)
     return MUL(x, x);
 }
 
+/* ATen defines abs of unsigned integers and sign of these and booleans; StableHLO has neither. */
+lz_node *lz_ew_abs(lz_tracer *c, lz_node *x)
+{
+    return lz_dtype_is_unsigned(lz_tracer_dtype(x)) ? x : ABS(x);
+}
+
+lz_node *lz_ew_sign(lz_tracer *c, lz_node *x)
+{
+    lz_dtype d = lz_tracer_dtype(x);
+    if (d == LZ_BOOL)
+        return x;
+    return lz_dtype_is_unsigned(d) ? TO(NE(x, K(x, 0)), d) : SIGN(x);
+}
+
 lz_node *lz_ew_signbit(lz_tracer *c, lz_node *x)
 {
     lz_dtype d = lz_tracer_dtype(x);

@@ -74,11 +74,6 @@ LZ_API lz_tensor *lz_sinh_at(lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_special_i1e_at(lz_tensor *x, const lz_site *site);
 #define lz_special_i1e(x) lz_special_i1e_at((x), LZ_SITE)
 
-/* Absolute value; of a complex number, a float.
- * signed integers, floats, complex -> the same. Source: ATen abs, StableHLO abs. */
-LZ_API lz_tensor *lz_abs_at(lz_tensor *x, const lz_site *site);
-#define lz_abs(x) lz_abs_at((x), LZ_SITE)
-
 /* Bitwise complement; on booleans, not.
  * bool, integers -> the same. Source: ATen bitwise_not, StableHLO not. */
 LZ_API lz_tensor *lz_bitwise_not_at(lz_tensor *x, const lz_site *site);
@@ -163,11 +158,6 @@ LZ_API lz_tensor *lz_rsqrt_at(lz_tensor *x, const lz_site *site);
  * floats, complex, others as f32 -> the same. Source: ATen sigmoid, StableHLO logistic. */
 LZ_API lz_tensor *lz_sigmoid_at(lz_tensor *x, const lz_site *site);
 #define lz_sigmoid(x) lz_sigmoid_at((x), LZ_SITE)
-
-/* -1, 0 or 1 by the sign of x; keeps -0 and NaN. Of a complex number, x / abs(x) (ATen sgn).
- * signed integers, floats, complex -> the same. Source: ATen sign, StableHLO sign. */
-LZ_API lz_tensor *lz_sign_at(lz_tensor *x, const lz_site *site);
-#define lz_sign(x) lz_sign_at((x), LZ_SITE)
 
 /* Sine of x in radians.
  * floats, complex, others as f32 -> the same. Source: ATen sin, StableHLO sine. */
@@ -319,6 +309,11 @@ LZ_API lz_tensor *lz_le_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 LZ_API lz_tensor *lz_lt_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_lt(a, b) lz_lt_at((a), (b), LZ_SITE)
 
+/* Absolute value; of a complex number, a float.
+ * numbers -> the same, complex numbers -> the dtype of their parts. Source: ATen abs. */
+LZ_API lz_tensor *lz_abs_at(lz_tensor *x, const lz_site *site);
+#define lz_abs(x) lz_abs_at((x), LZ_SITE)
+
 /* Degrees to radians.
  * floats, others as f32 -> the same. Source: ATen deg2rad. */
 LZ_API lz_tensor *lz_deg2rad_at(lz_tensor *x, const lz_site *site);
@@ -403,6 +398,11 @@ LZ_API lz_tensor *lz_relu6_at(lz_tensor *x, const lz_site *site);
  * floats, others as f32 -> the same. Source: ATen selu. */
 LZ_API lz_tensor *lz_selu_at(lz_tensor *x, const lz_site *site);
 #define lz_selu(x) lz_selu_at((x), LZ_SITE)
+
+/* -1, 0 or 1 by the sign of x; keeps -0 and NaN. Of a complex number, x / abs(x) (ATen sgn).
+ * any dtype -> the same. Source: ATen sign. */
+LZ_API lz_tensor *lz_sign_at(lz_tensor *x, const lz_site *site);
+#define lz_sign(x) lz_sign_at((x), LZ_SITE)
 
 /* Whether the sign is minus, of -0 too.
  * any dtype -> bool. Source: ATen signbit. */

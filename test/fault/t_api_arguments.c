@@ -41,7 +41,7 @@ static const unary_row unaries[] = {
 };
 static const binary_row binaries[] = {
 #define LZ_UNARY(...)
-#define LZ_BINARY(name, OP, kind, doc) {"lz_" #name, lz_##name##_at, kind},
+#define LZ_BINARY(name, OP, kind, part, doc) {"lz_" #name, lz_##name##_at, kind},
 #define LZ_COMPARE(name, D, doc) {"lz_" #name, lz_##name##_at, LZ_F32},
 #include "ops/user_ops.def"
 };

@@ -27,7 +27,7 @@ typedef struct user_row {
 
 static const user_row users[] = {
 #define LZ_UNARY(name, OP, kind, doc) {#name, #OP, #kind, NULL, doc, 1},
-#define LZ_BINARY(name, OP, kind, doc) {#name, #OP, #kind, NULL, doc, 2},
+#define LZ_BINARY(name, OP, kind, part, doc) {#name, #OP, #kind, NULL, doc, 2},
 #define LZ_COMPARE(name, DIR, doc) {#name, "COMPARE", #DIR, NULL, doc, 2},
 #define LZ_UNARY_OF(name, kind, part, takes, doc) {#name, NULL, #kind, takes, doc, 1},
 #define LZ_BINARY_OF(name, kind, part, takes, doc) {#name, NULL, #kind, takes, doc, 2},

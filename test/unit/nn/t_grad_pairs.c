@@ -76,7 +76,7 @@ typedef struct pair_function {
 static const pair_function functions[] = {
 #define LZ_UNARY(...)
 #define LZ_UNARY_OF(...)
-#define LZ_BINARY(name, OP, kind, doc) {#name, kind, lz_##name##_at, NULL},
+#define LZ_BINARY(name, OP, kind, part, doc) {#name, kind, lz_##name##_at, NULL},
 #define LZ_BINARY_OF(name, kind, part, takes, doc) {#name, kind, lz_##name##_at, NULL},
 #define LZ_COMPARE(...)
 #include "ops/user_ops.def"

@@ -331,14 +331,15 @@ END_TEST
 START_TEST(every_elementwise_row_is_met)
 {
     /* those of two operands have their points in grad_pairs.def; select and conversions are linear,
-     * and clamp is among the functions of one operand */
+     * and clamp, abs and sign are among the functions of one operand */
     static const lz_op own[] = {
-        LZ_OP_CONVERT, LZ_OP_REDUCE_PRECISION, LZ_OP_SELECT, LZ_OP_CLAMP, LZ_OP_POLYGAMMA,
+        LZ_OP_ABS,    LZ_OP_SIGN,  LZ_OP_CONVERT,   LZ_OP_REDUCE_PRECISION,
+        LZ_OP_SELECT, LZ_OP_CLAMP, LZ_OP_POLYGAMMA,
 #define LZ_UNARY(...)
 #define LZ_UNARY_OF(...)
 #define LZ_BINARY_OF(...)
 #define LZ_COMPARE(...)
-#define LZ_BINARY(name, OP, kind, doc) LZ_OP_##OP,
+#define LZ_BINARY(name, OP, kind, part, doc) LZ_OP_##OP,
 #include "ops/user_ops.def"
     };
     int bad = 0;

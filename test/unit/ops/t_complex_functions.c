@@ -34,8 +34,8 @@ static const row rows[] = {
 #define REAL false
 #define COMPLEX true
 #define LZ_UNARY(name, OP, kind, doc) {#name, lz_##name##_at, NULL, false, false, kind, LZ_OP_##OP},
-#define LZ_BINARY(name, OP, kind, doc)                                                             \
-    {#name, NULL, lz_##name##_at, false, false, kind, LZ_OP_##OP},
+#define LZ_BINARY(name, OP, kind, part, doc)                                                       \
+    {#name, NULL, lz_##name##_at, true, part, kind, LZ_OP_##OP},
 #define LZ_COMPARE(name, DIR, doc)                                                                 \
     {#name,                                                                                        \
      NULL,                                                                                         \
@@ -54,16 +54,13 @@ static const row rows[] = {
 };
 enum { NROWS = sizeof rows / sizeof *rows };
 
-/* A composite's row says so, as does a comparison: it is of equality, or needs an order. An
- * operation's dtypes do; StableHLO's maximum and minimum order complex numbers, ATen's do not. What
- * is of x != 0 takes everything. */
+/* The row says so; of a comparison, whether it is of equality or needs an order; of an operation
+ * with one operand its dtypes do. What is of x != 0 takes everything. */
 static bool takes(const row *r)
 {
     if (r->known)
         return r->takes;
-    if (r->kind == BOOL)
-        return true;
-    return r->op != LZ_OP_MAXIMUM && r->op != LZ_OP_MINIMUM && lz_op_accepts(r->op, LZ_C64);
+    return r->kind == BOOL || lz_op_accepts(r->op, LZ_C64);
 }
 
 START_TEST(a_row_takes_them_or_says_so)
