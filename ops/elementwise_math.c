@@ -106,10 +106,7 @@ lz_node *lz_ew_signbit(lz_tracer *c, lz_node *x)
     if (!lz_dtype_is_float(d))
         return d == LZ_BOOL ? K(x, 0) : LT(x, K(x, 0));
     static const lz_dtype same_width[] = {[2] = LZ_I16, [4] = LZ_I32, [8] = LZ_I64};
-    lz_attr_any a;
-    lz_attr_init(&a, LZ_ATTR_dtype);
-    a.as_dtype.dtype = same_width[lz_dtype_size(d)];
-    lz_node *bits = lz_tracer_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &x, 1);
+    lz_node *bits = lz_tracer_bitcast(c, x, same_width[lz_dtype_size(d)]);
     return LT(bits, K(bits, 0));
 }
 

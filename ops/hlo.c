@@ -83,12 +83,8 @@ lz_tensor *lz_hlo_compare_at(lz_hlo_direction d, lz_tensor *a, lz_tensor *b, con
 static lz_tensor *by_dtype(const char *name, lz_op op, lz_tensor *x, lz_dtype dtype,
                            const lz_site *site)
 {
-    lz_attr_any a;
     BEGIN(name);
-    lz_node *n = lz_tracer_in(&c, x);
-    lz_attr_init(&a, LZ_ATTR_dtype);
-    a.as_dtype.dtype = dtype;
-    return lz_tracer_end(&c, lz_tracer_op(&c, op, &a.head, &n, 1));
+    return lz_tracer_end(&c, lz_tracer_as_dtype(&c, op, lz_tracer_in(&c, x), dtype));
 }
 
 lz_tensor *lz_hlo_convert_at(lz_tensor *x, lz_dtype dtype, const lz_site *site)

@@ -321,12 +321,7 @@ lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o, const 
 
 static lz_node *as_u64(lz_tracer *c, lz_node *x)
 {
-    lz_attr_any a;
-    if (!x || lz_tracer_dtype(x) == LZ_U64)
-        return x;
-    lz_attr_init(&a, LZ_ATTR_dtype);
-    a.as_dtype.dtype = LZ_U64;
-    return lz_tracer_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &x, 1);
+    return lz_tracer_dtype(x) == LZ_U64 ? x : lz_tracer_bitcast(c, x, LZ_U64);
 }
 
 /* The difference of two integers is exact in u64, and so is its comparison with what is allowed,

@@ -83,15 +83,6 @@ lz_tensor *lz_uniform_at(lz_dtype dtype, lz_shape shape, double low, double high
     return lz_tracer_end(c, low == high ? r : SEL(GE(r, ARG(r, high)), ARG(r, low), r));
 }
 
-/* Whether an integer dtype holds v, all of its 64 bits. */
-static bool holds(lz_dtype d, int64_t v)
-{
-    int bits = (int)lz_dtype_size(d) * 8;
-    if (!lz_dtype_is_signed(d))
-        return v >= 0 && (bits == 64 || v >> bits == 0);
-    return bits == 64 || v >> (bits - 1) == 0 || v >> (bits - 1) == -1;
-}
-
 lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape shape,
                          const lz_site *site)
 {
@@ -105,7 +96,7 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
         LZ_FAIL(LZ_EINVAL, "from %" PRId64 " to below %" PRId64, low, high);
         return lz_tracer_end(c, NULL);
     }
-    if (lz_dtype_is_int(dtype) && !(holds(dtype, low) && holds(dtype, high - 1))) {
+    if (!(lz_dtype_holds_integer(dtype, low) && lz_dtype_holds_integer(dtype, high - 1))) {
         LZ_FAIL(LZ_ERANGE, "from %" PRId64 " to below %" PRId64 ": not all fit into %s", low, high,
                 lz_dtype_name(dtype));
         return lz_tracer_end(c, NULL);
@@ -124,10 +115,7 @@ lz_tensor *lz_randint_at(lz_dtype dtype, int64_t low, int64_t high, lz_shape sha
         it ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, it, &low, bits->dev, c->site))
            : NULL;
     lz_node *r = REM(bits, lz_tracer_fill(c, n, lz_tracer_shape(bits)));
-    lz_attr_any a; /* the same bits as i64: the sum wraps to the right value */
-    lz_attr_init(&a, LZ_ATTR_dtype);
-    a.as_dtype.dtype = LZ_I64;
-    r = r ? lz_tracer_op(c, LZ_OP_BITCAST_CONVERT, &a.head, &r, 1) : NULL;
+    r = lz_tracer_bitcast(c, r, LZ_I64); /* the sum wraps to the right value */
     return lz_tracer_end(c, r ? TO(ADD(r, lz_tracer_fill(c, l, lz_tracer_shape(r))), dtype) : NULL);
 }
 
@@ -143,7 +131,7 @@ lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
                 lz_dtype_name(dtype));
         return lz_tracer_end(c, NULL);
     }
-    if (n > 0 && lz_dtype_is_int(dtype) && !holds(dtype, n - 1)) {
+    if (n > 0 && !lz_dtype_holds_integer(dtype, n - 1)) {
         LZ_FAIL(LZ_ERANGE, "%" PRId64 " numbers: %s does not hold all of them", n,
                 lz_dtype_name(dtype));
         return lz_tracer_end(c, NULL);

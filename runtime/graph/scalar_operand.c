@@ -20,6 +20,16 @@ bool lz_dtype_holds(lz_dtype d, double v)
     return !lz_dtype_is_int(d) || (trunc(v) >= lowest(d) && trunc(v) < above(d));
 }
 
+bool lz_dtype_holds_integer(lz_dtype d, int64_t v)
+{
+    int bits = (int)lz_dtype_size(d) * 8;
+    if (!lz_dtype_is_int(d))
+        return true;
+    if (!lz_dtype_is_signed(d))
+        return v >= 0 && (bits == 64 || v >> bits == 0);
+    return bits == 64 || v >> (bits - 1) == 0 || v >> (bits - 1) == -1;
+}
+
 bool lz_tracer_number_fits(lz_dtype d, double v)
 {
     if (lz_dtype_holds(d, v))

@@ -340,13 +340,23 @@ lz_node *lz_tracer_cast(lz_tracer *c, lz_node *x, lz_dtype d)
 {
     if (!x || lz_node_type(x)->dtype == d)
         return x;
-    lz_attr_any a;
     /* ATen's truth value of a complex number; StableHLO's convert uses the real part only */
     if (d == LZ_BOOL && lz_dtype_is_complex(lz_node_type(x)->dtype))
         return lz_tracer_compare(c, LZ_CMP_NE, x, lz_tracer_const_like(c, x, 0));
+    return lz_tracer_as_dtype(c, LZ_OP_CONVERT, x, d);
+}
+
+lz_node *lz_tracer_as_dtype(lz_tracer *c, lz_op op, lz_node *x, lz_dtype d)
+{
+    lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_dtype);
     a.as_dtype.dtype = d;
-    return lz_tracer_op(c, LZ_OP_CONVERT, &a.head, &x, 1);
+    return lz_tracer_op(c, op, &a.head, &x, 1);
+}
+
+lz_node *lz_tracer_bitcast(lz_tracer *c, lz_node *x, lz_dtype d)
+{
+    return lz_tracer_as_dtype(c, LZ_OP_BITCAST_CONVERT, x, d);
 }
 
 lz_node *lz_tracer_compare(lz_tracer *c, lz_comparison_direction dir, lz_node *x, lz_node *y)

@@ -69,6 +69,9 @@ lz_node *lz_tracer_iota(lz_tracer *c, lz_dtype d, const lz_shape *s, int64_t dim
 lz_node *lz_tracer_convert(lz_tracer *c, lz_node *x, lz_dtype d);
 /* The same on the caller's request: also for storage-only dtypes. */
 lz_node *lz_tracer_cast(lz_tracer *c, lz_node *x, lz_dtype d);
+/* CONVERT or BITCAST_CONVERT as StableHLO has it, though x has the dtype; the bits of x as d */
+lz_node *lz_tracer_as_dtype(lz_tracer *c, lz_op op, lz_node *x, lz_dtype d);
+lz_node *lz_tracer_bitcast(lz_tracer *c, lz_node *x, lz_dtype d);
 lz_node *lz_tracer_compare(lz_tracer *c, lz_comparison_direction dir, lz_node *a, lz_node *b);
 /* x itself when it has the shape */
 lz_node *lz_tracer_reshape(lz_tracer *c, lz_node *x, const lz_shape *s);
@@ -116,7 +119,9 @@ lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_flo
                               lz_number_range range);
 /* Whether the dtype holds the whole part of v: every dtype but the integers does. */
 bool lz_dtype_holds(lz_dtype d, double v);
-bool lz_tracer_number_fits(lz_dtype d, double v); /* the same; false with LZ_ERANGE recorded */
+bool lz_dtype_holds_integer(lz_dtype d, int64_t v); /* the same of all 64 bits of v */
+bool lz_tracer_number_fits(lz_dtype d,
+                           double v); /* lz_dtype_holds; false with LZ_ERANGE recorded */
 /* x compared with the exact number: no dtype of x rounds it, none saturates it. */
 lz_node *lz_tracer_compare_number(lz_tracer *c, lz_comparison_direction dir, lz_node *x, double v);
 #endif
