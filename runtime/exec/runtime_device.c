@@ -175,15 +175,19 @@ void lz_trace_lock(lz_dev *d)
 {
     lz_thread_state *t = lz_thread_state_self;
     lz_dev_lock(d);
-    if (t)
+    if (t) {
         t->locked++;
+        t->walks++;
+    }
 }
 
 void lz_trace_unlock(lz_dev *d)
 {
     lz_thread_state *t = lz_thread_state_self;
-    if (t && t->locked)
+    if (t && t->walks) {
         t->locked--;
+        t->walks--;
+    }
     lz_dev_unlock(d);
 }
 

@@ -58,7 +58,8 @@ typedef struct lz_thread_state {
     const char *graph_name; /* interned; NULL: none */
     uint64_t id_next;
     uint32_t serial; /* of the thread; not 0 */
-    uint32_t locked; /* nesting of lz_trace_lock: no flush by itself */
+    uint32_t locked; /* nesting of lz_trace_lock and of bodies: no flush by itself */
+    uint32_t walks;  /* nesting of lz_trace_lock: bodies are those of the library's rules */
     /* number of handles in the root scope at which the next warning comes */
     uint32_t scope_marks;
     uint32_t flush_check; /* operations until the pending limit is checked again */

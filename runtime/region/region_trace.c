@@ -65,11 +65,13 @@ void lz_body_free(lz_body *b)
     lz_vec_free(&b->captured);
 }
 
-/* A lock may be held: gradient rules trace bodies, too, under the step lock of lz_grad, which is
- * this thread's to take again. */
+/* Within a walk the function is a gradient rule's, which may run under the step lock; the program's
+ * own never does. */
 lz_callback lz_callback_begin(lz_thread_state *t)
 {
     lz_callback c = {t->api_op, t->api_site, t->api_caller};
+    if (!t->walks)
+        lz_assert_unlocked("the function of a body");
     t->api_op = NULL;
     t->api_site = NULL;
     return c;
