@@ -146,7 +146,6 @@ static lz_node *from_borrowed(lz_tracer *c, lz_dtype dtype, const lz_shape *shap
 lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
                                void (*release)(void *user), void *user, const lz_site *site)
 {
-    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     LZ_PUBLIC_AT((release ? release(user) : (void)0, LZ_FORK_TENSOR));
     lz_tracer c;
     bool taken = false;

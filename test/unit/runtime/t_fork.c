@@ -304,6 +304,43 @@ START_TEST(deleters_return_in_a_child)
 }
 END_TEST
 
+static void count_one(void *user)
+{
+    ++*(int *)user;
+}
+
+static void count_dlpack(struct DLManagedTensorVersioned *m)
+{
+    count_one(m->manager_ctx);
+}
+
+static void count_legacy(struct DLManagedTensor *m)
+{
+    count_one(m->manager_ctx);
+}
+
+/* What a child hands over is given back at once, as after every failure to take it. */
+START_TEST(what_a_child_hands_over_is_released)
+{
+    ck_assert(works());
+    pid_t pid = fork();
+    if (pid == 0) {
+        static float data[16];
+        int n = 0;
+        struct DLManagedTensorVersioned m = {
+            .version = {1, 0}, .manager_ctx = &n, .deleter = count_dlpack};
+        struct DLManagedTensor old = {.manager_ctx = &n, .deleter = count_legacy};
+        bool told =
+            lz_status_of(lz_from_borrowed(LZ_F32, LZ_SHAPE(16), data, count_one, &n)) == LZ_EFORK &&
+            n == 1;
+        told = told && lz_status_of(lz_from_dlpack(&m, true)) == LZ_EFORK && n == 2;
+        told = told && lz_status_of(lz_from_dlpack_legacy(&old, true)) == LZ_EFORK && n == 3;
+        _exit(told ? 0 : 1);
+    }
+    ck_assert_int_eq(ended(pid), 0);
+}
+END_TEST
+
 /* ---- main ends by pthread_exit ---- */
 
 static atomic_int handled;
@@ -406,6 +443,7 @@ int main(void)
     tcase_add_test(t, other_programs_can_be_started);
     tcase_add_loop_test(t, a_callback_may_fork, 0, CALLS * WAYS);
     tcase_add_test(t, deleters_return_in_a_child);
+    tcase_add_test(t, what_a_child_hands_over_is_released);
     tcase_add_loop_test(t, the_process_ends_after_main, 0, 8);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
