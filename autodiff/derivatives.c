@@ -42,8 +42,7 @@ lz_status lz_value_and_grad_at(lz_body_fn *fn, lz_tensor *const *in, int nin, in
         s = lz_grad_at(out[0], in, (size_t)nin, grads, &o, site);
     fill_errors(s, op, grads, nin > 0 ? (size_t)nin : 0, site);
     fill_errors(s, op, out, nout > 0 ? (size_t)nout : 0, site);
-    lz_api_leave(&frame);
-    return s;
+    return lz_api_leave(&frame, s);
 }
 
 lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor *const *vectors, size_t n,
@@ -60,8 +59,7 @@ lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor *const 
         s = lz_jvp_at(g, n, params, vectors, n, out, &unused, site);
     lz_free(g);
     fill_errors(s, "lz_hvp", out, n, site);
-    lz_api_leave(&frame);
-    return s;
+    return lz_api_leave(&frame, s);
 }
 
 /* ---- Jacobian ---- */
@@ -143,6 +141,5 @@ lz_tensor *lz_jacobian_at(lz_tensor *y, lz_tensor *x, const lz_site *site)
     if (st == LZ_OK)
         out = lz_hlo_reshape_at(out, s, site);
     fill_errors(st, "lz_jacobian", &out, 1, site);
-    lz_api_leave(&frame);
-    return out;
+    return lz_api_leave_with(&frame, out);
 }

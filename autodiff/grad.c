@@ -408,8 +408,7 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
         s = lz_trace_set_requires_grad(t, on);
     if (s != LZ_OK)
         lz_api_status(s);
-    lz_api_leave(&frame);
-    return s;
+    return lz_api_leave(&frame, s);
 }
 
 lz_tensor *lz_grad_of(lz_tensor *t)
@@ -428,8 +427,7 @@ lz_status lz_zero_grad(lz_tensor *const *params, size_t n)
                       : LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
     if (s != LZ_OK)
         lz_api_status(s);
-    lz_api_leave(&frame);
-    return s;
+    return lz_api_leave(&frame, s);
 }
 
 lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site)
@@ -440,6 +438,5 @@ lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site)
     lz_tensor *t = d ? lz_trace_tensor_of(d, site) : lz_trace_error_tensor("lz_detach", site);
     lz_node_release(d);
     lz_node_release(n);
-    lz_api_leave(&frame);
-    return t;
+    return lz_api_leave_with(&frame, t);
 }

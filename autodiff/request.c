@@ -15,9 +15,8 @@ lz_status lz_request_finish(const lz_api_frame *frame, const char *op, lz_status
                             lz_tensor **results, size_t n, const lz_site *site)
 {
     if (s != LZ_OK)
-        lz_api_status(s);
+        (void)lz_api_status(s);
     for (size_t k = 0; k < n && s != LZ_OK && results; k++)
         results[k] = lz_trace_error_tensor(op, site);
-    lz_api_leave(frame);
-    return s;
+    return lz_api_leave(frame, s);
 }

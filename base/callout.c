@@ -16,7 +16,7 @@ void lz_callout_begin(lz_callout *c, const char *what)
     void (*take)(void *aside[LZ_CALLOUT_WORDS]) = atomic_load(&taker);
     lz_assert_unlocked(what);
     (void)what;
-    c->error = *lz_error_get();
+    lz_error_set_aside(&c->error);
     c->spoken_for = lz_error_speak_for(NULL);
     c->took = take != NULL;
     if (take)
@@ -28,5 +28,5 @@ void lz_callout_end(lz_callout *c)
     if (c->took)
         atomic_load (&giver)(c->aside);
     (void)lz_error_speak_for(c->spoken_for);
-    lz_error_set(&c->error);
+    lz_error_put_back(&c->error);
 }

@@ -12,7 +12,7 @@
 
 enum { LZ_CALLOUT_WORDS = 4 };
 typedef struct lz_callout {
-    lz_error error;
+    lz_error_aside error;
     const char *spoken_for;
     void *aside[LZ_CALLOUT_WORDS];
     bool took;

@@ -88,6 +88,38 @@ void lz_error_save_in(lz_error_before *b)
     saved_in = b;
 }
 
+/* No failure inside counts as one of the public function that is being run. */
+lz_error_quiet lz_error_quiet_begin(void)
+{
+    lz_error_quiet q = {last, saved_in};
+    saved_in = NULL;
+    return q;
+}
+
+void lz_error_quiet_end(lz_error_quiet *q)
+{
+    if (q->in) /* else it may have come to be inside */
+        saved_in = q->in;
+    last = q->error;
+}
+
+void lz_error_set_aside(lz_error_aside *a)
+{
+    a->in = saved_in;
+    a->error = last;
+    if (a->in)
+        a->before = *a->in;
+}
+
+void lz_error_put_back(const lz_error_aside *a)
+{
+    last = a->error;
+    if (a->in)
+        *a->in = a->before;
+    else if (saved_in)
+        saved_in->saved = false;
+}
+
 void lz_error_recover(lz_error_before *b)
 {
     if (!b->saved)

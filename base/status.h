@@ -41,12 +41,6 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
 const lz_error *lz_error_get(void);
 /* copy in: an error that came from another thread */
 void lz_error_set(const lz_error *e);
-/* Runs the block that follows and restores the thread's error record afterwards, however the block
- * is left: for diagnostics and clean-up whose own failures must not replace an earlier error. */
-#define LZ_QUIETLY                                                                                 \
-    for (lz_error lz_saved_ __attribute__((cleanup(lz_error_set))) = *lz_error_get(),              \
-                            *lz_pass_ = &lz_saved_;                                                \
-         lz_pass_; lz_pass_ = NULL)
 /* fill op and the caller's place into the record */
 void lz_error_annotate(const char *op, const lz_site *site);
 /* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate
@@ -65,6 +59,30 @@ typedef struct lz_error_before {
 void lz_error_save_in(lz_error_before *b);
 /* The record is again what was saved, if there was a failure. */
 void lz_error_recover(lz_error_before *b);
+
+/* The record, and where the next failure would save it. */
+typedef struct lz_error_quiet {
+    lz_error error;
+    lz_error_before *in;
+} lz_error_quiet;
+lz_error_quiet lz_error_quiet_begin(void);
+void lz_error_quiet_end(lz_error_quiet *q);
+/* Runs the block that follows and restores the thread's error record afterwards, however the block
+ * is left: for diagnostics and clean-up whose own failures must not replace an earlier error. */
+#define LZ_QUIETLY                                                                                 \
+    for (lz_error_quiet lz_quiet_                                                                  \
+         __attribute__((cleanup(lz_error_quiet_end))) = lz_error_quiet_begin(),                    \
+         *lz_pass_ = &lz_quiet_;                                                                   \
+         lz_pass_; lz_pass_ = NULL)
+
+/* The record and what was saved of it: around a function of the program's, whose calls are their
+ * own. */
+typedef struct lz_error_aside {
+    lz_error error;
+    lz_error_before before, *in;
+} lz_error_aside;
+void lz_error_set_aside(lz_error_aside *a);
+void lz_error_put_back(const lz_error_aside *a);
 
 /* A broken invariant of our own, never a user's mistake: message to stderr and abort. */
 void lz_assert_failed(const char *expr, const char *file, int line) __attribute__((noreturn));

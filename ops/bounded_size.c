@@ -133,9 +133,7 @@ static lz_tensor *exact_end(exact *e, lz_tensor *all, lz_tensor **more, const lz
     if (e->wanted)
         *e->wanted = lz_escape(e->count);
     lz_counter_add(LZ_COUNTER_MaterializedSizes, n >= 0);
-    r = lz_scope_end_keep(r);
-    lz_api_leave(&e->frame);
-    return r;
+    return lz_api_leave_with(&e->frame, lz_scope_end_keep(r));
 }
 
 static bool is_exact(size_t struct_size, int64_t size)

@@ -237,9 +237,7 @@ size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format
     lz_api_frame fr = lz_api_enter("lz_dump_graph", NULL);
     pending p = {0};
     lz_buf out = {0};
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK)
-        s = format ? hold(&p, tensors, count) : LZ_FAIL(LZ_ENULL, "format is NULL");
+    lz_status s = format ? hold(&p, tensors, count) : LZ_FAIL(LZ_ENULL, "format is NULL");
     if (s == LZ_OK) {
         lz_dev_lock(p.dev);
         s = graph_text(&p, format, &out);
@@ -247,7 +245,7 @@ size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char *format
     }
     let_go(&p);
     size_t len = give(s, &out, buf, n);
-    lz_api_leave(&fr);
+    (void)lz_api_leave(&fr, s);
     return len;
 }
 
@@ -259,9 +257,7 @@ size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t 
     lz_buf out = {0};
     lz_hash h;
     char text[33];
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK)
-        s = hold(&p, tensors, count);
+    lz_status s = hold(&p, tensors, count);
     if (s == LZ_OK) {
         lz_dev_lock(p.dev);
         s = lz_capture_walk(&p.cap, p.dev, p.nodes.data, p.nodes.len);
@@ -273,6 +269,6 @@ size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t 
     }
     let_go(&p);
     size_t len = give(s, &out, buf, n);
-    lz_api_leave(&fr);
+    (void)lz_api_leave(&fr, s);
     return len;
 }

@@ -121,7 +121,6 @@ static DLDevice home_of(const lz_dev *d, bool copy)
 static lz_status lend(lz_tensor *t, bool copy, lent **out)
 {
     void *data = NULL;
-    LZ_TRY(lz_fork_check());
     lz_node *n = lz_trace_node_of(t);
     if (!n)
         return lz_error_get()->status;
@@ -150,8 +149,7 @@ static lz_status lend_public(const char *op, lz_tensor *t, bool copy, bool have_
 {
     lz_api_frame f = lz_api_enter(op, site);
     lz_status s = lz_api_status(have_out ? lend(t, copy, l) : LZ_FAIL(LZ_ENULL, "out is NULL"));
-    lz_api_leave(&f);
-    return s;
+    return lz_api_leave(&f, s);
 }
 
 lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
@@ -337,7 +335,7 @@ static lz_tensor *import_public(const char *op, const DLTensor *t, uint32_t majo
     } else {
         r = import(t, allow_copy, release, m, &taken, site);
     }
-    lz_api_leave(&f);
+    (void)lz_api_leave_with(&f, r);
     if (!taken)
         LZ_CALL_OUT("a deleter")
     release(m);

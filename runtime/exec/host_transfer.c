@@ -161,7 +161,6 @@ lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
 
 static lz_status to_host(lz_tensor *t, void *dst, size_t nbytes)
 {
-    LZ_TRY(lz_fork_check());
     lz_node *n = lz_trace_node_of(t);
     if (!n)
         return lz_error_get()->status;
@@ -184,13 +183,11 @@ lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *s
     int64_t t0 = lz_timeline_begin();
     lz_status s = lz_api_status(to_host(t, dst, nbytes));
     lz_timeline_end(t0, .name = "lz_to_host", .category = "read");
-    lz_api_leave(&f);
-    return s;
+    return lz_api_leave(&f, s);
 }
 
 static lz_status read_item(lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16])
 {
-    LZ_TRY(lz_fork_check());
     lz_node *n = lz_trace_node_of(t);
     if (!n)
         return lz_error_get()->status;
@@ -224,7 +221,7 @@ double lz_item_at(lz_tensor *t, const lz_site *site)
     lz_dtype d;
     lz_api_frame f = lz_api_enter("lz_item", site);
     lz_status s = lz_api_status(traced_item("lz_item", t, &d, bytes));
-    lz_api_leave(&f);
+    (void)lz_api_leave(&f, s);
     return s == LZ_OK ? lz_elem_get_f64(d, bytes, 0) : NAN;
 }
 
@@ -235,7 +232,7 @@ int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
     lz_dtype d;
     lz_api_frame f = lz_api_enter("lz_item_i64", site);
     lz_status s = lz_api_status(traced_item("lz_item_i64", t, &d, bytes));
-    lz_api_leave(&f);
+    (void)lz_api_leave(&f, s);
     return s == LZ_OK ? lz_elem_get_i64(d, bytes, 0) : INT64_MIN;
 }
 
@@ -342,9 +339,7 @@ static lz_status assign(lz_thread_state *t, lz_tensor *dst, lz_tensor *value, co
 {
     LZ_TRY(lz_slot_retain(lz_handle_bits(dst)));
     lz_status s = assign_held(t, lz_handle_bits(dst), value, site);
-    LZ_QUIETLY {
-        (void)lz_slot_release(lz_handle_bits(dst));
-    }
+    lz_slot_let_go(lz_handle_bits(dst));
     return s;
 }
 
@@ -353,12 +348,9 @@ lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site)
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_assign", site);
     lz_thread_state *t = lz_thread_state_self;
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK)
-        s = t ? assign(t, dst, value, t->api_site) : lz_error_get()->status;
+    lz_status s = t ? assign(t, dst, value, t->api_site) : lz_error_get()->status;
     (void)lz_api_status(s);
-    lz_api_leave(&f);
-    return s;
+    return lz_api_leave(&f, s);
 }
 
 /* ---- the last error ---- */

@@ -93,7 +93,6 @@ static lz_status take(lz_snapshot *s, lz_tensor *const *tensors, size_t n, lz_de
 lz_status lz_snapshot_take(lz_snapshot *s, lz_tensor *const *tensors, size_t n)
 {
     *s = (lz_snapshot){0};
-    LZ_TRY(lz_fork_check());
     if (n > UINT32_MAX)
         return LZ_FAIL(LZ_ERANGE, "%zu tensors", n);
     lz_dev *rng = lz_dev_current();

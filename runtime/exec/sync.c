@@ -599,8 +599,7 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_thread_state *t = lz_thread_state_get();
-    lz_dev *d =
-        t && lz_fork_check() == LZ_OK && lz_dev_may_wait() == LZ_OK ? lz_dev_current() : NULL;
+    lz_dev *d = t && lz_dev_may_wait() == LZ_OK ? lz_dev_current() : NULL;
     if (!d) {
         lz_error_annotate("lz_mark_step", site);
         return lz_error_get()->status;
@@ -629,8 +628,7 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     if (lz_analysis_on() || lz_dump_on())
         tell_step();
     (void)lz_api_status(s);
-    lz_api_leave(&f);
-    return s;
+    return lz_api_leave(&f, s);
 }
 
 static lz_status sync_tensors(lz_tensor *const *tensors, size_t n, bool wait)
@@ -672,8 +670,8 @@ lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_si
 {
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_sync", site);
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK && n && !tensors)
+    lz_status s = LZ_OK;
+    if (n && !tensors)
         s = LZ_FAIL(LZ_ENULL, "tensors is NULL");
     int64_t t0 = lz_timeline_begin();
     if (s == LZ_OK)
@@ -681,16 +679,15 @@ lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_si
     lz_timeline_end(t0, .name = "lz_sync", .category = "step", .key = {"tensors"},
                     .value = {(int64_t)n});
     (void)lz_api_status(s);
-    lz_api_leave(&f);
-    return s;
+    return lz_api_leave(&f, s);
 }
 
 lz_status lz_wait_device_ops(void)
 {
     LZ_PUBLIC(LZ_EFORK);
     lz_api_frame f = lz_api_enter("lz_wait_device_ops", NULL);
-    lz_status s = lz_fork_check();
-    bool may = s == LZ_OK && (s = lz_dev_may_wait()) == LZ_OK;
+    lz_status s = lz_dev_may_wait();
+    bool may = s == LZ_OK;
     int64_t t0 = lz_timeline_begin();
     lz_dev *d;
     for (uint32_t i = 0; may && (d = lz_dev_at(i)) != NULL; i++) {
@@ -704,8 +701,7 @@ lz_status lz_wait_device_ops(void)
     }
     lz_timeline_end(t0, .name = "lz_wait_device_ops", .category = "wait");
     (void)lz_api_status(s);
-    lz_api_leave(&f);
-    return s;
+    return lz_api_leave(&f, s);
 }
 
 /* ---- too much pending ---- */

@@ -31,8 +31,10 @@ lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on)
         if (marked.len == marked.cap)
             sweep();
         st = lz_vec_push(&marked, h);
-        if (st == LZ_OK && !lz_slot_flags_change(s, h, LZ_SLOT_GRAD, 0))
+        if (st == LZ_OK && !lz_slot_flags_change(s, h, LZ_SLOT_GRAD, 0)) {
             marked.len--; /* another thread has released it */
+            st = LZ_FAIL(LZ_EHANDLE, "the tensor was released by another thread");
+        }
     } else if (!on && was) {
         (void)lz_slot_flags_change(s, h, 0, LZ_SLOT_GRAD);
         sweep();
@@ -75,9 +77,7 @@ lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g)
         if (old)
             s = lz_slot_release(old);
     }
-    LZ_QUIETLY {
-        (void)lz_slot_release(h);
-    }
+    lz_slot_let_go(h);
     return s;
 }
 

@@ -446,6 +446,12 @@ lz_status lz_slot_retain(uint64_t h)
     return LZ_OK;
 }
 
+static void drop_old(lz_slot *s)
+{
+    if (atomic_load(&s->old))
+        lz_node_release(atomic_exchange(&s->old, NULL));
+}
+
 /* The slot has no references left: releases what it owns. Gives the gradient's handle, to be
  * released next. */
 static uint64_t destroy(lz_slot *s)
@@ -453,7 +459,7 @@ static uint64_t destroy(lz_slot *s)
     lz_thread_state *t = lz_thread_state_self;
     if (atomic_load(&s->node))
         lz_node_release(atomic_exchange(&s->node, NULL));
-    lz_slot_drop_old(s);
+    drop_old(s);
     if (atomic_load_explicit(&s->err, memory_order_relaxed))
         error_release(atomic_exchange(&s->err, NULL));
     uint64_t grad = atomic_load(&s->grad) ? atomic_exchange(&s->grad, 0) : 0;
@@ -506,6 +512,13 @@ lz_status lz_slot_release(uint64_t h)
     return s && release(s, h, false) ? LZ_OK : bad_handle(h);
 }
 
+void lz_slot_let_go(uint64_t h)
+{
+    lz_slot *s = lz_slot_peek(h);
+    if (s)
+        (void)release(s, h, false);
+}
+
 void lz_slot_release_scoped(uint64_t h)
 {
     lz_slot *s = lz_slot_peek(h);
@@ -538,10 +551,4 @@ bool lz_slot_drop_value(lz_slot *s, uint64_t h, lz_node *x, bool donated)
     else
         lz_node_release(x);
     return had;
-}
-
-void lz_slot_drop_old(lz_slot *s)
-{
-    if (atomic_load(&s->old))
-        lz_node_release(atomic_exchange(&s->old, NULL));
 }

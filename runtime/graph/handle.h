@@ -67,10 +67,6 @@ static inline lz_tensor *lz_handle_of_bits(uint64_t h)
 {
     return (lz_tensor *)(uintptr_t)h;
 }
-static inline uint64_t lz_slot_handle(const lz_slot *s)
-{
-    return (atomic_load(&((lz_slot *)s)->state) & ~UINT64_C(0xffffffff)) | s->index;
-}
 
 enum { LZ_SLOT_CHUNK_BITS = 10, LZ_SLOT_MAX_CHUNKS = 1 << 16 };
 extern _Atomic(lz_slot *) lz_slot_chunks[LZ_SLOT_MAX_CHUNKS];
@@ -152,6 +148,7 @@ lz_tensor *lz_slot_new_same_error(lz_thread_state *t, lz_slot *from, uint64_t ha
 /* LZ_OK, LZ_EHANDLE recorded. */
 lz_status lz_slot_retain(uint64_t handle);
 lz_status lz_slot_release(uint64_t handle);
+void lz_slot_let_go(uint64_t handle);         /* the same without recording an error */
 void lz_slot_release_scoped(uint64_t handle); /* releases a handle at the end of its scope */
 /* Alive, and in the pending list of t, not of a thread that wrote it later. */
 bool lz_slot_pending(const lz_thread_state *t, uint64_t handle);
@@ -172,8 +169,6 @@ lz_status lz_slot_queue(lz_thread_state *t, lz_slot *s, uint64_t handle);
 /* Drops the value x of a temporary at a step, or of a donated argument (`donated`), if the handle
  * still has it; and the caller's reference to x. Gives whether it had. */
 bool lz_slot_drop_value(lz_slot *s, uint64_t handle, lz_node *x, bool donated);
-/* Forgets the previous buffer. */
-void lz_slot_drop_old(lz_slot *s);
 
 /* scope.c */
 lz_status lz_scope_push(lz_thread_state *t, uint64_t handle);

@@ -314,21 +314,44 @@ lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller
         t->api_op = op;
         t->api_site = site;
         t->api_caller = caller;
-        t->api_succeeded = false;
         t->error_before.saved = false;
     }
     return f;
 }
 
-void lz_api_leave(const lz_api_frame *f)
+lz_status lz_api_leave(const lz_api_frame *f, lz_status s)
 {
     lz_thread_state *t = lz_thread_state_self;
     if (f->outer && t) {
         t->api_op = NULL;
         t->api_site = NULL;
-        if (t->api_succeeded)
+        if (s == LZ_OK)
             lz_error_recover(&t->error_before);
     }
+    return s;
+}
+
+lz_tensor *lz_api_leave_with(const lz_api_frame *f, lz_tensor *result)
+{
+    lz_slot *s = lz_slot_peek(lz_handle_bits(result));
+    bool good = s && !(lz_slot_flags(s, lz_handle_bits(result)) & LZ_SLOT_ERROR);
+    (void)lz_api_leave(f, good ? LZ_OK : LZ_EINVAL);
+    return result;
+}
+
+lz_status lz_api_results(const lz_api_frame *f, lz_status s, lz_tensor **out, int n,
+                         lz_node *const *nodes, const lz_site *site)
+{
+    lz_status told = s;
+    if (s != LZ_OK)
+        (void)lz_api_status(s);
+    for (int k = 0; out && k < n; k++) {
+        out[k] =
+            s == LZ_OK ? lz_trace_tensor_of(nodes[k], site) : lz_trace_error_tensor(f->op, site);
+        if (lz_handle_bits(out[k]) == LZ_HANDLE_NO_MEMORY)
+            told = LZ_EMEM;
+    }
+    return told;
 }
 
 lz_status lz_api_status(lz_status s)
@@ -338,8 +361,6 @@ lz_status lz_api_status(lz_status s)
         (void)LZ_FAIL(s, "%s", lz_status_message(s));
     if (s != LZ_OK && t && t->api_op && !lz_error_get()->op[0])
         lz_error_annotate(t->api_op, t->api_site);
-    if (t)
-        t->api_succeeded = s == LZ_OK;
     return s;
 }
 

@@ -151,7 +151,15 @@ typedef struct lz_api_frame {
 } lz_api_frame;
 lz_api_frame lz_api_enter_from(const char *op, const lz_site *site, void *caller);
 #define lz_api_enter(op, site) lz_api_enter_from((op), (site), __builtin_return_address(0))
-void lz_api_leave(const lz_api_frame *f);
+/* Fills in the results of a public function: handles of the nodes, or, after a failure, error
+ * tensors. Gives the status for lz_api_leave: s, or LZ_EMEM when there is no memory for a handle.
+ */
+lz_status lz_api_results(const lz_api_frame *f, lz_status s, lz_tensor **out, int n,
+                         lz_node *const *nodes, const lz_site *site);
+/* Gives s back. LZ_OK: what the outermost operation recovered from is forgotten. */
+lz_status lz_api_leave(const lz_api_frame *f, lz_status s);
+/* The same of a function whose result is a tensor: an error tensor is a failure. */
+lz_tensor *lz_api_leave_with(const lz_api_frame *f, lz_tensor *result);
 /* Annotates the thread's error record with the outermost operation, and gives `s` back. */
 lz_status lz_api_status(lz_status s);
 /* Ends a public function that gives text: copies as much of it as fits into buf of n bytes, with a

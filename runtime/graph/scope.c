@@ -135,8 +135,6 @@ lz_status lz_release(lz_tensor *t)
     LZ_PUBLIC(LZ_EFORK);
     if (!t)
         return LZ_OK;
-    if (lz_fork_check() != LZ_OK)
-        return LZ_EFORK;
     lz_status s = lz_slot_release(lz_handle_bits(t));
     if (s != LZ_OK)
         lz_error_annotate("lz_release", NULL);

@@ -49,8 +49,7 @@ typedef struct lz_thread_state {
     const struct lz_site *api_site;
     /* return address of the public operation: the first frame of the program */
     void *api_caller;
-    bool api_succeeded; /* it has: what it recovered from is forgotten at its end */
-    lz_error_before error_before;
+    lz_error_before error_before; /* its first failure, forgotten at its end when it succeeds */
     /* dtype of the innermost autocast scope, NONE outside; those of the scopes around it */
     lz_dtype autocast;
     LZ_VEC(lz_dtype) autocasts;

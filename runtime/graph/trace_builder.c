@@ -30,10 +30,6 @@ void lz_tracer_begin_from(lz_tracer *c, const char *op, const lz_site *site, voi
         if (__builtin_expect(t->autocast != LZ_DTYPE_NONE, 0))
             lz_tracer_autocast(c);
     }
-    if (__builtin_expect(lz_fork_happened(), 0)) {
-        (void)lz_fork_check();
-        c->thr = NULL;
-    }
 }
 
 /* Index of x among the last temporaries; -1: not there. */

@@ -32,7 +32,6 @@ lz_status lz_call_open_from(lz_call *c, const char *op, const lz_site *site, lz_
     c->site = site;
     c->out = out;
     c->nout = nout > 0 ? nout : 0;
-    LZ_TRY(lz_fork_check());
     return out || nout <= 0 ? LZ_OK : LZ_FAIL(LZ_ENULL, "out is NULL");
 }
 
@@ -47,18 +46,14 @@ lz_status lz_call_device(lz_call *c)
 
 lz_status lz_call_close(lz_call *c, lz_status s, lz_node **nodes, int n)
 {
-    if (s != LZ_OK)
-        (void)lz_api_status(s);
-    for (int i = 0; c->out && i < c->nout; i++)
-        c->out[i] = s == LZ_OK ? lz_trace_tensor_of(nodes[i], c->site)
-                               : lz_trace_error_tensor(c->frame.op, c->site);
+    lz_status told = lz_api_results(&c->frame, s, c->out, c->nout, nodes, c->site);
     for (int i = 0; nodes && i < n; i++)
         lz_node_release(nodes[i]);
     lz_free(nodes);
     for (uint32_t i = 0; i < c->in.len; i++)
         lz_node_release(c->in.data[i]);
     lz_vec_free(&c->in);
-    lz_api_leave(&c->frame);
+    (void)lz_api_leave(&c->frame, told);
     return s;
 }
 

@@ -190,8 +190,8 @@ lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in,
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_function_trace", site);
     trace t = {.f = lz_calloc(1, sizeof *t.f), .site = site};
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK && !t.f)
+    lz_status s = LZ_OK;
+    if (!t.f)
         s = LZ_FAIL(LZ_EMEM, "no memory for a function");
     if (s == LZ_OK && (!fn || !out || (nin > 0 && !in)))
         s = LZ_FAIL(LZ_ENULL, "%s is NULL", !fn ? "fn" : !out ? "out" : "in");
@@ -216,8 +216,7 @@ lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in,
     }
     if (out)
         *out = t.f;
-    lz_api_leave(&frame);
-    return s;
+    return lz_api_leave(&frame, s);
 }
 
 /* ---- calling ---- */
@@ -391,8 +390,8 @@ lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_
     lz_api_frame frame = lz_api_enter("lz_function_call", site);
     void *few[64];
     run r = {.f = f};
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK && (!f || !out || (nin > 0 && !in)))
+    lz_status s = LZ_OK;
+    if (!f || !out || (nin > 0 && !in))
         s = LZ_FAIL(LZ_ENULL, "%s is NULL", !f ? "the function" : !out ? "out" : "in");
     if (s == LZ_OK && (nin != f->nin || nout != f->nout))
         s = LZ_FAIL(LZ_EINVAL, "%d arguments and %d results, but the function has %d and %d", nin,
@@ -412,11 +411,7 @@ lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_
         s = execute(&r);
         lz_dev_unlock(f->dev);
     }
-    if (s != LZ_OK)
-        (void)lz_api_status(s);
-    for (int k = 0; out && k < nout; k++)
-        out[k] = s == LZ_OK ? lz_trace_tensor_of(r.result[k], site)
-                            : lz_trace_error_tensor("lz_function_call", site);
+    lz_status told = lz_api_results(&frame, s, out, nout, r.result, site);
     for (int k = 0; room && k < nout; k++)
         lz_node_release(r.result[k]);
     for (int i = 0; room && i < nin; i++) {
@@ -426,6 +421,6 @@ lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_
             lz_node_release(r.in[i]);
     }
     lz_free(r.block);
-    lz_api_leave(&frame);
+    (void)lz_api_leave(&frame, told);
     return s;
 }

@@ -80,8 +80,8 @@ lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name
     LZ_PUBLIC_AT(NULL);
     lz_api_frame frame = lz_api_enter("lz_stablehlo_parse", site);
     lz_stablehlo *p = lz_calloc(1, sizeof *p);
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK && !text)
+    lz_status s = LZ_OK;
+    if (!text)
         s = LZ_FAIL(LZ_ENULL, "the text is NULL");
     if (s == LZ_OK && !p)
         s = LZ_FAIL(LZ_EMEM, "no memory for a program");
@@ -92,7 +92,7 @@ lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name
         lz_stablehlo_free(p);
         p = NULL;
     }
-    lz_api_leave(&frame);
+    (void)lz_api_leave(&frame, s);
     return p;
 }
 
@@ -185,8 +185,8 @@ lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int 
     lz_api_frame frame = lz_api_enter("lz_stablehlo_call", site);
     lz_node **room = NULL;
     uint32_t nparam = p ? p->f->nparam : 0, nresult = p ? p->f->nresult : 0;
-    lz_status s = lz_fork_check();
-    if (s == LZ_OK && (!p || (nout > 0 && !out) || (nin > 0 && !in)))
+    lz_status s = LZ_OK;
+    if (!p || (nout > 0 && !out) || (nin > 0 && !in))
         s = LZ_FAIL(LZ_ENULL, "%s is NULL", !p ? "the program" : in || nin <= 0 ? "out" : "in");
     if (s == LZ_OK && (nin != (int)p->nin || nout != (int)nresult))
         s = LZ_FAIL(LZ_EINVAL, "%d inputs and %d outputs, but the program has %u and %u", nin, nout,
@@ -195,14 +195,11 @@ lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int 
         s = LZ_FAIL(LZ_EMEM, "no memory for a call of %u inputs", nparam);
     if (s == LZ_OK)
         s = call(p, in, room, room + nparam, site);
-    if (s != LZ_OK)
-        (void)lz_api_status(s);
-    for (int k = 0; out && k < nout; k++)
-        out[k] = s == LZ_OK ? lz_trace_tensor_of(room[nparam + (uint32_t)k], site)
-                            : lz_trace_error_tensor("lz_stablehlo_call", site);
+    lz_node *const *results = room ? room + nparam : NULL;
+    lz_status told = lz_api_results(&frame, s, out, nout, results, site);
     for (uint32_t i = 0; room && i < nparam + nresult; i++)
         lz_node_release(room[i]);
     lz_free(room);
-    lz_api_leave(&frame);
+    (void)lz_api_leave(&frame, told);
     return s;
 }
