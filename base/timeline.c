@@ -584,8 +584,7 @@ static lz_status begin(const char *path, uint64_t most)
     if (running)
         return asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces the whole process already")
                      : LZ_FAIL(LZ_ESTATE, "a trace runs already, to %s", shown_path);
-    if (lz_outfile_begin(&out, path, false) != LZ_OK)
-        return LZ_FAIL(LZ_EIO, "%s", lz_error_get()->message);
+    LZ_TRY(lz_outfile_begin(&out, path, false));
     lz_outfile_pause(&out);
     running = true;
     snprintf(shown_path, sizeof shown_path, "%s", path);

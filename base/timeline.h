@@ -80,10 +80,10 @@ lz_status lz_timeline_close(void);
 
 /* ---- a trace ---- */
 
-/* LZ_ESTATE: one runs. LZ_EIO: the file cannot be written. */
+/* LZ_ESTATE: one runs. Else as lz_outfile_begin: the file cannot be written. */
 lz_status lz_timeline_start(const char *path, uint64_t limit);
-/* Writes the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. LZ_EIO, LZ_EMEM: the file is
- * incomplete. */
+/* Writes the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. Else as lz_outfile_end, or
+ * LZ_EMEM: the file is not there. */
 lz_status lz_timeline_stop(void);
 /* Calls fn whenever a trace is about to stop, while it still records: for spans that are known
  * later. For good; at most a few. */

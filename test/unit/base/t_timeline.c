@@ -229,7 +229,7 @@ END_TEST
 START_TEST(errors)
 {
     ck_assert_int_eq(lz_timeline_stop(), LZ_ESTATE);
-    ck_assert_int_eq(lz_timeline_start("/nowhere/at/all.json", 1), LZ_EIO);
+    ck_assert_int_eq(lz_timeline_start("/nowhere/at/all.json", 1), LZ_ENOENT);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "/nowhere/at/all.json"));
     ck_assert(!lz_timeline_on());
     OK(lz_timeline_start(path, 1));

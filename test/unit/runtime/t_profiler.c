@@ -215,7 +215,7 @@ START_TEST(errors)
 {
     FAILS(lz_start_trace(NULL), LZ_ENULL, "lz_start_trace");
     FAILS(lz_start_trace(""), LZ_EINVAL, "empty");
-    FAILS(lz_start_trace("/nowhere/at/all.json"), LZ_EIO, "/nowhere/at/all.json");
+    FAILS(lz_start_trace("/nowhere/at/all.json"), LZ_ENOENT, "/nowhere/at/all.json");
     FAILS(lz_stop_trace(), LZ_ESTATE, "no trace runs");
     FAILS(lz_trace_begin(NULL), LZ_ENULL, "lz_trace_begin");
     FAILS(lz_trace_end(), LZ_ESTATE, "lz_trace_end");
