@@ -147,10 +147,9 @@ END_TEST
 
 /* ---- by other means than fork() ---- */
 
+/* Where pages are of that size. */
 START_TEST(a_child_is_told_however_it_was_made)
 {
-    if (sysconf(_SC_PAGESIZE) != LZ_FORK_PAGE)
-        return;
     ck_assert(works());
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
@@ -439,7 +438,11 @@ int main(void)
     Suite *s = suite_create("fork");
     TCase *t = tcase_create("fork");
     tcase_add_loop_test(t, a_child_forked_before_the_first_operation_works, 0, BEFORE + 1);
-    tcase_add_test(t, a_child_is_told_however_it_was_made);
+    if (sysconf(_SC_PAGESIZE) == LZ_FORK_PAGE)
+        tcase_add_test(t, a_child_is_told_however_it_was_made);
+    else
+        printf("a_child_is_told_however_it_was_made is left out: pages are not of %d bytes\n",
+               (int)LZ_FORK_PAGE);
     tcase_add_test(t, other_programs_can_be_started);
     tcase_add_loop_test(t, a_callback_may_fork, 0, CALLS * WAYS);
     tcase_add_test(t, deleters_return_in_a_child);
