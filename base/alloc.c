@@ -4,7 +4,6 @@
  * atomic adds.
  * Threads: thread-safe, except lz_alloc_set_hooks, which belongs to start-up. */
 #include "base/alloc.h"
-#include "base/process_end.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include <stdarg.h>
@@ -42,7 +41,6 @@ static void slot_release(void *p)
 
 static void slot_key_make(void)
 {
-    lz_stay_loaded(); /* nothing of ours happens in a process before its first allocation */
     slot_key_ok = pthread_key_create(&slot_key, slot_release) == 0;
 }
 

@@ -9,32 +9,19 @@
 
 /* ---- work ---- */
 
-/* How many are left of process `own`: what `state` counts else was begun in a parent, whose threads
- * are not here. */
-static uint32_t left_of(uint64_t state, uint32_t own)
-{
-    return state >> 32 == own ? (uint32_t)state : 0;
-}
-
 void lz_work_begin(lz_work_count *c)
 {
-    uint32_t own = (uint32_t)getpid();
-    uint64_t was = atomic_load(&c->state);
-    while (!atomic_compare_exchange_weak(&c->state, &was,
-                                         (uint64_t)own << 32 | (left_of(was, own) + 1)))
-        ;
+    if (atomic_exchange(&c->process, getpid()) != getpid())
+        atomic_store(&c->n, 0); /* what is left was begun in a parent, whose threads are not here */
+    atomic_fetch_add(&c->n, 1);
 }
 
 void lz_work_end(lz_work_count *c)
 {
-    uint32_t own = (uint32_t)getpid();
-    uint64_t was = atomic_load(&c->state);
-    do
-        if (!left_of(was, own))
-            return; /* a parent began it */
-    while (!atomic_compare_exchange_weak(&c->state, &was, was - 1));
-    atomic_fetch_add(&c->ended, 1);
-    lz_futex_wake(&c->ended, INT_MAX);
+    if (atomic_load(&c->process) != getpid())
+        return;
+    atomic_fetch_sub(&c->n, 1);
+    lz_futex_wake(&c->n, INT_MAX);
 }
 
 bool lz_work_wait(lz_work_count *c, uint32_t mine)
@@ -43,10 +30,10 @@ bool lz_work_wait(lz_work_count *c, uint32_t mine)
                          MOST_NS = INT64_C(30000000000), USED_NS = 1000000;
     int64_t start = lz_now_ns(), cpu = lz_cpu_ns(), moved = start;
     for (;;) {
-        uint32_t ended = atomic_load(&c->ended); /* before the count: an end after it wakes */
-        if (left_of(atomic_load(&c->state), (uint32_t)getpid()) <= mine)
+        uint32_t n = atomic_load(&c->n);
+        if (n <= mine || atomic_load(&c->process) != getpid())
             return true;
-        (void)lz_futex_wait(&c->ended, ended, LOOK_NS);
+        (void)lz_futex_wait(&c->n, n, LOOK_NS);
         int64_t now = lz_now_ns(), used = lz_cpu_ns();
         if (used - cpu > USED_NS) {
             cpu = used;
@@ -93,15 +80,33 @@ void lz_exit_guard(void)
     (void)__cxa_thread_atexit_impl(thread_ends, NULL, &__dso_handle);
 }
 
-/* The thread that loads the library is the main thread of most processes, which may return from
- * main without having called a function of ours. */
-__attribute__((constructor)) static void guard_loader(void)
+/* ---- the loader ---- */
+
+static _Atomic bool destroyed;
+
+__attribute__((destructor)) static void loader_ends(void)
 {
-    lz_exit_guard();
+    atomic_store(&destroyed, true);
+    (void)lz_work_wait(&held, held_here);
 }
 
-/* ---- staying loaded ---- */
+void *lz_open_library(const char *name, int flags, const char **why)
+{
+    void *h = NULL;
+    *why = "the process ends";
+    lz_exit_hold();
+    if (!atomic_load(&destroyed)) {
+        h = dlopen(name, flags);
+        const char *error = h ? NULL : dlerror();
+        *why = error ? error : "unknown error";
+    }
+    lz_exit_let();
+    return h;
+}
 
+/* While it is loaded, and not when it is first used: at the end of the process, which another
+ * thread may begin at any time, the loader calls the destructors of what is loaded, and to open it
+ * afterwards would call its constructors again, and those of what it needs. */
 static void stay(void)
 {
     Dl_info at;
@@ -110,8 +115,10 @@ static void stay(void)
         (void)dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-void lz_stay_loaded(void)
+/* The thread that loads the library is the main thread of most processes, which may return from
+ * main without having called a function of ours. */
+__attribute__((constructor)) static void guard_loader(void)
 {
-    static lz_once once = LZ_ONCE_INIT;
-    lz_once_run(&once, stay);
+    stay();
+    lz_exit_guard();
 }

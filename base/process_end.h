@@ -10,9 +10,8 @@
 /* A count of pieces of work of this process. Zero-initialise. Fork: a child has none of its
  * parent's. */
 typedef struct lz_work_count {
-    _Atomic uint64_t state; /* the process that began the last one << 32 | how many are left; one
-                             * word, since who finds another's process begins at 0 */
-    _Atomic uint32_t ended; /* changes with each end: who waits sleeps on it */
+    _Atomic uint32_t n;
+    _Atomic int32_t process; /* that began the last one */
 } lz_work_count;
 void lz_work_begin(lz_work_count *c);
 void lz_work_end(lz_work_count *c);
@@ -29,8 +28,8 @@ void lz_exit_guard(void);
 void lz_exit_hold(void);
 void lz_exit_let(void);
 
-/* What holds this code, a shared library or the caller's own that it is linked into, stays mapped
- * until the process ends, whatever dlclose is told: threads run in it, and destructors of threads
- * and keys are in it. Called before the first of them comes to be. */
-void lz_stay_loaded(void);
+/* dlopen with `flags`; NULL with a reason (never NULL, valid until the thread calls again), also
+ * once the loader destroys what is loaded: to open anything then would call constructors again, of
+ * libraries that have been destroyed. The loader waits for those who are here. */
+void *lz_open_library(const char *name, int flags, const char **why);
 #endif

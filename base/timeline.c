@@ -7,7 +7,6 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/outfile.h"
-#include "base/process_end.h"
 #include "base/vec.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -572,7 +571,6 @@ static void in_child(void)
 
 static void arm(void)
 {
-    lz_stay_loaded();
     key_ok = pthread_key_create(&key, thread_end) == 0;
     (void)atexit(at_exit);
     (void)pthread_atfork(NULL, NULL, in_child);

@@ -4,6 +4,7 @@
 #include "backends/cuda/cublaslt.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
 #include <string.h>
@@ -41,12 +42,13 @@ static void load(void)
     const char *asked = lz_cfg_str(LZ_OPT_CUDA_CUBLASLT);
     const char *const names[] = {*asked ? asked : "libcublasLt.so.13", "libcublasLt.so.12"};
     for (int i = 0; i < (*asked ? 1 : 2) && !loaded; i++) {
-        void *h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        const char *why;
+        void *h = lz_open_library(names[i], RTLD_NOW | RTLD_LOCAL, &why);
         if (h)
             loaded = resolve(h, names[i]);
         else if (*asked || i == 1)
             lz_logf(LZ_LOG_INFO, "cuda",
-                    "cuBLASLt is not on this machine, products are our own: %s", dlerror());
+                    "cuBLASLt is not on this machine, products are our own: %s", why);
     }
 }
 

@@ -2,6 +2,7 @@
  * Threads: loading happens inside one lz_once. */
 #include "backends/cuda/cuda_api.h"
 #include "base/config.h"
+#include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -66,11 +67,10 @@ static void load(void)
     const char *name = lz_cfg_str(LZ_OPT_CUDA_DRIVER);
     if (!name[0])
         name = "libcuda.so.1";
-    void *h = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+    void *h = lz_open_library(name, RTLD_NOW | RTLD_LOCAL, &why);
     if (!h) {
-        const char *why = dlerror();
-        snprintf(failure, sizeof failure, "NVIDIA's driver is not on this machine: %s",
-                 why ? why : name);
+        snprintf(failure, sizeof failure, "NVIDIA's driver is not on this machine: %s", why);
         return;
     }
     if (resolve(h, name))

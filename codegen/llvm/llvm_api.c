@@ -45,14 +45,13 @@ static const char *const names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLL
 
 static void *open_library(void)
 {
+    const char *why = "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        void *h = lz_open_library(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE, &why);
         if (h)
             return h;
     }
-    const char *why = dlerror();
-    snprintf(failure, sizeof failure, "libLLVM-19 is not on this machine: %s",
-             why ? why : "unknown error");
+    snprintf(failure, sizeof failure, "libLLVM-19 is not on this machine: %s", why);
     return NULL;
 }
 
@@ -103,6 +102,12 @@ static void at_exit(void)
 {
     atomic_store(&over, true);
     (void)lz_work_wait(&busy, mine);
+}
+
+/* Where LLVM was never loaded, it is not any more (lz_open_library). */
+__attribute__((destructor)) static void loader_ends(void)
+{
+    at_exit();
 }
 
 bool lz_llvm_over(void)

@@ -111,6 +111,16 @@ __attribute__((destructor)) static void at_the_end(void)
     if (in_destructor)
         compute(3000 + run), compute(run);
 }
+/* Behind the destructors of all libraries, ours too: on_exit does not know whose function it is, and
+ * what is before the constructors comes before the loader's. */
+static void at_the_very_end(int status, void *unused)
+{
+    (void)status, (void)unused;
+    if (way && strcmp(way, "very_end") == 0)
+        compute(8000 + run), compute(run);
+}
+static void before_all(void) { on_exit(at_the_very_end, NULL); }
+__attribute__((section(".preinit_array"), used)) static void (*const before_all_at)(void) = before_all;
 static void *exits(void *used)
 {
     if (used)
@@ -341,7 +351,7 @@ try() {
 }
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # threads go on
 seed=${LZ_TEST_SEED:-0}
-WAYS='return exit _exit quick_exit quick_handler handler_before handler_after destructor thread_exits stranger_exits threads_end main_ends key'
+WAYS='return exit _exit quick_exit quick_handler handler_before handler_after destructor very_end thread_exits stranger_exits threads_end main_ends key'
 STATES='unused idle executing compiling both'
 DEVICES='CPU REF CUDA'
 export LAZULI_CUDA_DRIVER=$lib/test/libcudamock.so
