@@ -17,9 +17,11 @@
 /* ---- saving ---- */
 
 /* How often a parameter was updated: its number is of the snapshot's moment, less the steps that
- * were skipped. */
+ * were skipped. The group is there while the optimizer's lock is held and its version is the same:
+ * the owner may add one, which moves them all. */
 typedef struct step_count {
     const lz_optim_group *group;
+    const char *name; /* of the parameter, lent by its list */
     size_t i;
     uint32_t skipped; /* which of the tensors; NOT: none */
     int64_t value;
@@ -118,7 +120,11 @@ static lz_status put_counts(bundle *b, const lz_optim *o)
         const lz_optim_group *g = &o->groups[k];
         for (size_t i = 0; i < g->n; i++) {
             lz_tensor *own = g->state[LZ_OPTIM_SKIPPED][i];
-            step_count c = {g, i, own ? b->tensors.len : o->skipped ? all : NOT, 0};
+            step_count c = {g, g->params->names[i], i,
+                            own          ? b->tensors.len
+                            : o->skipped ? all
+                                         : NOT,
+                            0};
             if (own)
                 LZ_TRY(put_tensor(b, own));
             if (lz_vec_push(&b->steps, c) != LZ_OK)
@@ -215,7 +221,7 @@ static lz_status save(const char *path, bundle *b, const char *const *metadata, 
     for (uint32_t k = 0; k < b->steps.len && s == LZ_OK; k++) {
         const step_count *c = &b->steps.data[k];
         if (c->value > 0)
-            s = put_name(b, "optimizer", "step", c->group->params->names[c->i]);
+            s = put_name(b, "optimizer", "step", c->name);
     }
     lz_save_item *items = s == LZ_OK ? lz_calloc((size_t)b->names.len + 1, sizeof *items) : NULL;
     if (s == LZ_OK && !items)

@@ -3,6 +3,7 @@
  * the training here each of them is k, or is known from it. */
 #include "base/alloc.h"
 #include "base/text.h"
+#include "nn/optim_rule.h"
 #include "runtime/exec/snapshot.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
@@ -511,6 +512,62 @@ START_TEST(one_more_program)
 }
 END_TEST
 
+/* ---- groups that are added while another thread saves ---- */
+
+enum { MANY = 1500, GROUPS = 40 };
+typedef struct grower {
+    lz_optim *o;
+    atomic_int round; /* of saving */
+    lz_params lists[GROUPS];
+} grower;
+
+/* In each round at another moment of the save. */
+static void *add_groups(void *arg)
+{
+    grower *g = arg;
+    for (int r = 0; r < GROUPS; r++) {
+        while (atomic_load(&g->round) < r + 1)
+            sched_yield();
+        for (volatile int i = r * 20000; i > 0; i--)
+            ;
+        OK(lz_optim_add_group(g->o, &g->lists[r]));
+    }
+    return NULL;
+}
+
+START_TEST(saving_while_groups_are_added)
+{
+    static grower g;
+    lz_params ps = {0};
+    pthread_t t;
+    char name[16];
+    g = (grower){0};
+    lz_tensor *one = lz_from_zeros(LZ_F32, LZ_SCALAR);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "w%d", i);
+        OK(lz_params_add(&ps, name, one));
+    }
+    g.o = lz_sgd(&ps, .lr = 1);
+    OK(lz_optim_reserve(g.o, "test", NULL));
+    for (int i = 0; i < MANY; i++)
+        g.o->groups[0].step[i] = 1; /* as if it had made a step */
+    const lz_checkpoint c = {.struct_size = sizeof c, .optim = g.o};
+    ck_assert_int_eq(pthread_create(&t, NULL, add_groups, &g), 0);
+    for (int r = 0; r < GROUPS; r++) {
+        atomic_store(&g.round, r + 1);
+        OK(lz_checkpoint_save(path, &c));
+    }
+    pthread_join(t, NULL);
+    lz_archive *z = lz_safetensors_open(path);
+    ck_assert_uint_eq(lz_archive_len(z), MANY);
+    lz_archive_close(z);
+    lz_optim_free(g.o);
+    for (int r = 0; r < GROUPS; r++)
+        lz_params_free(&g.lists[r]);
+    lz_params_free(&ps);
+}
+END_TEST
+
 START_TEST(errors)
 {
     lz_array a[2];
@@ -543,6 +600,7 @@ int main(void)
     tcase_add_test(t, a_step_that_fails);
     tcase_add_test(t, donated_values);
     tcase_add_test(t, one_more_program);
+    tcase_add_test(t, saving_while_groups_are_added);
     tcase_add_test(t, errors);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
