@@ -402,42 +402,47 @@ static void set_counts(lz_optim *o, const numbers *n, const int64_t *steps)
     o->version++;
 }
 
-/* Who saves meanwhile sees all of it or nothing; it counts without a step. */
-static lz_status publish(loader *l, lz_tensor *const *assigned, size_t n)
+/* Who saves meanwhile sees all of it or nothing; it counts without a step. Nothing here fails. */
+static void publish(loader *l, lz_tensor *const *assigned, size_t n)
 {
     lz_checkpoint *c = l->checkpoint;
     lz_optim *o = c ? c->optim : NULL;
-    if (c)
-        LZ_TRY(lz_set_rng_state(&(lz_rng_state){l->numbers.seed, l->numbers.counter}));
+    const lz_rng_state rng = {l->numbers.seed, l->numbers.counter};
     if (o)
         lz_mutex_lock(&o->lock);
-    lz_snapshot_commit(assigned, n);
+    lz_snapshot_commit(assigned, n, c ? &rng : NULL);
+    for (uint32_t i = 0; i < l->todo.len; i++) {
+        const pending *p = &l->todo.data[i];
+        if (!*p->slot) /* only an optimizer's state is not there yet */
+            *p->slot = lz_retain(p->value);
+    }
     if (o) {
         set_counts(o, &l->numbers, l->steps);
         lz_mutex_unlock(&o->lock);
     }
     if (c)
         c->step = (int64_t)l->numbers.step;
-    return LZ_OK;
 }
 
+/* What can fail comes first. */
 static lz_status assign_all(loader *l)
 {
     LZ_VEC(lz_tensor *) assigned = {0};
+    lz_rng_state now;
+    if (l->checkpoint)
+        LZ_TRY(lz_get_rng_state(&now)); /* the device is there */
     lz_status s = lz_vec_reserve(&assigned, l->todo.len);
     if (s != LZ_OK)
         return LZ_FAIL(s, "%s: no memory for %u tensors", l->path, l->todo.len);
     for (uint32_t i = 0; i < l->todo.len && s == LZ_OK; i++) {
-        pending *p = &l->todo.data[i];
-        if (*p->slot) {
-            s = lz_assign_at(*p->slot, p->value, l->site);
-            assigned.data[assigned.len++] = *p->slot;
-        } else {
-            lz_optim_publish(l->checkpoint->optim, p->slot, p->value);
-        }
+        const pending *p = &l->todo.data[i];
+        if (!*p->slot)
+            continue;
+        s = lz_assign_at(*p->slot, p->value, l->site);
+        assigned.data[assigned.len++] = *p->slot;
     }
     if (s == LZ_OK)
-        s = publish(l, assigned.data, assigned.len);
+        publish(l, assigned.data, assigned.len);
     lz_vec_free(&assigned);
     return s;
 }

@@ -146,10 +146,10 @@ static void commit(const lz_thread_state *t, uint64_t h, lz_slot *s)
     lz_node_release(old);
 }
 
-void lz_snapshot_commit(lz_tensor *const *tensors, size_t n)
+void lz_snapshot_commit(lz_tensor *const *tensors, size_t n, const lz_rng_state *rng)
 {
     lz_thread_state *t = lz_thread_state_self;
-    lz_dev *d = NULL;
+    lz_dev *d = NULL, *home = rng ? lz_dev_current() : NULL;
     for (size_t i = 0; t && i < n; i++) {
         uint64_t h = lz_handle_bits(tensors[i]);
         lz_slot *s = lz_slot_unstepped(t, h) ? lz_slot_peek(h) : NULL;
@@ -163,6 +163,8 @@ void lz_snapshot_commit(lz_tensor *const *tensors, size_t n)
             commit(t, h, s);
         lz_node_release(x);
     }
+    if (home)
+        lz_dev_rng_set(home, (lz_rng){rng->seed, rng->counter});
     if (d)
         lz_dev_unlock(d);
     if (t)

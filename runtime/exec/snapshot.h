@@ -31,6 +31,7 @@ lz_status lz_snapshot_read(const lz_snapshot *s, size_t i, void *dst);
 void lz_snapshot_free(lz_snapshot *s);
 
 /* What the calling thread has assigned to the tensors counts for others from now on, all of it (of
- * one device) at once, as after a step. */
-void lz_snapshot_commit(lz_tensor *const *tensors, size_t n);
+ * one device) at once, as after a step. rng, if it is not NULL, becomes the state of the calling
+ * thread's default device in the same moment; lz_dev_current must have succeeded before. */
+void lz_snapshot_commit(lz_tensor *const *tensors, size_t n, const lz_rng_state *rng);
 #endif

@@ -512,6 +512,83 @@ START_TEST(one_more_program)
 }
 END_TEST
 
+/* ---- a load that fails ---- */
+
+/* Only of the last `n` parameters the optimizer gets a state. */
+static void step_last(lz_params *ps, lz_optim *o, size_t n)
+{
+    lz_scope_begin();
+    lz_tensor *loss = lz_sum(ps->tensors[ps->len - n]);
+    for (size_t i = ps->len - n + 1; i < ps->len; i++)
+        loss = lz_add(loss, lz_sum(ps->tensors[i]));
+    OK(lz_backward(loss));
+    OK(lz_optim_step(o));
+    OK(lz_optim_zero_grad(o));
+    OK(lz_mark_step());
+    lz_scope_end();
+}
+
+typedef struct loading {
+    lz_checkpoint *c;
+    int at;
+    lz_status status;
+} loading;
+
+/* In a thread that has assigned nothing yet, so that this takes memory, too. */
+static void *load_failing(void *arg)
+{
+    loading *l = arg;
+    lz_alloc_fail_at(l->at, false);
+    l->status = lz_checkpoint_load(path, l->c);
+    lz_alloc_fail_at(0, false);
+    return NULL;
+}
+
+/* Wherever memory runs out: a state that was not there before is there after a load that succeeds,
+ * and after no other; the count and the random numbers likewise. */
+START_TEST(a_load_that_fails_publishes_nothing)
+{
+    enum { N = 40, WITH = 38 };
+    int failures = 0;
+    lz_status s = LZ_EMEM;
+    for (int at = 1; s != LZ_OK; at += at < 100 ? 7 : 1) {
+        lz_params ps = {0};
+        lz_rng_state rng;
+        pthread_t t;
+        for (int i = 0; i < N; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "w%d", i);
+            OK(lz_params_add(&ps, name, lz_from_zeros(LZ_F32, LZ_SCALAR)));
+        }
+        lz_optim *o = lz_adagrad(&ps, .lr = 1), *fresh = lz_adagrad(&ps, .lr = 1);
+        lz_checkpoint c = {.struct_size = sizeof c, .params = &ps, .optim = o, .step = 9};
+        OK(lz_manual_seed(SEED));
+        step_last(&ps, o, N);
+        OK(lz_checkpoint_save(path, &c));
+        step_last(&ps, fresh, WITH);
+        OK(lz_manual_seed(SEED + 1));
+        c.optim = fresh;
+        c.step = 0;
+        loading l = {&c, at, LZ_OK};
+        ck_assert_int_eq(pthread_create(&t, NULL, load_failing, &l), 0);
+        pthread_join(t, NULL);
+        s = l.status;
+        OK(lz_get_rng_state(&rng));
+        const lz_optim_group *g = &fresh->groups[0];
+        for (int i = 0; i < N - WITH; i++)
+            ck_assert_msg(!(g->n && g->state[0][i]) == (s != LZ_OK), "allocation %d, state %d", at,
+                          i);
+        ck_assert_int_eq(c.step, s == LZ_OK ? 9 : 0);
+        ck_assert_uint_eq(rng.seed, s == LZ_OK ? SEED : SEED + 1);
+        failures += s != LZ_OK;
+        lz_optim_free(o);
+        lz_optim_free(fresh);
+        lz_params_free(&ps);
+    }
+    ck_assert_int_ge(failures, 10);
+}
+END_TEST
+
 /* ---- groups that are added while another thread saves ---- */
 
 enum { MANY = 1500, GROUPS = 40 };
@@ -600,6 +677,7 @@ int main(void)
     tcase_add_test(t, a_step_that_fails);
     tcase_add_test(t, donated_values);
     tcase_add_test(t, one_more_program);
+    tcase_add_test(t, a_load_that_fails_publishes_nothing);
     tcase_add_test(t, saving_while_groups_are_added);
     tcase_add_test(t, errors);
     suite_add_tcase(s, t);
