@@ -683,16 +683,23 @@ static lz_status plan_optim(loader *l, lz_optim *o)
     return plan_zero(l, &o->skipped);
 }
 
-/* A scale is above 0, a count not below. */
-static lz_status check_scaler(loader *l, const char *name, int i)
+/* What lz_checkpoint_save writes: a finite scale above 0, and a count that has not reached the
+ * interval, at which it begins again (it would never be equal to it, and the scale never grow). */
+static lz_status check_scaler(const loader *l, const lz_grad_scaler *g, const char *name, int i)
 {
     lz_array a = {0};
-    float v = 1;
-    lz_status s = lz_archive_read_at(l->file, name, &a, l->site);
-    if (s == LZ_OK && a.dtype == LZ_F32 && a.nbytes == sizeof v)
-        memcpy(&v, a.data, sizeof v); /* another dtype or shape: plan says so */
-    if (s == LZ_OK && !(i ? v >= 0 : v > 0))
-        s = LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is %g", l->path, name, (double)v);
+    lz_dtype d = i ? LZ_I32 : LZ_F32;
+    double v = 0;
+    LZ_TRY(lz_archive_read_at(l->file, name, &a, l->site));
+    lz_status s = LZ_OK;
+    if (a.dtype != d)
+        s = LZ_FAIL(LZ_EDTYPE, "%s: \"%.100s\" is %s, the scaler's %s", l->path, name,
+                    lz_dtype_name(a.dtype), lz_dtype_name(d));
+    else if (a.nbytes == sizeof(int32_t)) { /* another shape: plan says so */
+        v = i ? (double)*(const int32_t *)a.data : (double)*(const float *)a.data;
+        bool good = i ? v >= 0 && v < (double)g->options.growth_interval : v > 0 && isfinite(v);
+        s = good ? LZ_OK : LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is %g", l->path, name, v);
+    }
     lz_array_free(&a);
     return s;
 }
@@ -704,7 +711,7 @@ static lz_status plan_scaler(loader *l, lz_grad_scaler *s)
         if (!name)
             return LZ_EMEM;
         lz_tensor **state = scaler_state(s, i);
-        lz_status st = check_scaler(l, name, i);
+        lz_status st = check_scaler(l, s, name, i);
         if (st == LZ_OK)
             st = plan(l, name, *state, state);
         lz_free(name);

@@ -3,6 +3,7 @@
  * never stopped. */
 #include "suite.h"
 #include <lazuli/lazuli.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -313,6 +314,54 @@ START_TEST(damaged_numbers_are_refused)
 }
 END_TEST
 
+/* The scaler's state is what lz_checkpoint_save could have written, or the file is refused and
+ * nothing changed. */
+START_TEST(damaged_scalers_are_refused)
+{
+    enum { INTERVAL = 10 };
+    static const struct {
+        double scale, tracker;
+        lz_dtype scale_dtype, tracker_dtype;
+        lz_status status;
+    } files[] = {{4, 3, LZ_F32, LZ_I32, LZ_OK},
+                 {4, INTERVAL - 1, LZ_F32, LZ_I32, LZ_OK},
+                 {0, 3, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {-4, 3, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {INFINITY, 3, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {-INFINITY, 3, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {NAN, 3, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {4, -1, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {4, INTERVAL, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {4, INTERVAL + 1, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {4, INT32_MAX, LZ_F32, LZ_I32, LZ_ECORRUPT},
+                 {4, 3, LZ_F64, LZ_I32, LZ_EDTYPE},
+                 {0, 3, LZ_F64, LZ_I32, LZ_EDTYPE},
+                 {4, 3, LZ_F16, LZ_I32, LZ_EDTYPE},
+                 {4, 3, LZ_BF16, LZ_I32, LZ_EDTYPE},
+                 {4, 3, LZ_I32, LZ_I32, LZ_EDTYPE},
+                 {4, 3, LZ_F32, LZ_I64, LZ_EDTYPE},
+                 {4, 3.5, LZ_F32, LZ_F32, LZ_EDTYPE}};
+    static const char *const names[] = {"scaler/scale", "scaler/growth_tracker"},
+                             *const numbers[] = {"lazuli.step", "5", "lazuli.seed",    "1",
+                                                 "lazuli.lr",   "1", "lazuli.counter", "0"};
+    lz_grad_scaler *g = lz_grad_scaler_new(.init_scale = 8, .growth_interval = INTERVAL);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        lz_tensor *t[] = {lz_full(files[i].scale_dtype, LZ_SCALAR, files[i].scale),
+                          lz_full(files[i].tracker_dtype, LZ_SCALAR, files[i].tracker)};
+        lz_checkpoint c = {.struct_size = sizeof c, .scaler = g, .step = 1};
+        float scale = 0;
+        OK(lz_assign(lz_grad_scaler_get_scale(g), lz_full(LZ_F32, LZ_SCALAR, 8)));
+        OK(lz_save_safetensors(file("s.safetensors"), names, t, 2, numbers, 4));
+        lz_status s = lz_checkpoint_load(path, &c);
+        ck_assert_msg(s == files[i].status, "file %zu: %s", i, lz_status_name(s));
+        OK(lz_to_host(lz_grad_scaler_get_scale(g), &scale, sizeof scale));
+        ck_assert(scale == (s == LZ_OK ? 4 : 8) && c.step == (s == LZ_OK ? 5 : 1));
+    }
+    lz_grad_scaler_free(g);
+    unlink(path);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("state");
@@ -325,6 +374,7 @@ int main(void)
     tcase_add_test(t, checkpoints_of_another_kind_are_refused);
     tcase_add_test(t, random_state_is_got_and_set);
     tcase_add_test(t, damaged_numbers_are_refused);
+    tcase_add_test(t, damaged_scalers_are_refused);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
