@@ -50,8 +50,18 @@ static int write_all(int fd, const uint8_t *p, size_t n, bool sync)
 
 bool lz_store_is_tagged(const lz_store *s)
 {
+    char text[sizeof cachedir_tag]; /* one more than ours: a longer file is another's */
+    size_t n = 0;
+    ssize_t got = 0;
     struct stat st;
-    return lz_vfs_statat(s->root, TAG, &st) == 0;
+    int fd = lz_vfs_open(s->root, TAG, O_RDONLY | O_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    bool regular = lz_vfs_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    while (regular && n < sizeof text && (got = lz_vfs_pread(fd, text + n, sizeof text - n, n)) > 0)
+        n += (size_t)got;
+    (void)lz_vfs_close(fd);
+    return n == sizeof cachedir_tag - 1 && memcmp(text, cachedir_tag, n) == 0;
 }
 
 static void write_tag(lz_store *s)
@@ -81,7 +91,8 @@ static void tag_if_ours(lz_store *s)
 {
     enum { LOOK_AT = 4096 };
     int saved = errno, budget = LOOK_AT;
-    if (atomic_exchange(&s->tagged, true) || lz_store_is_tagged(s))
+    struct stat st; /* whoever's tag it is */
+    if (atomic_exchange(&s->tagged, true) || lz_vfs_statat(s->root, TAG, &st) == 0)
         return;
     bool ours =
         only(lz_vfs_open(s->root, ".", O_RDONLY | O_DIRECTORY, 0), lz_store_is_part, &budget);

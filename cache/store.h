@@ -37,7 +37,7 @@ void lz_store_name(lz_hash digest, lz_cache_kind kind, int slot, char name[LZ_ST
 bool lz_store_is_entry(const char *file_name); /* the part after the slash */
 bool lz_store_is_temp(const char *file_name);  /* of a file in tmp that is being written */
 bool lz_store_is_part(const char *file_name);  /* what the store itself makes in its root */
-bool lz_store_is_tagged(const lz_store *s);    /* CACHEDIR.TAG: nobody else uses the directory */
+bool lz_store_is_tagged(const lz_store *s); /* with our CACHEDIR.TAG: the directory is ours alone */
 
 typedef enum lz_store_result {
     LZ_STORE_OK,

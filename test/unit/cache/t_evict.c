@@ -419,6 +419,40 @@ START_TEST(tag)
 }
 END_TEST
 
+/* Every program that caches writes a CACHEDIR.TAG: only in a directory with this cache's own are
+ * the empty folders its own, too. */
+START_TEST(tags_of_others)
+{
+    size_t n;
+    lz_cache_close(ct_open());
+    uint8_t *own = ct_slurp(below("CACHEDIR.TAG"), &n);
+    char longer[1024];
+    memcpy(longer, own, n);
+    longer[n] = '\n';
+    static const char signature[] = "Signature: 8a477f597d28d172789f06886806bc55\n";
+    const struct {
+        const void *text;
+        size_t n;
+        bool ours;
+    } tags[] = {{own, n, true},
+                {signature, sizeof signature - 1, false},
+                {own, n - 1, false},
+                {longer, n + 1, false},
+                {"", 0, false}};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        ct_rm(ct_dir);
+        ck_assert_int_eq(mkdir(ct_dir, 0700), 0);
+        ck_assert_int_eq(mkdir(below("5f"), 0700), 0);
+        ct_spill(below("CACHEDIR.TAG"), tags[i].text, tags[i].n);
+        lz_cache *c = ct_open();
+        ck_assert_int_eq(lz_cache_clear(c, NULL), LZ_OK);
+        lz_cache_close(c);
+        ck_assert_msg(ct_exists(below("5f")) == !tags[i].ours, "tag %zu", i);
+    }
+    free(own);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("evict");
@@ -436,6 +470,7 @@ int main(void)
     tcase_add_test(t, others_stay);
     tcase_add_test(t, times_of_others_stay);
     tcase_add_test(t, tag);
+    tcase_add_test(t, tags_of_others);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
