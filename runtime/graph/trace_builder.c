@@ -232,17 +232,21 @@ lz_node *lz_tracer_ew3(lz_tracer *c, lz_op op, lz_node *a, lz_node *b, lz_node *
 
 /* ---- numbers ---- */
 
+static lz_node *host_element(lz_tracer *c, lz_node_kind kind, lz_dtype d,
+                             const unsigned char bytes[LZ_NODE_IMM], const lz_node *like)
+{
+    static const lz_shape scalar;
+    lz_dev *dev = lz_tracer_dev(c, like);
+    const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
+    return t ? lz_tracer_own(c, lz_node_new_host(kind, t, bytes, dev, c->site)) : NULL;
+}
+
 static lz_node *host_scalar(lz_tracer *c, lz_node_kind kind, lz_dtype d, double v,
                             const lz_node *like)
 {
-    static const lz_shape scalar;
     unsigned char bytes[LZ_NODE_IMM] = {0};
-    lz_dev *dev = lz_tracer_dev(c, like);
-    const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
-    if (!t)
-        return NULL;
     lz_elem_set_f64(d, bytes, 0, v);
-    return lz_tracer_own(c, lz_node_new_host(kind, t, bytes, dev, c->site));
+    return host_element(c, kind, d, bytes, like);
 }
 
 lz_node *lz_tracer_const(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
@@ -271,7 +275,6 @@ lz_node *lz_tracer_scalar(lz_tracer *c, lz_dtype d, double v, const lz_node *lik
 
 lz_node *lz_tracer_scalar_wrapped(lz_tracer *c, lz_dtype d, double v, const lz_node *like)
 {
-    static const lz_shape scalar;
     unsigned char bytes[LZ_NODE_IMM] = {0};
     if (!lz_dtype_is_int(d))
         return lz_tracer_scalar(c, d, v, like);
@@ -279,12 +282,8 @@ lz_node *lz_tracer_scalar_wrapped(lz_tracer *c, lz_dtype d, double v, const lz_n
         LZ_FAIL(LZ_ERANGE, "%g has more than 64 bits", v);
         return NULL;
     }
-    lz_dev *dev = lz_tracer_dev(c, like);
-    const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
-    if (!t)
-        return NULL;
     lz_elem_set_i64(d, bytes, 0, v < 0 ? (int64_t)v : (int64_t)(uint64_t)v);
-    return lz_tracer_own(c, lz_node_new_host(kind_of(v), t, bytes, dev, c->site));
+    return host_element(c, kind_of(v), d, bytes, like);
 }
 
 lz_node *lz_tracer_fill(lz_tracer *c, lz_node *scalar, const lz_shape *s)
@@ -456,16 +455,13 @@ static bool identity(lz_op op, lz_dtype d, unsigned char *bytes)
 
 lz_node *lz_tracer_identity(lz_tracer *c, lz_op combiner, lz_dtype d, const lz_node *like)
 {
-    static const lz_shape scalar;
     unsigned char bytes[LZ_NODE_IMM];
     if (!identity(combiner, d, bytes)) {
         LZ_FAIL(LZ_EDTYPE, "%s of %s has no initial value", lz_op_get(combiner)->text,
                 lz_dtype_name(d));
         return NULL;
     }
-    const lz_type *st = lz_type_get(d, &scalar);
-    return st ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_CONST, st, bytes, like->dev, c->site))
-              : NULL;
+    return host_element(c, LZ_NODE_CONST, d, bytes, like);
 }
 
 lz_node *lz_tracer_reduce(lz_tracer *c, lz_op combiner, lz_node *x, const lz_ints *dims)
