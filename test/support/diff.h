@@ -23,7 +23,7 @@ typedef struct lz_diff_options {
     lz_diff_way *way;
     const char *name;     /* of the suite */
     const char *cases;    /* files of its own besides those of all; NULL: none */
-    unsigned case_stride; /* one in so many of all these, by turns; 0: each */
+    unsigned case_stride; /* one in so many of those of all, by turns; 0: each */
     /* A run takes so many of the whole: which ones changes with LZ_TEST_SEED. */
     int seeds, quick_seeds, whole_seeds; /* random functions: alone, with LZ_TEST_QUICK, _WHOLE */
     int nets, quick_nets, whole_nets;    /* random networks */
