@@ -272,12 +272,7 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
     lz_plan *plan = NULL;
-    LZ_TRY(lz_plan_deserialize(p, n, &plan));
-    lz_status s = o && o->func ? lz_plan_check_of(plan, o->func, o->donate) : LZ_OK;
-    if (s != LZ_OK) {
-        lz_plan_free(plan);
-        return s;
-    }
+    LZ_TRY(lz_plan_deserialize_of(p, n, o ? o->func : NULL, o ? o->donate : NULL, &plan));
     return finish(device, plan, o, t0, out);
 }
 

@@ -78,6 +78,9 @@ lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);
  * NULL: none): parameters, results, what takes over what, calls of the program's functions.
  * LZ_ECORRUPT says what differs. */
 lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donate);
+/* lz_plan_deserialize of a plan that must be one of f (lz_plan_check_of); f NULL: of any. */
+lz_status lz_plan_deserialize_of(const void *p, size_t n, const lz_func *f, const bool *donate,
+                                 lz_plan **out);
 /* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
  * are, its operands are read. */
 bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);

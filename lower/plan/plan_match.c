@@ -63,3 +63,17 @@ lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donat
     }
     return check_calls(p, f);
 }
+
+lz_status lz_plan_deserialize_of(const void *bytes, size_t n, const lz_func *f, const bool *donate,
+                                 lz_plan **out)
+{
+    lz_plan *p = NULL;
+    *out = NULL;
+    LZ_TRY(lz_plan_deserialize(bytes, n, &p));
+    lz_status s = f ? lz_plan_check_of(p, f, donate) : LZ_OK;
+    if (s == LZ_OK)
+        *out = p;
+    else
+        lz_plan_free(p);
+    return s;
+}
