@@ -54,7 +54,7 @@ void lz_optim_publish(lz_optim *o, lz_tensor **slot, lz_tensor *t)
     lz_mutex_unlock(&o->lock);
 }
 
-/* Begins a step: nobody takes part in it yet. */
+/* Begins a step, in which the parameters that have a gradient take part. */
 static lz_status count_step(lz_optim *o, const lz_site *site)
 {
     if (!o->counted) {
@@ -68,20 +68,14 @@ static lz_status count_step(lz_optim *o, const lz_site *site)
         o->lrs[0] = o->lr;
     o->lrs[++o->count % LZ_OPTIM_HISTORY] = o->lr;
     for (size_t i = 0; i < o->ngroups; i++)
-        for (size_t k = 0; k < o->groups[i].n; k++)
-            o->groups[i].recent[k] <<= 1;
+        for (size_t k = 0; k < o->groups[i].n; k++) {
+            lz_optim_group *g = &o->groups[i];
+            bool part = k < g->params->len && lz_grad_of(g->params->tensors[k]);
+            g->step[k] += part;
+            g->recent[k] = g->recent[k] << 1 | part;
+        }
     lz_mutex_unlock(&o->lock);
     return LZ_OK;
-}
-
-/* Parameter i takes part in it: the number of its step. */
-static int64_t take_part(lz_optim *o, lz_optim_group *g, size_t i)
-{
-    lz_mutex_lock(&o->lock);
-    int64_t step = ++g->step[i];
-    g->recent[i] |= 1;
-    lz_mutex_unlock(&o->lock);
-    return step;
 }
 
 /* Counts one more step that may have been skipped. */
@@ -117,7 +111,7 @@ static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
         lz_optim_update u = {.o = o,
                              .group = group,
                              .i = i,
-                             .step = take_part(o, group, i),
+                             .step = group->step[i],
                              .lr = o->lr * group->lr_scale,
                              .p = p,
                              .g = g,
