@@ -177,6 +177,28 @@ void kern_accs_add(kern *c, uint32_t s, const kctx *x, kern_accs *a);
 lz_dtype kern_acc_dtype(const kern *c, uint32_t s, uint32_t k); /* of accumulator k */
 unsigned kern_stage_work(const kern *c, uint32_t s); /* operations on each element, roughly */
 
+int kern_accs_flatten(const kern_accs *a, Val *out); /* how many; EM_PHI at most */
+void kern_accs_unflatten(kern_accs *a, const Val *in);
+
+/* kernels_sum_blocks.c: sums of many floats are sums of sums */
+enum { KERN_SUM_LEVELS = 3 };
+typedef struct kern_steps {
+    /* the steps lo, lo + step.. below hi, one after the other */
+    void (*run)(kern *c, const struct kern_steps *w, Val lo, Val hi, kern_accs *a);
+    Val step;
+    int64_t size[KERN_SUM_LEVELS]; /* steps of a block of each level */
+    uint32_t s, j;                 /* stage and loop */
+    const kctx *x;
+} kern_steps;
+/* How many levels of blocks loop j of stage s has, its steps being of `side` points, and their
+ * sizes in steps; 0: its points are reduced one by one. */
+unsigned kern_sum_blocks(const kern *c, uint32_t s, uint32_t j, int64_t side, int64_t *steps);
+void kern_in_sum_blocks(kern *c, uint32_t s, const kern_steps *w, unsigned level, Val lo, Val hi,
+                        kern_accs *a);
+/* The accumulators a block begins with, a's being those around it; and the block's into a. */
+void kern_sum_fresh(kern *c, uint32_t s, const kern_accs *a, kern_accs *fresh);
+void kern_sum_join(kern *c, uint32_t s, kern_accs *a, const kern_accs *part);
+
 /* kernels_reduce_col.c: reductions down the columns of rows, for rows enough */
 bool kern_reduces_columns(const kern *c, unsigned u); /* where blocks are of u vectors */
 Val kern_reduce_col_here(kern *c);                    /* i1: there are enough in this call */

@@ -1,19 +1,22 @@
 /* kernels_reduce_col.c - column reductions of a row-major matrix on a CPU. Vectors run along the
  * columns; a block of them down all rows would touch a few cache lines of each row, too few for
  * memory bandwidth. Here a strip of columns, a page wide, goes down the rows a few at a time: its
- * accumulators are in memory, and stay in L1; the rows that follow are prefetched. The elements of
- * a column are combined in the order of the rows, as in the general schedule: the results are the
- * same to the bit, whatever the strips. Threads: belongs to one thread. */
+ * accumulators are in memory, and stay in L1; the rows that follow are prefetched. Rows are added
+ * in blocks, and blocks of blocks (kernels_sum_blocks.c), each level with accumulators of its own.
+ * Which columns are in strips, and the order in one, depend on the extents alone: the results are
+ * the same to the bit, whatever the threads. Threads: belongs to one thread. */
 #include "codegen/loops/kern.h"
 
 enum {
-    ROWS = 8,           /* at a time */
+    ROWS = 8,           /* at a time, in registers */
     SIDE = 2,           /* vectors side by side */
     STRIP_BYTES = 4096, /* of one row */
     LIGHT = 4,          /* operations per element: with more the memory is not what limits */
     SUMS_BYTES = 16384, /* of all accumulators of a strip */
     MANY_ROWS = 64      /* make up for sums that go through memory */
 };
+/* Of sums within sums: those of two loops. */
+enum { LEVELS = 1 + 2 * KERN_SUM_LEVELS };
 
 /* ---- which kernels ---- */
 
@@ -69,16 +72,18 @@ bool kern_reduces_columns(const kern *c, unsigned u)
 
 typedef struct strip {
     kern *c;
-    Val lo, hi;          /* columns */
-    Val sums[KERN_ACCS]; /* of each accumulator, in memory */
-    kern_accs a;         /* what is in registers now */
+    Val lo, hi;                  /* columns */
+    unsigned now;                /* the level whose sums are added to */
+    Val sums[LEVELS][KERN_ACCS]; /* of each level and accumulator, in memory */
+    kern_accs a;                 /* what is in registers now */
 } strip;
 
 static Val place(strip *w, uint32_t k, Val col, unsigned u)
 {
     em *e = w->c->e;
     unsigned es = em_esize(kern_acc_dtype(w->c, 0, k));
-    return em_at(e, w->sums[k], ADD(SUB(col, w->lo), em_c64(e, (int64_t)u * w->c->lanes)), es);
+    return em_at(e, w->sums[w->now][k], ADD(SUB(col, w->lo), em_c64(e, (int64_t)u * w->c->lanes)),
+                 es);
 }
 
 static void get(strip *w, Val col)
@@ -110,6 +115,7 @@ static void outside(strip *w, Val col, const kctx *x)
     kern_addresses(c, 0, POS_BODY);
 }
 
+/* For the columns of the strip, the level's accumulators as they are before anything. */
 static void begin_sums(strip *w)
 {
     kern *c = w->c;
@@ -118,8 +124,32 @@ static void begin_sums(strip *w)
     kctx x = {.u = SIDE};
     em_loop_begin(e, &l, w->lo, w->hi, em_c64(e, (int64_t)SIDE * c->lanes), 0, NULL);
     outside(w, l.i, &x);
-    w->a.u = SIDE;
     kern_accs_start(c, 0, &w->a);
+    put(w, l.i);
+    em_loop_end(e, &l, NULL);
+}
+
+/* Begins a level of sums, or joins it to the one around it. */
+static void change_level(strip *w, bool begin)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    em_loop l;
+    kctx x = {.u = SIDE};
+    kern_accs part;
+    em_loop_begin(e, &l, w->lo, w->hi, em_c64(e, (int64_t)SIDE * c->lanes), 0, NULL);
+    outside(w, l.i, &x);
+    get(w, l.i);
+    if (begin) {
+        w->now++;
+        kern_sum_fresh(c, 0, &w->a, &part);
+        w->a = part;
+    } else {
+        part = w->a;
+        w->now--;
+        get(w, l.i);
+        kern_sum_join(c, 0, &w->a, &part);
+    }
     put(w, l.i);
     em_loop_end(e, &l, NULL);
 }
@@ -151,6 +181,7 @@ static void some_rows(strip *w, Val row, unsigned rows)
     uint32_t last = c->st[0].s->ninner - 1;
     em_loop l;
     kctx x = {.u = SIDE};
+    kern_accs part;
     em_loop_begin(e, &l, w->lo, w->hi, em_c64(e, (int64_t)SIDE * c->lanes), 0, NULL);
     outside(w, l.i, &x);
     kern_eval(c, 0, POS_BODY, &x);
@@ -159,39 +190,71 @@ static void some_rows(strip *w, Val row, unsigned rows)
         kern_eval(c, 0, (int)(POS_INNER + j), &x);
     }
     get(w, l.i);
+    if (rows > 1)
+        kern_sum_fresh(c, 0, &w->a, &part);
     for (unsigned q = 0; q < rows; q++) {
         c->iidx[last] = ADD(row, em_c64(e, q));
         kern_addresses(c, 0, (int)(POS_INNER + last));
         if (rows > 1)
             fetch_rows_after(w, rows);
         kern_eval(c, 0, (int)(POS_INNER + last), &x);
-        kern_accs_add(c, 0, &x, &w->a);
+        kern_accs_add(c, 0, &x, rows > 1 ? &part : &w->a);
     }
+    if (rows > 1)
+        kern_sum_join(c, 0, &w->a, &part);
     put(w, l.i);
+    em_loop_end(e, &l, NULL);
+}
+
+static void all_rows(strip *w, uint32_t j);
+
+/* lo..hi-1 of loop j, one after the other. */
+static void chain(strip *w, uint32_t j, Val lo, Val hi)
+{
+    kern *c = w->c;
+    em *e = c->e;
+    em_loop l;
+    if (j + 1 < c->st[0].s->ninner) {
+        em_loop_begin(e, &l, lo, hi, em_c64(e, 1), 0, NULL);
+        c->iidx[j] = l.i;
+        all_rows(w, j + 1);
+        em_loop_end(e, &l, NULL);
+        return;
+    }
+    Val mid = ADD(lo, AND(SUB(hi, lo), em_c64(e, -ROWS)));
+    em_loop_begin(e, &l, lo, mid, em_c64(e, ROWS), 0, NULL);
+    some_rows(w, l.i, ROWS);
+    em_loop_end(e, &l, NULL);
+    em_loop_begin(e, &l, mid, hi, em_c64(e, 1), 0, NULL);
+    some_rows(w, l.i, 1);
+    em_loop_end(e, &l, NULL);
+}
+
+/* lo..hi-1 of loop j, in blocks of size[level - 1]. */
+static void in_blocks(strip *w, uint32_t j, const int64_t *size, unsigned level, Val lo, Val hi)
+{
+    em *e = w->c->e;
+    em_loop l;
+    if (level == 0) {
+        chain(w, j, lo, hi);
+        return;
+    }
+    Val each = em_c64(e, size[level - 1]);
+    em_loop_begin(e, &l, lo, hi, each, 0, NULL);
+    change_level(w, true);
+    in_blocks(w, j, size, level - 1, l.i, em_smin(e, ADD(l.i, each), hi));
+    change_level(w, false);
     em_loop_end(e, &l, NULL);
 }
 
 static void all_rows(strip *w, uint32_t j)
 {
     kern *c = w->c;
-    em *e = c->e;
-    const lz_stage *s = c->st[0].s;
-    Val n = kern_size(c, s->extent[j]);
-    em_loop l;
-    if (j + 1 < s->ninner) {
-        em_loop_begin(e, &l, em_c64(e, 0), n, em_c64(e, 1), 0, NULL);
-        c->iidx[j] = l.i;
-        all_rows(w, j + 1);
-        em_loop_end(e, &l, NULL);
-        return;
-    }
-    Val mid = AND(n, em_c64(e, -ROWS));
-    em_loop_begin(e, &l, em_c64(e, 0), mid, em_c64(e, ROWS), 0, NULL);
-    some_rows(w, l.i, ROWS);
-    em_loop_end(e, &l, NULL);
-    em_loop_begin(e, &l, mid, n, em_c64(e, 1), 0, NULL);
-    some_rows(w, l.i, 1);
-    em_loop_end(e, &l, NULL);
+    int64_t size[KERN_SUM_LEVELS];
+    unsigned level = kern_sum_blocks(c, 0, j, 1, size);
+    if (w->now + level >= LEVELS)
+        level = 0;
+    in_blocks(w, j, size, level, em_c64(c->e, 0), kern_size(c, c->st[0].s->extent[j]));
 }
 
 /* The later stages on the finished sums. */
@@ -220,13 +283,14 @@ int64_t kern_reduce_col_side(const kern *c)
 void kern_reduce_col(kern *c, Val lo, Val hi)
 {
     em *e = c->e;
-    strip w = {.c = c};
+    strip w = {.c = c, .a.u = SIDE};
     em_loop l;
     int64_t wide = strip_columns(c);
     for (uint32_t r = 0, k = 0; r < c->st[0].s->nred; r++)
         for (uint32_t i = 0; i < c->st[0].s->reds[r].nacc; i++, k++)
-            w.sums[k] = em_alloca(e, em_type(e, kern_acc_dtype(c, 0, k), c->lanes),
-                                  (unsigned)(wide / c->lanes), 64);
+            for (unsigned n = 0; n < LEVELS; n++)
+                w.sums[n][k] = em_alloca(e, em_type(e, kern_acc_dtype(c, 0, k), c->lanes),
+                                         (unsigned)(wide / c->lanes), 64);
     em_loop_begin(e, &l, lo, hi, em_c64(e, wide), 0, NULL);
     w.lo = l.i;
     w.hi = em_smin(e, ADD(l.i, em_c64(e, wide)), hi);

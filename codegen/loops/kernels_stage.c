@@ -13,7 +13,7 @@ static unsigned parts(const kern_accs *a, uint32_t k)
     return a->v[k][0].im ? 2 : 1;
 }
 
-static int flatten(const kern_accs *a, Val *out)
+int kern_accs_flatten(const kern_accs *a, Val *out)
 {
     int n = 0;
     for (uint32_t k = 0; k < a->n; k++)
@@ -25,7 +25,7 @@ static int flatten(const kern_accs *a, Val *out)
     return n;
 }
 
-static void unflatten(kern_accs *a, const Val *in)
+void kern_accs_unflatten(kern_accs *a, const Val *in)
 {
     int n = 0;
     for (uint32_t k = 0; k < a->n; k++) {
@@ -266,11 +266,11 @@ static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val
     em *e = c->e;
     em_loop l;
     Val flat[EM_PHI], each = n > 1 ? MUL(step, em_c64(e, n)) : step;
-    int m = flatten(a, flat);
+    int m = kern_accs_flatten(a, flat);
     if (left)
         flat[m++] = lo;
     em_loop_begin(e, &l, lo, left ? SUB(hi, SUB(each, step)) : hi, each, m, flat);
-    unflatten(a, l.phi);
+    kern_accs_unflatten(a, l.phi);
     if (c->threads && c->threads->owner && j + 1 == c->st[s].s->ninner) {
         c->iidx[j] = l.i;
         kern_addresses(c, s, (int)(POS_INNER + j));
@@ -286,11 +286,11 @@ static void plain_steps(kern *c, uint32_t s, uint32_t j, unsigned n, Val lo, Val
         else
             inner(c, s, j + 1, x, a);
     }
-    flatten(a, flat);
+    kern_accs_flatten(a, flat);
     if (left)
         flat[m - 1] = ADD(l.i, each);
     em_loop_end(e, &l, flat);
-    unflatten(a, l.phi);
+    kern_accs_unflatten(a, l.phi);
     if (left)
         *left = l.phi[m - 1];
 }
@@ -308,14 +308,22 @@ static unsigned points_together(const kern *c, uint32_t s, uint32_t j)
     return work > MUCH ? 2 : unroll < TOGETHER_MAX ? unroll : TOGETHER_MAX;
 }
 
-static void plain_loop(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
+/* kern_steps.run */
+static void run_plain(kern *c, const kern_steps *w, Val lo, Val hi, kern_accs *a)
 {
-    Val lo, hi, step;
-    unsigned n = points_together(c, s, j);
-    range(c, s, j, 1, &lo, &hi, &step);
+    unsigned n = points_together(c, w->s, w->j);
     if (n > 1)
-        plain_steps(c, s, j, n, lo, hi, step, x, a, &lo);
-    plain_steps(c, s, j, 1, lo, hi, step, x, a, NULL);
+        plain_steps(c, w->s, w->j, n, lo, hi, w->step, w->x, a, &lo);
+    plain_steps(c, w->s, w->j, 1, lo, hi, w->step, w->x, a, NULL);
+}
+
+/* Steps of `side` points. */
+static void plain_loop(kern *c, uint32_t s, uint32_t j, int64_t side, const kctx *x, kern_accs *a)
+{
+    Val lo, hi;
+    kern_steps w = {.run = run_plain, .s = s, .j = j, .x = x};
+    range(c, s, j, side, &lo, &hi, &w.step);
+    kern_in_sum_blocks(c, s, &w, kern_sum_blocks(c, s, j, side, w.size), lo, hi, a);
 }
 
 /* Probably the same addresses: run-time strides of two stages are two arguments. */
@@ -373,9 +381,9 @@ static void vector_steps(kern *c, uint32_t s, uint32_t j, unsigned u, bool maske
     em *e = c->e;
     em_loop l;
     Val flat[EM_PHI];
-    int n = flatten(a, flat);
+    int n = kern_accs_flatten(a, flat);
     em_loop_begin(e, &l, lo, hi, step, n, flat);
-    unflatten(a, l.phi);
+    kern_accs_unflatten(a, l.phi);
     kctx x = {.u = u};
     if (masked)
         x.mask[0] = em_tail_mask(e, SUB(hi, l.i), c->lanes);
@@ -385,15 +393,28 @@ static void vector_steps(kern *c, uint32_t s, uint32_t j, unsigned u, bool maske
         fetch_next_row(c, s, u);
     kern_eval(c, s, (int)(POS_INNER + j), &x);
     innermost(c, s, &x, a);
-    flatten(a, flat);
+    kern_accs_flatten(a, flat);
     em_loop_end(e, &l, flat);
-    unflatten(a, l.phi);
+    kern_accs_unflatten(a, l.phi);
 }
 
-static void vector_piece(kern *c, uint32_t s, uint32_t j, unsigned u, bool masked, Val lo, Val hi,
-                         kern_accs *a)
+static void tail_vectors(kern *c, uint32_t s, uint32_t j, Val lo, Val hi, kern_accs *a)
 {
-    vector_steps(c, s, j, u, masked, lo, hi, em_c64(c->e, (int64_t)u * c->lanes), a);
+    vector_steps(c, s, j, 1, true, lo, hi, em_c64(c->e, c->lanes), a);
+}
+
+/* kern_steps.run */
+static void run_vectors(kern *c, const kern_steps *w, Val lo, Val hi, kern_accs *a)
+{
+    vector_steps(c, w->s, w->j, a->u, false, lo, hi, w->step, a);
+}
+
+/* Vectors lo..hi - 1, whole steps. */
+static void whole_vectors(kern *c, uint32_t s, uint32_t j, Val lo, Val hi, kern_accs *a)
+{
+    int64_t side = (int64_t)a->u * c->lanes;
+    kern_steps w = {.run = run_vectors, .step = em_c64(c->e, side), .s = s, .j = j};
+    kern_in_sum_blocks(c, s, &w, kern_sum_blocks(c, s, j, side, w.size), lo, hi, a);
 }
 
 static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
@@ -401,13 +422,8 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
     em *e = c->e;
     lz_sz n = c->st[s].s->extent[j];
     if (kern_shares_loops(c)) { /* whole vectors, every thread its own */
-        Val lo, end, step;
         static const kctx one = {.u = 1};
-        unsigned together = points_together(c, s, j);
-        range(c, s, j, c->lanes, &lo, &end, &step);
-        if (together > 1)
-            plain_steps(c, s, j, together, lo, end, step, &one, a, &lo);
-        plain_steps(c, s, j, 1, lo, end, step, &one, a, NULL);
+        plain_loop(c, s, j, c->lanes, &one, a);
         return;
     }
     int64_t block = (int64_t)a->u * c->lanes;
@@ -415,15 +431,15 @@ static void vector_loop(kern *c, uint32_t s, uint32_t j, kern_accs *a)
     if (n.slot < 0) {
         mid = em_c64(e, n.v / block * block);
         if (n.v >= block)
-            vector_piece(c, s, j, a->u, false, em_c64(e, 0), mid, a);
+            whole_vectors(c, s, j, em_c64(e, 0), mid, a);
         if (n.v % block)
-            vector_piece(c, s, j, 1, true, mid, hi, a);
+            tail_vectors(c, s, j, mid, hi, a);
         return;
     }
     mid = block & (block - 1) ? MUL(LLVMBuildUDiv(e->b, hi, em_c64(e, block), ""), em_c64(e, block))
                               : AND(hi, em_c64(e, -block));
-    vector_piece(c, s, j, a->u, false, em_c64(e, 0), mid, a);
-    vector_piece(c, s, j, 1, true, mid, hi, a);
+    whole_vectors(c, s, j, em_c64(e, 0), mid, a);
+    tail_vectors(c, s, j, mid, hi, a);
 }
 
 static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
@@ -434,7 +450,7 @@ static void inner(kern *c, uint32_t s, uint32_t j, const kctx *x, kern_accs *a)
     else if (c->lanes > 1 && t->vdim == (int)(c->k->nouter + j))
         vector_loop(c, s, j, a);
     else
-        plain_loop(c, s, j, x, a);
+        plain_loop(c, s, j, 1, x, a);
 }
 
 /* ---- unrolling of the vector loop ---- */
@@ -577,10 +593,10 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     inner(c, s, 0, x, &a);
     if (t->maybe_empty) {
         Val now[EM_PHI], was[EM_PHI], out[EM_PHI];
-        int n = flatten(&a, now);
-        flatten(&before, was);
+        int n = kern_accs_flatten(&a, now);
+        kern_accs_flatten(&before, was);
         em_if_end(e, &f, n, now, was, out);
-        unflatten(&a, out);
+        kern_accs_unflatten(&a, out);
     }
     if (inner_vec)
         fold(c, s, &a);
