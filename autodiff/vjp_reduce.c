@@ -23,8 +23,8 @@ static lz_tensor *reduce_extremum(const lz_vjp *v, const lz_ints *dims, const lz
 }
 
 /* Any region: the reduced dimensions are moved to the front, and the rows combined as a tree. Of
- * products, too: the tree multiplies and divides nothing, so its derivatives of every order are
- * right where factors are 0. */
+ * products, too: the tree only multiplies, where a closed form would divide by factors, so its
+ * derivatives of every order are right where these are 0. */
 static lz_status reduce_any(const lz_vjp *v, lz_tensor **out)
 {
     const lz_attr_reduce *a = LZ_ATTR(reduce, v->sig->attr);

@@ -1,12 +1,17 @@
 /* effects.c - functions in which something happens beside the results. See module.h. */
+#include "ir/attr.h"
 #include "ir/module.h"
 
-bool lz_func_may_call(const lz_func *f)
+bool lz_func_may_take_long(const lz_func *f)
 {
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
-        lz_op op = f->insts[i].sig->op;
-        if (op == LZ_OP_CUSTOM_CALL || op == LZ_OP_WHILE || op == LZ_OP_IF)
+        const lz_sig *s = f->insts[i].sig;
+        if (s->op == LZ_OP_CUSTOM_CALL || s->op == LZ_OP_WHILE)
             return true;
+        const lz_func *r;
+        for (int k = 0; (r = lz_attr_region(s->attr, k)); k++)
+            if (lz_func_may_take_long(r))
+                return true;
     }
     return false;
 }

@@ -141,8 +141,9 @@ lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, 
 /* The instructions of f on args instead of its parameters. */
 lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results);
 
-/* Whether f may call a function of the program's: custom_call, also in a loop or branch. */
-bool lz_func_may_call(const lz_func *f);
+/* Whether the sizes of f's values do not bound its time: it calls a function of the program's or
+ * has a loop, in its regions too. */
+bool lz_func_may_take_long(const lz_func *f);
 /* Whoever computes a result of f has every effect of f, in their order. LZ_EUNSUPPORTED: f has
  * effects and no results. */
 lz_status lz_func_tie_effects(lz_func *f);

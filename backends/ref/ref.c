@@ -168,7 +168,7 @@ static lz_status exec_new(lz_func *f, int64_t began, lz_exec **out)
         int64_t n = lz_val_type(f, i)->nelem;
         elems = n > SMALL_ELEMS || elems > SMALL_ELEMS ? SMALL_ELEMS + 1 : elems + n;
     }
-    x->small = elems <= SMALL_ELEMS && !lz_func_may_call(f);
+    x->small = elems <= SMALL_ELEMS && !lz_func_may_take_long(f);
     for (uint32_t i = 0; i < f->nparam; i++)
         x->info.argument_bytes += lz_val_type(f, i)->nbytes;
     for (uint32_t k = 0; k < f->nresult; k++)

@@ -148,8 +148,6 @@ void lz_captures_free(lz_captures *k);
 /* Before the operation is built: what its region uses from around it becomes operands, and operands
  * get the wider element types that the region computes in. */
 lz_status lz_parse_fit_region(lz_parser *p, lz_scope *s, lz_stmt *t);
-/* Whether a region may compute in `to` what is of dtype `from`. */
-bool lz_parse_promotes(lz_dtype from, lz_dtype to);
 
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);

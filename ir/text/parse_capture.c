@@ -217,7 +217,8 @@ static int kind_of(lz_dtype d)
                                                             : 4;
 }
 
-bool lz_parse_promotes(lz_dtype from, lz_dtype to)
+/* Whether a region may compute in `to` what is of dtype `from`. */
+static bool promotes(lz_dtype from, lz_dtype to)
 {
     return kind_of(from) == kind_of(to) && lz_dtype_size(from) <= lz_dtype_size(to);
 }
@@ -226,7 +227,7 @@ static lz_status widen(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t i, lz_dty
 {
     lz_val *v = &t->opnd.data[i];
     lz_dtype from = lz_val_type(s->f, *v)->dtype;
-    if (from != to && lz_parse_promotes(from, to))
+    if (from != to && promotes(from, to))
         *v = lz_build_convert(s->f, *v, to);
     return *v == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : LZ_OK;
 }
@@ -260,7 +261,7 @@ static lz_status widen_scatter_of_selected(lz_parser *p, lz_scope *s, lz_stmt *t
              to = lz_val_type(t->region2, 0)->dtype;
     bool same =
         lz_val_type(t->region, 0)->dtype == from && lz_val_type(t->region, 1)->dtype == from;
-    if (from == to || !same || !lz_parse_promotes(from, to))
+    if (from == to || !same || !promotes(from, to))
         return LZ_OK;
     for (uint32_t i = 0; i < 3; i++)
         LZ_TRY(widen(p, s, t, i, to));

@@ -38,9 +38,8 @@ lz_status lz_expand_norm_grad(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_einsum(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_expand_unary_einsum(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* parse_dynamic.c */
-lz_status lz_dynamic_iota(lz_parser *p, lz_scope *s, lz_stmt *t);
-lz_status lz_dynamic_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t);
-lz_status lz_dynamic_reshape(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* dynamic_X: X, without the last operand, which is the shape of the result. */
+lz_status lz_dynamic_shaped(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_dynamic_pad(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_dynamic_gather(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_dynamic_conv(lz_parser *p, lz_scope *s, lz_stmt *t);

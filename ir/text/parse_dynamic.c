@@ -212,33 +212,17 @@ static lz_status same_shape(lz_parser *p, lz_scope *s, lz_stmt *t)
 
 /* ---- the operations ---- */
 
-static lz_status as(lz_parser *p, lz_scope *s, lz_stmt *t, lz_op op)
-{
-    t->op = op;
-    return lz_parse_build(p, s, t);
-}
-
 static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, lz_op op, const lz_attr_any *a)
 {
     return lz_parse_push(p, t, lz_build(s->f, op, &a->head, t->opnd.data, t->opnd.len));
 }
 
-lz_status lz_dynamic_iota(lz_parser *p, lz_scope *s, lz_stmt *t)
+lz_status lz_dynamic_shaped(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
+    static const char prefix[] = "stablehlo.dynamic_";
+    t->op = lz_op_from_text(t->name.s + sizeof prefix - 1, t->name.n - (sizeof prefix - 1));
     LZ_TRY(same_shape(p, s, t));
-    return as(p, s, t, LZ_OP_IOTA);
-}
-
-lz_status lz_dynamic_broadcast(lz_parser *p, lz_scope *s, lz_stmt *t)
-{
-    LZ_TRY(same_shape(p, s, t));
-    return as(p, s, t, LZ_OP_BROADCAST_IN_DIM);
-}
-
-lz_status lz_dynamic_reshape(lz_parser *p, lz_scope *s, lz_stmt *t)
-{
-    LZ_TRY(same_shape(p, s, t));
-    return as(p, s, t, LZ_OP_RESHAPE);
+    return lz_parse_build(p, s, t);
 }
 
 lz_status lz_dynamic_pad(lz_parser *p, lz_scope *s, lz_stmt *t)

@@ -6,7 +6,8 @@
 #include "ir/text/parse.h"
 #include <string.h>
 
-enum { MAX_DEPTH = 64 };
+/* MAX_FORM: of the form of one type; aliases that use one another twice double it at each step */
+enum { MAX_DEPTH = 64, MAX_FORM = 1 << 16 };
 
 /* ---- forms ---- */
 
@@ -92,42 +93,53 @@ static lz_status leaf(lz_parser *p, lz_types *out)
     return lz_vec_push(out, t);
 }
 
-static lz_status written_type(lz_parser *p, lz_types *out, lz_buf *form)
+/* Types being read: how many tuples are open, and how long the form was before. */
+typedef struct nest {
+    int depth;
+    size_t start;
+} nest;
+
+static lz_status any_type(lz_parser *p, lz_types *out, lz_buf *form, nest at);
+
+static lz_status tuple_type(lz_parser *p, lz_types *out, lz_buf *form, nest at)
 {
-    int depth = 0;
-    do {
-        bool opens = lz_lex_eat(&p->c, "tuple<");
-        bool token = !opens && lz_lex_eat(&p->c, token_type);
-        if (opens && ++depth > MAX_DEPTH)
-            return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
-                               MAX_DEPTH);
-        lz_buf_puts(form, token ? "()" : opens ? "(" : "*"); /* a token holds nothing */
-        if (opens && !lz_lex_sees(&p->c, ">"))
-            continue;
-        if (!opens && !token)
-            LZ_TRY(leaf(p, out));
-        while (depth > 0 && lz_lex_eat(&p->c, ">")) {
-            lz_buf_putc(form, ')');
-            depth--;
-        }
-        if (depth > 0)
-            LZ_TRY(lz_lex_want(&p->c, ","));
-    } while (depth > 0);
+    if (++at.depth > MAX_DEPTH)
+        return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "tuples nest more than %d deep",
+                           MAX_DEPTH);
+    lz_buf_putc(form, '(');
+    if (!lz_lex_sees(&p->c, ">"))
+        do
+            LZ_TRY(any_type(p, out, form, at));
+        while (lz_lex_eat(&p->c, ","));
+    lz_buf_putc(form, ')');
+    return lz_lex_want(&p->c, ">");
+}
+
+static lz_status any_type(lz_parser *p, lz_types *out, lz_buf *form, nest at)
+{
+    lz_lexer after = p->c, written;
+    bool alias = lz_lex_alias(&after, &written);
+    if (form->len - at.start > MAX_FORM)
+        return lz_lex_fail(&p->c, p->c.p, LZ_EUNSUPPORTED, "a type of more than %d values",
+                           MAX_FORM);
+    if (alias)
+        p->c = written;
+    if (lz_lex_eat(&p->c, "tuple<")) {
+        LZ_TRY(tuple_type(p, out, form, at));
+    } else if (lz_lex_eat(&p->c, token_type)) {
+        lz_buf_puts(form, "()"); /* a token holds nothing */
+    } else {
+        lz_buf_putc(form, '*');
+        LZ_TRY(leaf(p, out));
+    }
+    if (alias)
+        p->c = after;
     return form->failed ? LZ_EMEM : LZ_OK;
 }
 
 lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form)
 {
-    lz_lexer after = p->c, at;
-    if (!form)
-        return leaf(p, out);
-    bool alias = lz_lex_alias(&after, &at);
-    if (alias)
-        p->c = at;
-    LZ_TRY(written_type(p, out, form));
-    if (alias)
-        p->c = after;
-    return LZ_OK;
+    return form ? any_type(p, out, form, (nest){0, form->len}) : leaf(p, out);
 }
 
 /* ---- operands ---- */

@@ -1,6 +1,12 @@
 // run: lazuli run --device cpu %s
 // run: lazuli run --device ref %s
 // check: tuples: 9 checks
+// check: aliases: 3 checks
+
+!row = tensor<2xf32>
+!same = !row
+!pair = tuple<!row, !same>
+!nested = tuple<!pair, tensor<i32>, !pair>
 
 func.func private @swap(%t: tuple<tensor<2xf32>, tuple<tensor<i32>, tensor<3xi64>>>, %x: tensor<i32>) -> (tuple<tuple<tensor<i32>, tensor<3xi64>>, tensor<2xf32>>, tensor<i32>) {
   %a = stablehlo.get_tuple_element %t[0] : (tuple<tensor<2xf32>, tuple<tensor<i32>, tensor<3xi64>>>) -> tensor<2xf32>
@@ -61,5 +67,31 @@ func.func @tuples() {
   }) : (tensor<i1>) -> tensor<2xf32>
   check.expect_eq_const %b, dense<[1.5, -2.0]> : tensor<2xf32>
   check.expect_eq_const %x, dense<[1.5, -2.0]> : tensor<2xf32>
+  func.return
+}
+
+// aliases in tuples, of tuples, and of one another
+func.func private @aliased(%t: !nested) -> tuple<!pair, !row> {
+  %p = stablehlo.get_tuple_element %t[2] : (!nested) -> !pair
+  %r = stablehlo.get_tuple_element %p[1] : (tuple<tensor<2xf32>, !row>) -> !same
+  %o = stablehlo.tuple %p, %r : tuple<!pair, !row>
+  return %o : tuple<tuple<!row, tensor<2xf32>>, !same>
+}
+
+func.func @aliases() {
+  %a = stablehlo.constant dense<[1.5, -2.0]> : !row
+  %b = stablehlo.constant dense<[3.0, 4.0]> : !same
+  %i = stablehlo.constant dense<7> : tensor<i32>
+  %p = stablehlo.tuple %a, %b : !pair
+  %q = stablehlo.tuple %b, %a : tuple<!same, tensor<2xf32>>
+  %t = stablehlo.tuple %p, %i, %q : tuple<!pair, tensor<i32>, !pair>
+  %o = call @aliased(%t) : (!nested) -> tuple<!pair, !row>
+  %first = stablehlo.get_tuple_element %o[0] : (tuple<!pair, !row>) -> !pair
+  %x = stablehlo.get_tuple_element %first[0] : (!pair) -> !row
+  %y = stablehlo.get_tuple_element %first[1] : (!pair) -> !row
+  %z = stablehlo.get_tuple_element %o[1] : (tuple<!pair, !row>) -> !row
+  check.expect_eq_const %x, dense<[3.0, 4.0]> : !row
+  check.expect_eq_const %y, dense<[1.5, -2.0]> : !row
+  check.expect_eq_const %z, dense<[1.5, -2.0]> : tensor<2xf32>
   func.return
 }

@@ -32,6 +32,43 @@ static double run1(const lz_func *f, lz_literal *const *args)
     return v;
 }
 
+/* ---- how long they may take ---- */
+
+/* Branches take no longer than what is in them; how often a loop runs nobody
+ * knows. */
+START_TEST(what_may_take_long)
+{
+    static const struct {
+        const char *statement;
+        bool is_long;
+    } rows[] = {
+        {"stablehlo.negate %a : tensor<f32>", false},
+        {"stablehlo.while(%i = %a) : tensor<f32>\n cond {\n stablehlo.return %p : tensor<i1>\n} do "
+         "{\n stablehlo.return %i : tensor<f32>\n}",
+         true}};
+    for (size_t i = 0; i < 3 * sizeof rows / sizeof *rows; i++) {
+        lz_buf b = {0};
+        int depth = (int)(i % 3);
+        lz_buf_puts(&b, "func.func @main(%p: tensor<i1>, %a: tensor<f32>) -> tensor<f32> {\n");
+        for (int k = 0; k < depth; k++)
+            lz_buf_printf(&b, "%%r%d = \"stablehlo.if\"(%%p) ({\n", k);
+        lz_buf_printf(&b, "%%r = %s\n", rows[i / 3].statement);
+        for (int k = depth; k-- > 0;)
+            lz_buf_printf(&b,
+                          "stablehlo.return %%r%s : tensor<f32>\n}, {\nstablehlo.return %%a : "
+                          "tensor<f32>\n}) : (tensor<i1>) -> tensor<f32>\n",
+                          k + 2 < depth   ? "2"
+                          : k + 1 < depth ? "1"
+                                          : "");
+        lz_buf_printf(&b, "return %%r%s : tensor<f32>\n}\n", depth ? "0" : "");
+        lz_func *f = parse(lz_buf_str(&b));
+        ck_assert_msg(lz_func_may_take_long(f) == rows[i / 3].is_long, "%s", lz_buf_str(&b));
+        lz_func_free(f);
+        lz_buf_free(&b);
+    }
+}
+END_TEST
+
 /* ---- captures ---- */
 
 /* What is used around becomes an operand once, in the order of use; constants are made again
@@ -228,6 +265,7 @@ int main(void)
 {
     Suite *s = suite_create("ir/control");
     TCase *t = tcase_create("control");
+    tcase_add_test(t, what_may_take_long);
     tcase_add_test(t, regions_take_what_they_use);
     tcase_add_test(t, regions_nest);
     tcase_add_loop_test(t, case_chooses, 1, 10);

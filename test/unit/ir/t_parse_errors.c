@@ -453,6 +453,23 @@ static const struct {
     {"#loc = loc(\"abc", "the string does not end"},
 };
 
+/* Each alias has the one before it twice: a few lines of text for more values than memory holds. */
+START_TEST(aliases_that_double)
+{
+    lz_buf b = {0};
+    lz_buf_puts(&b, "!a0 = tensor<f32>\n!e0 = tuple<>\n");
+    for (int i = 1; i < 60; i++)
+        lz_buf_printf(&b, "!a%d = tuple<!a%d, !a%d>\n!e%d = tuple<!e%d, !e%d>\n", i, i - 1, i - 1,
+                      i, i - 1, i - 1);
+    lz_buf_printf(&b, "func.func @main(%%x: !%c%d) -> tensor<f32> {\n}\n", _i % 2 ? 'e' : 'a',
+                  _i < 2 ? 59 : 18);
+    ck_assert_int_eq(parse(lz_buf_str(&b), b.len), LZ_EUNSUPPORTED);
+    ck_assert_msg(strstr(lz_error_get()->message, "a type of more than 65536 values"), "%s",
+                  lz_error_get()->message);
+    lz_buf_free(&b);
+}
+END_TEST
+
 START_TEST(modules_that_are_wrong)
 {
     ck_assert_int_ne(parse(modules[_i].text, strlen(modules[_i].text)), LZ_OK);
@@ -771,6 +788,7 @@ int main(void)
     Suite *s = suite_create("ir/parse_errors");
     TCase *t = tcase_create("parse_errors");
     tcase_add_loop_test(t, lines_that_are_wrong, 0, (int)(sizeof lines / sizeof *lines));
+    tcase_add_loop_test(t, aliases_that_double, 0, 4);
     tcase_add_loop_test(t, modules_that_are_wrong, 0, (int)(sizeof modules / sizeof *modules));
     tcase_add_test(t, a_function_without_results);
     tcase_add_test(t, deep_brackets);
