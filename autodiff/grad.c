@@ -17,6 +17,7 @@ typedef struct reverse {
     lz_node **order;
     uint32_t n;
     struct lz_dev *dev; /* of all of them */
+    uint64_t since;     /* nodes before it are leaves */
     bool *need;         /* node i depends on a parameter through differentiable operations */
     bool *param;        /* node i is a parameter: its gradient is a result */
     lz_tensor **value;  /* handle of node i, made when a rule wants it */
@@ -30,12 +31,17 @@ static bool has_gradient(lz_dtype d)
     return lz_dtype_is_float(d) || lz_dtype_is_complex(d) || lz_dtype_is_storage(d);
 }
 
+/* A gradient that arrives at n may go on to its operands. */
+static bool differentiable(const reverse *r, const lz_node *n)
+{
+    return lz_node_has_history(n) && !lz_node_before(n, r->since) && !(n->flags & LZ_NODE_NOGRAD) &&
+           !lz_vjp_rule_of(lz_node_op(n)).blocks &&
+           (n->sig->nresult != 1 || has_gradient(lz_node_type(n)->dtype));
+}
+
 static bool passes(const reverse *r, const lz_node *n)
 {
-    if (!lz_node_has_history(n) || (n->flags & LZ_NODE_NOGRAD) ||
-        lz_vjp_rule_of(lz_node_op(n)).blocks)
-        return false;
-    if (n->sig->nresult == 1 && !has_gradient(lz_node_type(n)->dtype))
+    if (!differentiable(r, n))
         return false;
     for (uint32_t i = 0; i < n->sig->nopnd; i++)
         if (r->need[n->opnd[i]->index])
@@ -64,6 +70,36 @@ static lz_status sweep_forward(reverse *r, lz_node *const *params, size_t nparam
             r->need[params[p]->index] = r->param[params[p]->index] = true;
     for (uint32_t i = 0; i < r->n; i++)
         r->need[i] = r->need[i] || passes(r, r->order[i]);
+    return LZ_OK;
+}
+
+static void mark_arrivals(const reverse *r, const lz_node *loss, bool *arrives)
+{
+    arrives[loss->index] = true;
+    for (uint32_t i = r->n; i-- > 0;) {
+        const lz_node *n = r->order[i];
+        for (uint32_t k = 0; arrives[i] && differentiable(r, n) && k < n->sig->nopnd; k++)
+            arrives[n->opnd[k]->index] = true;
+    }
+}
+
+/* LZ_EGRAD when a gradient would arrive at a node that has lost its history, and that a parameter
+ * may be older than: what flows through it would be missing in the parameter's. */
+static lz_status check_history(reverse *r, const lz_node *loss)
+{
+    bool *arrives = NULL;
+    for (uint32_t i = r->n; i-- > 0;) {
+        const lz_node *n = r->order[i];
+        bool lost = lz_node_is_lost(n) && !r->param[i] && !lz_node_before(n, r->since);
+        if (lost && !arrives) {
+            arrives = lz_arena_alloc(&r->arena, r->n * sizeof *arrives);
+            if (!arrives)
+                return LZ_FAIL(LZ_EMEM, "no memory to differentiate");
+            mark_arrivals(r, loss, arrives);
+        }
+        if (lost && arrives[i] && has_gradient(lz_node_type(n)->dtype))
+            return lz_request_lost(n);
+    }
     return LZ_OK;
 }
 
@@ -127,11 +163,14 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
  * the exponential's operand. */
 static bool is_softmax(const reverse *r, const lz_node *n, lz_softmax *m)
 {
-    if (!lz_softmax_match(n, m) || r->need[lz_softmax_sum(m)->opnd[1]->index])
+    if (!lz_softmax_match(n, m))
+        return false;
+    const lz_node *begin = lz_softmax_sum(m)->opnd[1];
+    if (in_graph(r, begin) && r->need[begin->index])
         return false;
     for (uint32_t i = 0; i < m->ninner; i++) {
         const lz_node *x = m->inner[i];
-        if (r->param[x->index] || !passes(r, x))
+        if (!in_graph(r, x) || r->param[x->index] || !passes(r, x))
             return false;
     }
     return true;
@@ -189,13 +228,15 @@ static lz_status collect(reverse *r, lz_node *const *params, size_t n, lz_tensor
 static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *params, size_t n,
                                lz_tensor **grads, bool *reached, const lz_site *site)
 {
-    reverse r = {.dev = loss->dev};
+    reverse r = {.dev = loss->dev, .since = lz_node_oldest(params, n)};
     /* tensors that rules create without operands are on the loss's device */
     struct lz_dev *here = lz_trace_use_device(loss->dev);
     lz_trace_lock(loss->dev);
-    lz_status s = lz_trace_order(&loss, 1, false, &r.order, &r.n);
+    lz_status s = lz_trace_history(&loss, 1, r.since, &r.order, &r.n);
     if (s == LZ_OK)
         s = sweep_forward(&r, params, n);
+    if (s == LZ_OK)
+        s = check_history(&r, loss);
     if (s == LZ_OK) {
         r.adj[loss->index] = seed ? seed : ones_like(lz_node_type(loss), site);
         s = lz_status_of(r.adj[loss->index]);

@@ -14,6 +14,7 @@ typedef struct forward {
     lz_node **order;
     uint32_t n;
     struct lz_dev *dev;
+    uint64_t since;    /* nodes before it are leaves */
     lz_tensor **value; /* handle of node i, made when a rule wants it */
     lz_tensor **tan;   /* tangent of node i; NULL: zero */
     lz_tensor ***tans; /* per result, of operations with several */
@@ -69,10 +70,16 @@ static lz_tensor *value_of(forward *w, lz_node *n)
     return w->value[n->index];
 }
 
+/* Tangents of the operands of n can make one of n. */
+static bool goes_on(const forward *w, const lz_node *n)
+{
+    return lz_node_has_history(n) && !lz_node_before(n, w->since) && !(n->flags & LZ_NODE_NOGRAD);
+}
+
 static bool passes(const forward *w, const lz_node *n)
 {
     lz_op op = lz_node_op(n);
-    if (!lz_node_has_history(n) || (n->flags & LZ_NODE_NOGRAD) || lz_vjp_rule_of(op).projects)
+    if (!goes_on(w, n) || lz_vjp_rule_of(op).projects)
         return false;
     if (lz_op_get(op)->cls == LZ_CLASS_EW && lz_vjp_rule_of(op).blocks)
         return false;
@@ -115,7 +122,7 @@ static void find_wanted(forward *w, lz_node *const *out, size_t nout)
         w->wanted[out[k]->index] = true;
     for (uint32_t i = w->n; i-- > 0;) {
         const lz_node *n = w->order[i];
-        for (uint32_t k = 0; w->wanted[i] && lz_node_has_history(n) && k < n->sig->nopnd; k++)
+        for (uint32_t k = 0; w->wanted[i] && goes_on(w, n) && k < n->sig->nopnd; k++)
             w->wanted[n->opnd[k]->index] |= lz_jvp_wants(n->sig, k);
     }
 }
@@ -127,7 +134,9 @@ static lz_status sweep(forward *w, const bool *given)
         lz_node *n = w->order[i];
         if (given[i] || !w->wanted[i])
             continue;
-        if (lz_vjp_rule_of(lz_node_op(n)).projects && lz_node_has_history(n)) {
+        if (lz_node_is_lost(n) && !lz_node_before(n, w->since) && lz_has_gradient(lz_node_type(n)))
+            return lz_request_lost(n);
+        if (lz_vjp_rule_of(lz_node_op(n)).projects && goes_on(w, n)) {
             lz_tensor **all = w->tans[n->opnd[0]->index];
             w->tan[i] = all ? all[LZ_ATTR(index, n->sig->attr)->index] : NULL;
         } else if (passes(w, n)) {
@@ -185,11 +194,11 @@ static lz_status start(forward *w, const request *q, bool *given)
 
 static lz_status differentiate(const request *q, lz_tensor **out)
 {
-    forward w = {.dev = q->out[0]->dev};
+    forward w = {.dev = q->out[0]->dev, .since = lz_node_oldest(q->in, q->nin)};
     struct lz_dev *here = lz_trace_use_device(
         w.dev); /* tensors that rules create without operands are on the output's device */
     lz_trace_lock(w.dev);
-    lz_status s = lz_trace_order(q->out, (uint32_t)q->nout, false, &w.order, &w.n);
+    lz_status s = lz_trace_history(q->out, (uint32_t)q->nout, w.since, &w.order, &w.n);
     bool *given = s == LZ_OK ? lz_arena_alloc(&w.arena, (size_t)w.n + 1) : NULL;
     if (s == LZ_OK)
         s = given ? open_forward(&w) : LZ_FAIL(LZ_EMEM, "no memory to differentiate");

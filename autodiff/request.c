@@ -20,3 +20,16 @@ lz_status lz_request_finish(const lz_api_frame *frame, const char *op, lz_status
         results[k] = lz_trace_error_tensor(op, site);
     return lz_api_leave(frame, s);
 }
+
+lz_status lz_request_lost(const lz_node *n)
+{
+    char type[128];
+    const lz_site *at = n->site;
+    lz_type_short(lz_node_type(n), type, sizeof type);
+    return LZ_FAIL(LZ_EGRAD,
+                   "derivatives go through a value (%s, %s:%d) whose history is gone: without "
+                   "lz_mark_step graphs are run automatically, and history is kept for so many "
+                   "operations or bytes only (LAZULI_GRAPH_LIMIT, LAZULI_GRAPH_LIMIT_MB). Step, or "
+                   "lz_detach what needs no derivative",
+                   type, at && at->file ? at->file : "?", at ? at->line : 0);
+}

@@ -11,4 +11,6 @@ void lz_request_close_scope(lz_status s, lz_tensor *const *results, size_t n);
  * may be NULL. Gives s back. */
 lz_status lz_request_finish(const lz_api_frame *frame, const char *op, lz_status s,
                             lz_tensor **results, size_t n, const lz_site *site);
+/* Records LZ_EGRAD: derivatives go through n, whose operands are forgotten (lz_node_is_lost). */
+lz_status lz_request_lost(const lz_node *n);
 #endif

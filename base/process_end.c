@@ -9,19 +9,32 @@
 
 /* ---- work ---- */
 
+/* How many are left of process `own`: what `state` counts else was begun in a parent, whose threads
+ * are not here. */
+static uint32_t left_of(uint64_t state, uint32_t own)
+{
+    return state >> 32 == own ? (uint32_t)state : 0;
+}
+
 void lz_work_begin(lz_work_count *c)
 {
-    if (atomic_exchange(&c->process, getpid()) != getpid())
-        atomic_store(&c->n, 0); /* what is left was begun in a parent, whose threads are not here */
-    atomic_fetch_add(&c->n, 1);
+    uint32_t own = (uint32_t)getpid();
+    uint64_t was = atomic_load(&c->state);
+    while (!atomic_compare_exchange_weak(&c->state, &was,
+                                         (uint64_t)own << 32 | (left_of(was, own) + 1)))
+        ;
 }
 
 void lz_work_end(lz_work_count *c)
 {
-    if (atomic_load(&c->process) != getpid())
-        return;
-    atomic_fetch_sub(&c->n, 1);
-    lz_futex_wake(&c->n, INT_MAX);
+    uint32_t own = (uint32_t)getpid();
+    uint64_t was = atomic_load(&c->state);
+    do
+        if (!left_of(was, own))
+            return; /* a parent began it */
+    while (!atomic_compare_exchange_weak(&c->state, &was, was - 1));
+    atomic_fetch_add(&c->ended, 1);
+    lz_futex_wake(&c->ended, INT_MAX);
 }
 
 bool lz_work_wait(lz_work_count *c, uint32_t mine)
@@ -30,10 +43,10 @@ bool lz_work_wait(lz_work_count *c, uint32_t mine)
                          MOST_NS = INT64_C(30000000000), USED_NS = 1000000;
     int64_t start = lz_now_ns(), cpu = lz_cpu_ns(), moved = start;
     for (;;) {
-        uint32_t n = atomic_load(&c->n);
-        if (n <= mine || atomic_load(&c->process) != getpid())
+        uint32_t ended = atomic_load(&c->ended); /* before the count: an end after it wakes */
+        if (left_of(atomic_load(&c->state), (uint32_t)getpid()) <= mine)
             return true;
-        (void)lz_futex_wait(&c->n, n, LOOK_NS);
+        (void)lz_futex_wait(&c->ended, ended, LOOK_NS);
         int64_t now = lz_now_ns(), used = lz_cpu_ns();
         if (used - cpu > USED_NS) {
             cpu = used;

@@ -10,8 +10,9 @@
 /* A count of pieces of work of this process. Zero-initialise. Fork: a child has none of its
  * parent's. */
 typedef struct lz_work_count {
-    _Atomic uint32_t n;
-    _Atomic int32_t process; /* that began the last one */
+    _Atomic uint64_t state; /* the process that began the last one << 32 | how many are left; one
+                             * word, since who finds another's process begins at 0 */
+    _Atomic uint32_t ended; /* changes with each end: who waits sleeps on it */
 } lz_work_count;
 void lz_work_begin(lz_work_count *c);
 void lz_work_end(lz_work_count *c);

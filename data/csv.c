@@ -11,7 +11,7 @@ typedef struct reader {
     char delimiter, comment;
     lz_dtype dtype;
     int64_t line, columns, rows, numbers; /* numbers: of all lines */
-    uint8_t *at;                          /* where the next number goes */
+    uint8_t *at, *most;                   /* where the next number goes, and where none does */
 } reader;
 
 static bool blank(const reader *r, char c)
@@ -44,10 +44,18 @@ static lz_status read_integer(const reader *r, const char *s, size_t n, uint64_t
     return st == LZ_OK && *s == '-' ? LZ_ERANGE : st;
 }
 
+/* The second pass found something else than the first. */
+static lz_status changed(const reader *r)
+{
+    return LZ_FAIL(LZ_ECORRUPT, "%s: changed while it was read", r->name);
+}
+
 static lz_status put_number(reader *r, const char *s, size_t n)
 {
     uint64_t bits;
     lz_status st = LZ_EPARSE;
+    if (r->at == r->most)
+        return changed(r);
     if (n > MAX_FIELD)
         return LZ_FAIL(LZ_EPARSE, "%s:%" PRId64 ": a field of %zu bytes is no number", r->name,
                        r->line, n);
@@ -133,18 +141,23 @@ static lz_status read_lines(reader *r, int skip)
 }
 
 /* Twice over the text: to count, and, with exactly the memory that takes, to read. Lines of
- * different lengths end the first pass; the second then finds what is wrong first. */
+ * different lengths end the first pass; the second then finds what is wrong first. The text may be
+ * that of a file which somebody writes to meanwhile: what is read must be what was counted. */
 lz_status lz_csv_parse(const char *text, size_t n, const char *name, const lz_csv_options *o,
                        lz_array *out)
 {
     reader r = {.text = text, .end = text + n, .name = name};
     int skip = 0;
     LZ_TRY(options(&r, o, &skip));
-    lz_status s = read_lines(&r, skip);
-    lz_shape shape = s == LZ_OK ? LZ_SHAPE(r.rows, r.columns) : LZ_SHAPE(r.numbers);
+    lz_status counted = read_lines(&r, skip);
+    int64_t rows = r.rows;
+    lz_shape shape = counted == LZ_OK ? LZ_SHAPE(r.rows, r.columns) : LZ_SHAPE(r.numbers);
     LZ_TRY(lz_data_new(r.dtype, &shape, name, out));
     r.at = out->data;
-    s = read_lines(&r, skip);
+    r.most = r.at + out->nbytes;
+    lz_status s = read_lines(&r, skip);
+    if (s == LZ_OK && (counted != LZ_OK || r.rows != rows || r.at != r.most))
+        s = changed(&r);
     if (s != LZ_OK)
         lz_array_free(out);
     return s;

@@ -257,7 +257,7 @@ static lz_status inflate_head(const lz_archive *a, const lz_archive_entry *e, lz
     if (*n != least)
         return wrong_length(a, e);
     LZ_TRY(lz_npy_parse_head(p, *n, e->name, h));
-    if (e->full_bytes - h->at != h->nbytes)
+    if (e->full_bytes - h->at < h->nbytes) /* what follows them is not the array's */
         return LZ_FAIL(LZ_ECORRUPT, "%s: %" PRIu64 " bytes of elements, the header says %zu",
                        e->name, e->full_bytes - h->at, h->nbytes);
     return LZ_OK;
@@ -285,21 +285,25 @@ lz_status lz_zip_info(const lz_archive *a, const lz_archive_row *r, lz_npy_head 
 
 enum { PIECE = 1 << 17 };
 
-/* All of an entry, piece by piece, whose header is of `head` bytes; to: where the elements go, if
- * they are wanted. */
+/* All of an entry, piece by piece, of which h is the header; to: where the elements go, if they are
+ * wanted. */
 static lz_status by_pieces(const lz_archive *a, const lz_archive_entry *e, const uint8_t *from,
-                           uint8_t *piece, size_t head, lz_npy_columns *to)
+                           uint8_t *piece, const lz_npy_head *h, lz_npy_columns *to)
 {
     lz_inflater f;
     uint32_t crc = 0;
     uint64_t left = e->full_bytes;
+    size_t elements = to ? h->nbytes : 0;
     bool good = true;
     LZ_TRY(lz_inflate_begin(&f, from, e->nbytes, false, e->name));
-    for (size_t want = head; left && good; want = left < PIECE ? (size_t)left : PIECE) {
+    for (size_t want = h->at; left && good; want = left < PIECE ? (size_t)left : PIECE) {
         good = lz_inflate_read(&f, piece, want) == want;
         crc = checksum(crc, piece, good ? want : 0);
-        if (good && to && left != e->full_bytes)
-            lz_npy_put_columns(to, piece, want);
+        if (good && elements && left != e->full_bytes) {
+            size_t n = want < elements ? want : elements;
+            lz_npy_put_columns(to, piece, n);
+            elements -= n;
+        }
         left -= want;
     }
     good = good && lz_inflate_done(&f);
@@ -314,17 +318,31 @@ static lz_status inflate_columns(const lz_archive *a, const lz_archive_entry *e,
 {
     uint8_t *piece = lz_alloc(PIECE);
     lz_npy_columns to = {.to = out};
-    lz_status s = piece ? by_pieces(a, e, from, piece, h->at, NULL)
-                        : LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
+    lz_status s =
+        piece ? by_pieces(a, e, from, piece, h, NULL) : LZ_FAIL(LZ_EMEM, "%s: no memory", a->path);
     if (s == LZ_OK)
         s = lz_data_new(h->dtype, &h->shape, e->name, out);
     if (s == LZ_OK)
-        s = by_pieces(a, e, from, piece, h->at, &to);
+        s = by_pieces(a, e, from, piece, h, &to);
     lz_free(piece);
     return s;
 }
 
-/* No more is decompressed than both the directory and the .npy header say. */
+/* What follows the elements is only read for its checksum. */
+static bool pass_over(lz_inflater *f, uint64_t n, uint32_t *crc)
+{
+    uint8_t piece[4096];
+    while (n) {
+        size_t want = n < sizeof piece ? (size_t)n : sizeof piece;
+        if (lz_inflate_read(f, piece, want) != want)
+            return false;
+        *crc = checksum(*crc, piece, want);
+        n -= want;
+    }
+    return lz_inflate_done(f);
+}
+
+/* No more memory is taken than the .npy header says, no more decompressed than the directory. */
 static lz_status inflate_entry(const lz_archive *a, const lz_archive_entry *e, const uint8_t *from,
                                lz_inflater *f, lz_array *out)
 {
@@ -340,9 +358,10 @@ static lz_status inflate_entry(const lz_archive *a, const lz_archive_entry *e, c
     else
         s = lz_inflate_array(f, h.dtype, &h.shape, e->name, out, &got);
     if (s == LZ_OK && !h.fortran) {
-        if (got != h.nbytes || !lz_inflate_done(f))
+        crc = got == h.nbytes ? checksum(crc, out->data, got) : 0;
+        if (got != h.nbytes || !pass_over(f, e->full_bytes - h.at - got, &crc))
             s = wrong_length(a, e);
-        else if (checksum(crc, out->data, out->nbytes) != e->crc)
+        else if (crc != e->crc)
             s = wrong_checksum(a, e);
     }
     if (s == LZ_OK)

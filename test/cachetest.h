@@ -184,6 +184,48 @@ static inline void ct_spill(const char *path, const void *p, size_t n)
     ck_assert_int_eq(close(fd), 0);
 }
 
+/* An entry's file, and what it is made of. */
+typedef struct ct_entry {
+    uint8_t *file, *key, *value;
+    size_t nfile;
+    lz_entry_content content; /* into these: what is changed in key and value is changed in it */
+} ct_entry;
+
+static inline void ct_read_entry(const char *path, ct_entry *e)
+{
+    const char *why;
+    lz_entry in;
+    lz_codec_pool pool = {0};
+    e->file = ct_slurp(path, &e->nfile);
+    ck_assert_msg(lz_entry_parse(e->file, e->nfile, &in, &why) == LZ_ENTRY_OK, "%s: %s", path, why);
+    size_t nkey = (size_t)in.sec[LZ_SEC_KEY].usize, nvalue = (size_t)in.sec[LZ_SEC_VALUE].usize;
+    e->key = malloc(nkey + 1);
+    memcpy(e->key, in.key, nkey);
+    e->value = malloc(nvalue + 1);
+    ck_assert_int_eq(lz_entry_value(&in, &pool, e->value), LZ_OK);
+    lz_codec_pool_free(&pool);
+    e->content = (lz_entry_content){in.kind, in.created_unix_s, in.build, in.isa,
+                                    e->key,  e->value,          nkey,     nvalue};
+}
+
+static inline void ct_entry_free(ct_entry *e)
+{
+    free(e->file), free(e->key), free(e->value);
+}
+
+/* An intact entry in place of a file; schema: LZ_ENTRY_SCHEMA, or another version's. */
+static inline void ct_write_entry(const char *path, const lz_entry_content *c, uint32_t schema)
+{
+    uint8_t *p;
+    size_t n;
+    ck_assert_int_eq(lz_entry_encode(c, &p, &n), LZ_OK);
+    for (int i = 0; i < 4; i++)
+        p[8 + i] = (uint8_t)(schema >> 8 * i);
+    lz_entry_seal(p, n);
+    ct_spill(path, p, n);
+    lz_free(p);
+}
+
 static inline bool ct_exists(const char *path)
 {
     struct stat st;

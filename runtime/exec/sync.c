@@ -546,8 +546,10 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
         leave_roots(t, d, st);
     else
         put_back(t, st);
-    if (s == LZ_OK && !flush)
+    if (s == LZ_OK && !flush) {
         commit(t, d, st);
+        t->step_id = t->id_next;
+    }
     *tensor_error = st->error;
     step_end(st);
     give_back(d, sc);

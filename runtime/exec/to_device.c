@@ -114,7 +114,7 @@ static bool requires_grad(lz_node *x)
         return false;
     size_t now = lz_trace_marked(marked, n);
     lz_trace_lock(x->dev);
-    if (lz_trace_order(&x, 1, false, &order, &count) == LZ_OK)
+    if (lz_trace_order(&x, 1, 0, &order, &count) == LZ_OK)
         for (size_t i = 0; i < now && i < n && !found; i++) {
             uint64_t h = lz_handle_bits(marked[i]);
             lz_slot *s = lz_slot_peek(h);

@@ -389,8 +389,29 @@ typedef struct lz_step_frame {
     uint32_t next;
 } lz_step_frame;
 
-lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_values,
-                         lz_node ***order, uint32_t *count)
+uint64_t lz_node_oldest(lz_node *const *nodes, size_t n)
+{
+    const lz_node *oldest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!nodes[i])
+            continue;
+        if (!oldest || lz_node_before(nodes[i], oldest->id))
+            oldest = nodes[i];
+        else if (nodes[i] != oldest && !lz_node_before(oldest, nodes[i]->id))
+            return 0;
+    }
+    return oldest ? oldest->id : 0;
+}
+
+bool lz_node_is_lost(const lz_node *n)
+{
+    const lz_thread_state *t = lz_thread_state_self;
+    return n->flags & LZ_NODE_CUT && t && !lz_node_before(n, t->step_id) &&
+           lz_node_before(n, t->id_next);
+}
+
+lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,
+                         uint32_t *count)
 {
     LZ_VEC(lz_node *) out = {0};
     LZ_VEC(lz_step_frame) stack = {0};
@@ -406,8 +427,7 @@ lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_va
         while (s == LZ_OK && stack.len) {
             lz_step_frame *f = &stack.data[stack.len - 1];
             lz_node *n = f->node;
-            uint32_t nopnd =
-                n->opnd && !(stop_at_values && lz_node_is_value(n)) ? n->sig->nopnd : 0;
+            uint32_t nopnd = n->opnd && !lz_node_before(n, since) ? n->sig->nopnd : 0;
             if (f->next < nopnd) {
                 lz_node *o = n->opnd[f->next++];
                 if (o->epoch != epoch) {

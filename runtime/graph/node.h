@@ -25,7 +25,7 @@ typedef enum lz_node_kind {
 
 enum {
     LZ_NODE_NOGRAD = 1, /* gradients do not flow to the operands (lz_detach) */
-    LZ_NODE_CUT = 4,    /* a step cut the operands: gradients cannot go further back */
+    LZ_NODE_CUT = 4,    /* the operands are forgotten: gradients cannot go further back */
     LZ_NODE_SHARED = 8  /* the buffer is shared with somebody outside the graph: never donated */
 };
 enum { LZ_NODE_INLINE = 6, LZ_NODE_IMM = 16 };
@@ -84,6 +84,16 @@ static inline bool lz_node_has_history(const lz_node *n)
 {
     return n->opnd != NULL;
 }
+/* An id has the serial of its thread above LZ_NODE_ID_BITS. Operands are older than their users. */
+enum { LZ_NODE_ID_BITS = 40 };
+/* Whether n was made by the thread that made the node of that id, before it: n does not depend on
+ * that node. 0: of none. */
+static inline bool lz_node_before(const lz_node *n, uint64_t id)
+{
+    return n->id < id && n->id >> LZ_NODE_ID_BITS == id >> LZ_NODE_ID_BITS;
+}
+/* The id of the oldest of them; 0 when several threads made them. Some may be NULL. */
+uint64_t lz_node_oldest(lz_node *const *nodes, size_t n);
 static inline bool lz_node_is_host(const lz_node *n)
 {
     return n->kind == LZ_NODE_SCALAR || n->kind == LZ_NODE_CONST;
@@ -179,10 +189,14 @@ void lz_trace_unlock(struct lz_dev *dev);
 uint64_t lz_node_new_epoch(void);
 /* Everything reachable from the roots through operands (also of nodes that have a buffer and still
  * know their history), operands before users, deterministic. order[i]->index == i until the next
- * walk. The caller holds lz_trace_lock, and the roots; frees *order with lz_free. stop_at_values:
- * do not go beyond nodes that have a value. */
-lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, bool stop_at_values,
-                         lz_node ***order, uint32_t *n);
+ * walk. The caller holds lz_trace_lock, and the roots; frees *order with lz_free. since: the walk
+ * does not go beyond nodes before this id (lz_node_before), so that it takes no longer the more has
+ * been recorded before; 0: it goes beyond all. */
+lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,
+                         uint32_t *n);
+/* Whether the operands of n were forgotten though n was made after this thread's last step: when
+ * graphs were run automatically, or by another thread's step. */
+bool lz_node_is_lost(const lz_node *n);
 
 /* ---- gradients' state of a handle (autodiff/) ---- */
 lz_status lz_trace_set_requires_grad(lz_tensor *t, bool on);

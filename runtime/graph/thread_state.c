@@ -214,7 +214,7 @@ lz_thread_state *lz_thread_state_make(void)
     t->scope_marks = 100000;
     lz_mutex_lock(&lock);
     t->serial = (uint32_t)++thread_serial;
-    t->id_next = thread_serial << 40;
+    t->id_next = t->step_id = thread_serial << LZ_NODE_ID_BITS;
     t->next = threads;
     if (threads)
         threads->prev = t;

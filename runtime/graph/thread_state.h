@@ -53,12 +53,12 @@ typedef struct lz_thread_state {
     /* dtype of the innermost autocast scope, NONE outside; those of the scopes around it */
     lz_dtype autocast;
     LZ_VEC(lz_dtype) autocasts;
-    struct lz_dev *dev;     /* default device; NULL: the process's */
-    const char *graph_name; /* interned; NULL: none */
-    uint64_t id_next;
-    uint32_t serial; /* of the thread; not 0 */
-    uint32_t locked; /* nesting of lz_trace_lock and of bodies: no flush by itself */
-    uint32_t walks;  /* nesting of lz_trace_lock: bodies are those of the library's rules */
+    struct lz_dev *dev;        /* default device; NULL: the process's */
+    const char *graph_name;    /* interned; NULL: none */
+    uint64_t id_next, step_id; /* of the next node; of the next one at the last step */
+    uint32_t serial;           /* of the thread; not 0 */
+    uint32_t locked;           /* nesting of lz_trace_lock and of bodies: no flush by itself */
+    uint32_t walks; /* nesting of lz_trace_lock: bodies are those of the library's rules */
     /* number of handles in the root scope at which the next warning comes */
     uint32_t scope_marks;
     uint32_t flush_check; /* operations until the pending limit is checked again */

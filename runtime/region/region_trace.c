@@ -3,8 +3,17 @@
  * outside. */
 #include "runtime/region/region_trace.h"
 #include "ir/attr.h"
+#include "runtime/debug/metrics.h"
 #include <inttypes.h>
 #include <string.h>
+
+lz_status lz_trace_history(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,
+                           uint32_t *n)
+{
+    lz_status s = lz_trace_order(roots, nroots, since, order, n);
+    lz_counter_add(LZ_COUNTER_DerivativeNodes, *n);
+    return s;
+}
 
 lz_status lz_body_begin(lz_body *b, lz_dev *dev)
 {

@@ -45,6 +45,10 @@ lz_status lz_body_widen(lz_body *b, const lz_func **region);
 void lz_body_end(lz_body *b);
 void lz_body_free(lz_body *b);
 
+/* lz_trace_order for derivatives, which counter DerivativeNodes counts. */
+lz_status lz_trace_history(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,
+                           uint32_t *n);
+
 /* Around a callback: nodes it records are attributed to its own calls, not to the enclosing public
  *   call. */
 typedef struct lz_callback {

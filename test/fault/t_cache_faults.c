@@ -355,13 +355,7 @@ static void spill_entry(const char *build, uint32_t schema, const char *isa, con
                         const char *value)
 {
     lz_entry_content e = {LZ_CACHE_KERNEL, 1, build, isa, key, value, strlen(key), strlen(value)};
-    uint8_t *p;
-    size_t n;
-    ck_assert_int_eq(lz_entry_encode(&e, &p, &n), LZ_OK);
-    put_number(p + 8, schema, 4);
-    lz_entry_seal(p, n);
-    ct_spill(ct_path(5), p, n);
-    lz_free(p);
+    ct_write_entry(ct_path(5), &e, schema);
 }
 
 static bool no_fp16(const char *isa, void *user)

@@ -3,6 +3,7 @@
  * intact, with the other's key. And values that are no values, under their own keys. Processes of
  * their own compute the same numbers, and what was wrong is counted, gone and replaced. */
 #include "cachetest.h"
+#include "support/child.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
 
@@ -54,24 +55,17 @@ static void compute(report *r)
     snprintf(r->error, sizeof r->error, "%s", lz_last_error_text());
 }
 
+static void in_child(void *arg, void *out)
+{
+    (void)arg;
+    if (lz_initialize_cache(ct_dir, false) == LZ_OK)
+        compute(out);
+}
+
 static report use(void)
 {
     report r = {.counts = {.struct_size = sizeof r.counts}};
-    int p[2], status;
-    ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
-    fflush(NULL);
-    pid_t pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        if (lz_initialize_cache(ct_dir, false) == LZ_OK)
-            compute(&r);
-        _exit(write(p[1], &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
-    }
-    close(p[1]);
-    bool whole = read(p[0], &r, sizeof r) == (ssize_t)sizeof r;
-    close(p[0]);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert_msg(whole && status == 0, "status %x: %s", status, r.error);
+    lz_in_child(in_child, NULL, &r, sizeof r);
     return r;
 }
 
@@ -86,9 +80,7 @@ static void same_numbers(const report *a, const report *b, const char *how, int 
 
 typedef struct held {
     char path[400];
-    uint8_t *bytes, *value;
-    size_t n;
-    lz_entry e; /* into bytes */
+    ct_entry e;
 } held;
 static held files[MOST];
 static int nfiles;
@@ -98,16 +90,10 @@ static int hold(const char *path, const struct stat *st, int type, struct FTW *f
     (void)st;
     if (type != FTW_F || !lz_store_is_entry(path + ftw->base))
         return 0;
-    lz_codec_pool pool = {0};
-    const char *why;
     held *h = &files[nfiles++];
     ck_assert_int_le(nfiles, MOST);
     snprintf(h->path, sizeof h->path, "%s", path);
-    h->bytes = ct_slurp(path, &h->n);
-    ck_assert_int_eq(lz_entry_parse(h->bytes, h->n, &h->e, &why), LZ_ENTRY_OK);
-    h->value = malloc((size_t)h->e.sec[LZ_SEC_VALUE].usize + 1);
-    ck_assert_int_eq(lz_entry_value(&h->e, &pool, h->value), LZ_OK);
-    lz_codec_pool_free(&pool);
+    ct_read_entry(path, &h->e);
     return 0;
 }
 
@@ -120,29 +106,17 @@ static void hold_all(void)
 
 static void let_go(void)
 {
-    while (nfiles > 0) {
-        nfiles--;
-        free(files[nfiles].bytes);
-        free(files[nfiles].value);
-    }
+    while (nfiles > 0)
+        ct_entry_free(&files[--nfiles].e);
 }
 
 /* An intact entry at the place of `to`, with its key. */
 static void make_entry(const held *to, const void *value, size_t nvalue)
 {
-    lz_entry_content c = {to->e.kind,
-                          1,
-                          to->e.build,
-                          to->e.isa,
-                          to->e.key,
-                          value,
-                          (size_t)to->e.sec[LZ_SEC_KEY].usize,
-                          nvalue};
-    uint8_t *bytes;
-    size_t n;
-    ck_assert_int_eq(lz_entry_encode(&c, &bytes, &n), LZ_OK);
-    ct_spill(to->path, bytes, n);
-    lz_free(bytes);
+    lz_entry_content c = to->e.content;
+    c.value = value;
+    c.nvalue = nvalue;
+    ct_write_entry(to->path, &c, LZ_ENTRY_SCHEMA);
 }
 
 static void restore(void)
@@ -154,7 +128,7 @@ static void restore(void)
         *slash = '\0';
         (void)mkdir(files[i].path, 0700);
         *slash = '/';
-        ct_spill(files[i].path, files[i].bytes, files[i].n);
+        ct_spill(files[i].path, files[i].e.file, files[i].e.nfile);
     }
 }
 
@@ -171,9 +145,9 @@ START_TEST(spliced)
         for (int i = 0; i < nfiles; i++) {
             const held *from = &files[(i + shift) % nfiles];
             if (key_too)
-                make_entry(&files[i], from->value, (size_t)from->e.sec[LZ_SEC_VALUE].usize);
+                make_entry(&files[i], from->e.value, from->e.content.nvalue);
             else
-                ct_spill(files[i].path, from->bytes, from->n);
+                ct_spill(files[i].path, from->e.file, from->e.nfile);
         }
         report r = use(), again = use();
         same_numbers(&cold, &r, key_too ? "with its key" : "under its name", shift);
@@ -196,9 +170,9 @@ START_TEST(spoiled)
     hold_all();
     uint64_t s = lz_test_seed() + (unsigned)_i;
     for (int i = 0; i < nfiles; i++) {
-        size_t n = (size_t)files[i].e.sec[LZ_SEC_VALUE].usize;
-        files[i].value[ct_rand(&s) % n] ^= (uint8_t)(_i == BIT ? 1u << (ct_rand(&s) % 8) : 0);
-        make_entry(&files[i], _i == TEXT ? (const void *)"this is no value" : files[i].value,
+        size_t n = files[i].e.content.nvalue;
+        files[i].e.value[ct_rand(&s) % n] ^= (uint8_t)(_i == BIT ? 1u << (ct_rand(&s) % 8) : 0);
+        make_entry(&files[i], _i == TEXT ? (const void *)"this is no value" : files[i].e.value,
                    _i == TEXT      ? 16
                    : _i == NOTHING ? 0
                    : _i == SHORT   ? ct_rand(&s) % n

@@ -1,4 +1,5 @@
-/* t_thread.c - once, latch, futex, fork guard, cores, clocks. */
+/* t_thread.c - once, latch, futex, counts of work, fork guard, cores, clocks. */
+#include "base/process_end.h"
 #include "base/thread.h"
 #include "suite.h"
 #include <errno.h>
@@ -66,6 +67,61 @@ static void *wait_latch(void *arg)
     shared *s = arg;
     return lz_latch_wait(&s->latch, -1) && s->value == 42 ? arg : NULL;
 }
+
+/* Counts whose first two pieces are begun at once, by two threads that walk over all of them. */
+enum { COUNTS = 1 << 16 };
+static lz_work_count counts[COUNTS];
+static pthread_barrier_t both;
+static void *begin_each(void *arg)
+{
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < COUNTS; i++)
+        lz_work_begin(&counts[i]);
+    return arg;
+}
+
+START_TEST(work_is_counted_from_its_first_piece)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    for (int round = 0; round < 8; round++) {
+        pthread_t t;
+        memset(counts, 0, sizeof counts); /* as in a process that began none */
+        ck_assert_int_eq(lz_thread_start(&t, "w", begin_each, NULL), LZ_OK);
+        begin_each(NULL);
+        pthread_join(t, NULL);
+        for (int i = 0; i < COUNTS; i++) {
+            ck_assert_uint_eq((uint32_t)counts[i].state, 2);
+            lz_work_end(&counts[i]);
+            ck_assert_uint_eq((uint32_t)counts[i].state, 1);
+        }
+    }
+    pthread_barrier_destroy(&both);
+}
+END_TEST
+
+/* What a parent began is none of a child's, not even where the child has ended all of its own. */
+START_TEST(work_of_a_parent_is_not_counted)
+{
+    static lz_work_count c;
+    lz_work_begin(&c);
+    pid_t child = fork();
+    if (child == 0) {
+        bool ok = lz_work_wait(&c, 0);
+        lz_work_end(&c);
+        lz_work_begin(&c);
+        lz_work_end(&c);
+        lz_work_end(&c);
+        ok = ok && lz_work_wait(&c, 0);
+        lz_work_begin(&c);
+        _exit(ok && (uint32_t)c.state == 1 ? 0 : 1);
+    }
+    int status = 1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    lz_work_end(&c);
+    ck_assert(lz_work_wait(&c, 0));
+}
+END_TEST
 
 START_TEST(latch_releases_all)
 {
@@ -193,6 +249,8 @@ int main(void)
     TCase *t = tcase_create("thread");
     tcase_add_test(t, once_runs_once);
     tcase_add_test(t, threads_leave_signals_alone);
+    tcase_add_test(t, work_is_counted_from_its_first_piece);
+    tcase_add_test(t, work_of_a_parent_is_not_counted);
     tcase_add_test(t, latch_releases_all);
     tcase_add_test(t, latch_times_out);
     tcase_add_test(t, futex);

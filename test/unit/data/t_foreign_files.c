@@ -186,6 +186,72 @@ START_TEST(npz_behind_other_data)
 }
 END_TEST
 
+/* ---- npz and npy: data behind an array ---- */
+
+/* A zip file of the one member "a.npy". */
+static void put_zip(const void *member, uint32_t n, bool deflated)
+{
+    uint8_t packed[16384], head[46] = {0}, end[22] = {0};
+    z_stream z = {
+        .next_in = (Bytef *)member, .avail_in = n, .next_out = packed, .avail_out = sizeof packed};
+    ck_assert_int_eq(deflateInit2(&z, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    uint32_t crc = (uint32_t)crc32(0, member, n), size = deflated ? (uint32_t)z.total_out : n;
+    uint32_t directory = 30 + 5 + size, length = 46 + 5;
+    memcpy(head, "PK\3\4", 4);
+    head[8] = deflated ? 8 : 0;
+    memcpy(head + 14, &crc, 4);
+    memcpy(head + 18, &size, 4);
+    memcpy(head + 22, &n, 4);
+    head[26] = 5;
+    append(head, 30);
+    append("a.npy", 5);
+    append(deflated ? packed : member, size);
+    memmove(head + 6, head + 4, 24);
+    memcpy(head, "PK\1\2", 4);
+    memset(head + 30, 0, 16);
+    append(head, 46);
+    append("a.npy", 5);
+    memcpy(end, "PK\5\6", 4);
+    end[8] = end[10] = 1;
+    memcpy(end + 12, &length, 4);
+    memcpy(end + 16, &directory, 4);
+    append(end, sizeof end);
+}
+
+/* Stored or deflated, in C or Fortran order, with no, a few or many bytes behind the elements. */
+START_TEST(npz_with_data_behind_the_array)
+{
+    static const char *const orders[] = {"False", "True"};
+    static const uint32_t behind[] = {0, 1, 5, 10000};
+    bool deflated = _i & 1, fortran = _i & 2;
+    uint8_t member[12000] = "\x93NUMPY\1\0\x76\0";
+    float v[6] = {1, 2, 3, 4, 5, 6};
+    lz_snprintf((char *)member + 10, 200,
+                "{'descr': '<f4', 'fortran_order': %s, 'shape': (2, 3), }", orders[fortran]);
+    for (size_t i = 10 + strlen((char *)member + 10); i < 128; i++)
+        member[i] = i < 127 ? ' ' : '\n';
+    memcpy(member + 128, v, sizeof v);
+    for (size_t i = 152; i < sizeof member; i++)
+        member[i] = (uint8_t)(i * 7);
+    put_zip(member, 152 + behind[_i / 4], deflated);
+    lz_archive *z = lz_npz_open(path);
+    ck_assert_msg(z != NULL, "%s", lz_last_error_text());
+    lz_array a = {0};
+    lz_dtype d;
+    lz_shape s;
+    OK(lz_archive_info(z, "a", &d, &s));
+    ck_assert(d == LZ_F32 && s.rank == 2 && s.dims[0] == 2 && s.dims[1] == 3);
+    OK(lz_archive_read(z, "a", &a));
+    ck_assert_uint_eq(a.nbytes, sizeof v);
+    for (int i = 0; i < 6; i++)
+        ck_assert(((float *)a.data)[i] == v[fortran ? i / 3 + 2 * (i % 3) : i]);
+    lz_array_free(&a);
+    lz_archive_close(z);
+}
+END_TEST
+
 START_TEST(npy_before_other_data)
 {
     float v[3] = {1, 2, 3};
@@ -211,6 +277,7 @@ int main(void)
     tcase_add_loop_test(t, gzip_members, 0, sizeof idx);
     tcase_add_test(t, a_member_too_many);
     tcase_add_loop_test(t, npz_behind_other_data, 0, 4);
+    tcase_add_loop_test(t, npz_with_data_behind_the_array, 0, 16);
     tcase_add_test(t, npy_before_other_data);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

@@ -3,9 +3,12 @@
 #include "data/data_internal.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* ---- safetensors ---- */
 
@@ -339,6 +342,65 @@ START_TEST(npz_damaged)
 }
 END_TEST
 
+/* ---- csv whose file is written to while it is read ---- */
+
+/* Two pages of text. The first pass faults on the second page, which was hidden, and hides the
+ * first one; the second pass faults on that, when `then` is written over the second page. */
+static char *text;
+static size_t page;
+static int faults;
+static const char *then;
+
+static void put_page(size_t k, const char *line)
+{
+    for (size_t i = 0, n = strlen(line); i < page; i++)
+        text[k * page + i] = line[i % n];
+}
+
+static void on_fault(int signal_number)
+{
+    (void)signal_number;
+    int first = faults++ == 0;
+    if (mprotect(text, page, first ? PROT_NONE : PROT_READ | PROT_WRITE) ||
+        mprotect(text + page, page, PROT_READ | PROT_WRITE) || faults > 2)
+        _exit(99);
+    if (!first)
+        put_page(1, then);
+}
+
+/* What the second page has in the first pass and in the second; 16 bytes of text each. */
+static const struct {
+    const char *was, *is;
+    lz_status status;
+} changes[] = {
+    {"1,2,3,4,5,6,7,8\n", "8,7,6,5,4,3,2,1\n", LZ_OK}, /* as if it had been so from the start */
+    {"1,2,3,4,5,6,7,8\n", "1,2,3,4,5,6,7,,\n", LZ_EPARSE},
+    {"1,2,3,4,5,6,7,8\n", "#,2,3,4,5,6,7,8\n", LZ_ECORRUPT},
+    {"#,2,3,4,5,6,7,8\n", "1,2,3,4,5,6,7,8\n", LZ_ECORRUPT},
+    {"1,2,3,4,5,6,7\n\n\n", "1,2,3,4,5,6,7,8\n", LZ_ECORRUPT},
+    {"1,2,3,4\n1,2,3,4\n", "1,2,3,4,5,6,7,8\n", LZ_ECORRUPT},
+};
+
+START_TEST(csv_that_changes)
+{
+    lz_array a = {0};
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    text = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(text, MAP_FAILED);
+    put_page(0, "1,2,3,4,5,6,7,8\n");
+    put_page(1, changes[_i].was);
+    then = changes[_i].is;
+    ck_assert_int_eq(mprotect(text + page, page, PROT_NONE), 0);
+    ck_assert(signal(SIGSEGV, on_fault) != SIG_ERR);
+    lz_status s = lz_csv_parse(text, 2 * page, "t.csv", NULL, &a);
+    signal(SIGSEGV, SIG_DFL);
+    ck_assert_msg(s == changes[_i].status, "%s: %s", lz_status_name(s), lz_last_error_text());
+    ck_assert_int_eq(faults, 2);
+    lz_array_free(&a);
+    munmap(text, 2 * page);
+}
+END_TEST
+
 /* At most a gigabyte of addresses. The sanitizers need more for themselves. */
 static void limit_memory(void)
 {
@@ -375,6 +437,7 @@ int main(void)
     tcase_add_test(t, npy_lengths);
     tcase_add_test(t, idx);
     tcase_add_loop_test(t, npz_damaged, 0, 2);
+    tcase_add_loop_test(t, csv_that_changes, 0, sizeof changes / sizeof *changes);
     tcase_add_test(t, claims_cost_nothing);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

@@ -4,13 +4,13 @@
 #include "cache/entry.h"
 #include "data/data_internal.h"
 #include "suite.h"
+#include "support/child.h"
 #include <inttypes.h>
 #include <lazuli/lazuli.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -39,30 +39,29 @@ static size_t peak(void)
     return (size_t)u.ru_maxrss << 10;
 }
 
+typedef struct measured {
+    lz_status (*open)(void);
+    lz_status status;
+    size_t grown;
+} measured;
+
+static void in_child(void *arg, void *out)
+{
+    measured *m = out;
+    size_t before = peak();
+    (void)arg;
+    m->status = m->open();
+    m->grown = peak() - before;
+}
+
 /* Runs `open` in a process of its own: its status, and what its memory grew by. */
 static size_t measure(lz_status (*open)(void), lz_status *status)
 {
-    int ends[2];
-    struct {
-        lz_status status;
-        size_t grown;
-    } said = {0};
-    ck_assert_int_eq(pipe(ends), 0);
+    measured m = {.open = open};
     malloc_trim(0); /* what is free here would be resident there, and hide what it is used for */
-    pid_t child = fork();
-    if (child == 0) {
-        size_t before = peak();
-        said.status = open();
-        said.grown = peak() - before;
-        _exit(write(ends[1], &said, sizeof said) != sizeof said);
-    }
-    close(ends[1]);
-    int rc = -1;
-    ck_assert(child > 0 && read(ends[0], &said, sizeof said) == sizeof said);
-    ck_assert(waitpid(child, &rc, 0) == child && rc == 0);
-    close(ends[0]);
-    *status = said.status;
-    return said.grown;
+    lz_in_child(in_child, NULL, &m, sizeof m);
+    *status = m.status;
+    return m.grown;
 }
 
 /* contents: the file, or what it is decompressed, whichever is more. */

@@ -183,6 +183,84 @@ START_TEST(no_steps)
 }
 END_TEST
 
+/* More operations than history is kept for, in several automatic runs. */
+static void many_operations(void)
+{
+    lz_scope_begin();
+    ballast((1 << 17) + 2000);
+    lz_scope_end();
+}
+
+/* A derivative that would miss what flows through a value whose history was cut is an error; one
+ * by parameters that came after it, through lz_detach, or after a step, where values are constants,
+ * is none. */
+START_TEST(lost_history)
+{
+    float got[N];
+    lz_tensor *g, *out, *v;
+    set_limit(1000);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(N), (float[]){1, -2, 3});
+    lz_tensor *data = lz_mul_scalar(x, 2);
+    lz_tensor *w = lz_from_host(LZ_F32, LZ_SHAPE(N), (float[]){0.5f, 0.25f, -1}), *own = w;
+    lz_tensor *h = lz_mul(lz_square(w), data);
+    many_operations();
+    lz_tensor *loss = lz_sum(lz_mul(h, w)), *of_data = lz_sum(lz_mul(data, w));
+    v = lz_ones(LZ_F32, LZ_SHAPE(N));
+    OK(lz_scope_begin());
+    ck_assert_int_eq(lz_grad(loss, &w, 1, &g), LZ_EGRAD);
+    ck_assert_msg(strstr(lz_last_error_text(), "t_auto_flush.c:") != NULL, "%s",
+                  lz_last_error_text());
+    ck_assert_int_eq(lz_jvp(&loss, 1, &w, &v, 1, &out), LZ_EGRAD);
+    OK(lz_requires_grad(w, true));
+    ck_assert_int_eq(lz_backward(loss), LZ_EGRAD);
+    OK(lz_requires_grad(w, false));
+    OK(lz_scope_end());
+
+    OK(lz_grad(of_data, &w, 1, &g));
+    OK(lz_to_host(g, got, sizeof got));
+    ck_assert(got[0] == 2 && got[1] == -4 && got[2] == 6);
+    OK(lz_jvp(&of_data, 1, &w, &v, 1, &out));
+    ck_assert(lz_item(out) == 4);
+    OK(lz_grad(lz_sum(lz_mul(lz_detach(h), w)), &w, 1, &g));
+    OK(lz_to_host(g, got, sizeof got));
+    ck_assert(got[0] == 0.5f && got[1] == -0.25f && got[2] == 6);
+    OK(lz_grad(loss, &h, 1, &g)); /* it is a parameter: what it was made of does not matter */
+    OK(lz_to_host(g, got, sizeof got));
+    ck_assert(got[0] == 0.5f && got[1] == 0.25f && got[2] == -1);
+    lz_retain(h);
+    OK(lz_mark_step());
+    OK(lz_grad(lz_sum(lz_mul(h, own)), &own, 1, &g));
+    OK(lz_to_host(g, got, sizeof got));
+    ck_assert(got[0] == 0.5f && got[1] == -0.25f && got[2] == 6);
+    OK(lz_release(h));
+}
+END_TEST
+
+/* What a gradient costs to record does not grow with what was recorded before its parameters. */
+START_TEST(gradients_look_back_no_further)
+{
+    static const int rounds[2] = {300, 3000};
+    int64_t visits[2];
+    set_limit(1 << 30);
+    for (int k = 0; k < 2; k++) {
+        OK(lz_mark_step());
+        lz_tensor *w = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(N))), *g;
+        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(N), (float[]){1, -2, 3});
+        int64_t before = lz_counter_value("DerivativeNodes");
+        for (int i = 0; i < rounds[k]; i++) {
+            lz_scope_begin();
+            OK(lz_grad(lz_sum(lz_square(lz_sub(w, x))), &w, 1, &g));
+            OK(lz_assign(w, lz_sub(w, lz_mul_scalar(g, 0.1))));
+            lz_scope_end();
+        }
+        visits[k] = lz_counter_value("DerivativeNodes") - before;
+        OK(lz_release(w));
+    }
+    ck_assert_int_gt(visits[0], 0);
+    ck_assert_int_le(visits[1], 11 * visits[0]);
+}
+END_TEST
+
 /* ---- several threads: each is cut by its own operations ---- */
 
 static pthread_barrier_t warm_now;
@@ -284,6 +362,8 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_same_numbers_and_programs, 0, KINDS * NCUTS);
     tcase_add_test(t, no_steps);
+    tcase_add_test(t, lost_history);
+    tcase_add_test(t, gradients_look_back_no_further);
     tcase_add_test(t, threads);
     tcase_add_test(t, ended_threads);
     suite_add_tcase(s, t);

@@ -89,7 +89,7 @@ static uint32_t reachable(lz_tensor *t)
     lz_node *n = lz_trace_node_of(t), **order;
     uint32_t count;
     lz_trace_lock(n->dev);
-    OK(lz_trace_order(&n, 1, false, &order, &count));
+    OK(lz_trace_order(&n, 1, 0, &order, &count));
     lz_trace_unlock(n->dev);
     lz_node_release(n);
     lz_free(order);

@@ -2,9 +2,9 @@
  * program compiles nothing and allocates nothing; a warm process compiles nothing; what is stored
  * and damaged is compiled again. */
 #include "rt.h"
+#include "support/child.h"
 #include <dirent.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum { WIDTH = 16, BATCH = 8 };
 typedef struct model {
@@ -119,30 +119,24 @@ END_TEST
 
 static char dir[256];
 
+static void in_child(void *arg, void *counts)
+{
+    float data[BATCH * WIDTH] = {0};
+    model m;
+    (void)arg;
+    OK(lz_initialize_cache(dir, false));
+    init(&m);
+    for (int i = 0; i < 3; i++)
+        train(&m, data, i);
+    OK(lz_wait_device_ops());
+    OK(lz_get_cache_counts(counts));
+}
+
 /* Runs the program in a process of its own; its counts come back. */
 static lz_cache_counts in_process(void)
 {
     lz_cache_counts c = {.struct_size = sizeof c};
-    int fd[2], status;
-    ck_assert_int_eq(pipe(fd), 0);
-    pid_t pid = fork();
-    if (pid == 0) {
-        float data[BATCH * WIDTH] = {0};
-        model m;
-        if (lz_initialize_cache(dir, false) != LZ_OK)
-            _exit(2);
-        init(&m);
-        for (int i = 0; i < 3; i++)
-            train(&m, data, i);
-        bool ok = lz_wait_device_ops() == LZ_OK && lz_get_cache_counts(&c) == LZ_OK &&
-                  write(fd[1], &c, sizeof c) == sizeof c;
-        _exit(ok ? 0 : 1);
-    }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(read(fd[0], &c, sizeof c), (int)sizeof c);
-    close(fd[0]);
-    close(fd[1]);
+    lz_in_child(in_child, NULL, &c, sizeof c);
     return c;
 }
 
