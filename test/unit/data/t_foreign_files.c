@@ -1,57 +1,38 @@
 /* t_foreign_files.c - what other writers put into files: dtypes that the library has not, several
  * gzip members, an archive behind other data, data behind an array. */
 #include "base/text.h"
-#include "suite.h"
+#include "files.h"
 #include <lazuli/lazuli.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
-static char path[256];
-
 #define OK(x) ck_assert_msg((x) == LZ_OK, "%s", lz_last_error_text())
 
 static void setup(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/foreign_XXXXXX", tmp ? tmp : "/tmp");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    close(fd);
-}
-
-static void teardown(void)
-{
-    (void)remove(path);
-}
-
-/* n bytes behind those that the file has. */
-static void append(const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "ab");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
-    ck_assert_int_eq(fclose(f), 0);
+    make_folder();
+    file("foreign");
 }
 
 /* ---- safetensors ---- */
 
 static lz_archive *open_with(const char *tensor, size_t nbytes)
 {
-    char head[512], data[64] = {0};
+    char head[512];
+    lz_buf b = {0};
     const float one = 1.5f;
     lz_snprintf(head, sizeof head,
                 "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"s\":{%s,"
                 "\"data_offsets\":[4,%zu]}}",
                 tensor, 4 + nbytes);
-    uint64_t n = strlen(head);
+    put_tensors_header(&b, strlen(head), head, strlen(head));
+    lz_buf_put(&b, &one, sizeof one);
     for (size_t i = 0; i < nbytes; i++)
-        data[i] = (char)(0x21 + i);
-    append(&n, sizeof n);
-    append(head, n);
-    append(&one, sizeof one);
-    append(data, nbytes);
+        lz_buf_u8(&b, (uint8_t)(0x21 + i));
+    append(b.data, b.len);
+    lz_buf_free(&b);
     lz_archive *a = lz_safetensors_open(path);
     ck_assert_msg(a != NULL, "%s", lz_last_error_text());
     ck_assert_uint_eq(lz_archive_len(a), 2);
@@ -189,53 +170,45 @@ END_TEST
 /* ---- npz and npy: data behind an array ---- */
 
 /* A zip file of the one member "a.npy". */
-static void put_zip(const void *member, uint32_t n, bool deflated)
+static void put_zip(const lz_buf *member, bool deflated)
 {
-    uint8_t packed[16384], head[46] = {0}, end[22] = {0};
+    uint8_t packed[16384];
+    uint32_t n = (uint32_t)member->len;
+    const Bytef *p = (const Bytef *)member->data;
     z_stream z = {
-        .next_in = (Bytef *)member, .avail_in = n, .next_out = packed, .avail_out = sizeof packed};
+        .next_in = (Bytef *)p, .avail_in = n, .next_out = packed, .avail_out = sizeof packed};
     ck_assert_int_eq(deflateInit2(&z, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
     ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
     deflateEnd(&z);
-    uint32_t crc = (uint32_t)crc32(0, member, n), size = deflated ? (uint32_t)z.total_out : n;
-    uint32_t directory = 30 + 5 + size, length = 46 + 5;
-    memcpy(head, "PK\3\4", 4);
-    head[8] = deflated ? 8 : 0;
-    memcpy(head + 14, &crc, 4);
-    memcpy(head + 18, &size, 4);
-    memcpy(head + 22, &n, 4);
-    head[26] = 5;
-    append(head, 30);
-    append("a.npy", 5);
-    append(deflated ? packed : member, size);
-    memmove(head + 6, head + 4, 24);
-    memcpy(head, "PK\1\2", 4);
-    memset(head + 30, 0, 16);
-    append(head, 46);
-    append("a.npy", 5);
-    memcpy(end, "PK\5\6", 4);
-    end[8] = end[10] = 1;
-    memcpy(end + 12, &length, 4);
-    memcpy(end + 16, &directory, 4);
-    append(end, sizeof end);
+    uint32_t crc = (uint32_t)crc32(0, p, n), size = deflated ? (uint32_t)z.total_out : n;
+    lz_buf b = {0};
+    put_zip_entry(&b, "a.npy", deflated, size, n, crc, -1);
+    lz_buf_put(&b, deflated ? packed : p, size);
+    size_t at = b.len;
+    put_zip_entry(&b, "a.npy", deflated, size, n, crc, 0);
+    put_zip_end(&b, at, 1);
+    ck_assert(!b.failed);
+    append(b.data, b.len);
+    lz_buf_free(&b);
 }
 
 /* Stored or deflated, in C or Fortran order, with no, a few or many bytes behind the elements. */
 START_TEST(npz_with_data_behind_the_array)
 {
-    static const char *const orders[] = {"False", "True"};
     static const uint32_t behind[] = {0, 1, 5, 10000};
     bool deflated = _i & 1, fortran = _i & 2;
-    uint8_t member[12000] = "\x93NUMPY\1\0\x76\0";
     float v[6] = {1, 2, 3, 4, 5, 6};
-    lz_snprintf((char *)member + 10, 200,
-                "{'descr': '<f4', 'fortran_order': %s, 'shape': (2, 3), }", orders[fortran]);
-    for (size_t i = 10 + strlen((char *)member + 10); i < 128; i++)
-        member[i] = i < 127 ? ' ' : '\n';
-    memcpy(member + 128, v, sizeof v);
-    for (size_t i = 152; i < sizeof member; i++)
-        member[i] = (uint8_t)(i * 7);
-    put_zip(member, 152 + behind[_i / 4], deflated);
+    lz_buf member = {0};
+    char text[100], dict[128];
+    snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': %s, 'shape': (2, 3), }",
+             fortran ? "True" : "False");
+    snprintf(dict, sizeof dict, "%-117s\n", text); /* the elements begin at 128, as numpy's */
+    put_npy_dict(&member, 1, strlen(dict), dict);
+    lz_buf_put(&member, v, sizeof v);
+    for (size_t i = 0; i < behind[_i / 4]; i++)
+        lz_buf_u8(&member, (uint8_t)(i * 7));
+    put_zip(&member, deflated);
+    lz_buf_free(&member);
     lz_archive *z = lz_npz_open(path);
     ck_assert_msg(z != NULL, "%s", lz_last_error_text());
     lz_array a = {0};
@@ -271,7 +244,7 @@ int main(void)
 {
     Suite *s = suite_create("foreign_files");
     TCase *t = tcase_create("foreign_files");
-    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_checked_fixture(t, setup, remove_folder);
     tcase_add_loop_test(t, one_tensor_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_loop_test(t, numbers_as_bytes, 0, sizeof bytes / sizeof *bytes);
     tcase_add_loop_test(t, gzip_members, 0, sizeof idx);

@@ -1,7 +1,7 @@
 /* t_formats.c - every file format: what is written is read again, and what other programs write is
  * understood. */
 #include "data/data_internal.h"
-#include "suite.h"
+#include "files.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,37 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static char dir[256], path[400];
-
-static const char *file(const char *name)
-{
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
-static void setup(void)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(dir, sizeof dir, "%s/formats.XXXXXX", tmp ? tmp : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static void teardown(void)
-{
-    char cmd[300];
-    snprintf(cmd, sizeof cmd, "rm -rf '%s'", dir);
-    ck_assert_int_eq(system(cmd), 0);
-}
-
 #define OK(call) ck_assert_msg((call) == LZ_OK, "%s", lz_last_error_text())
-
-static void put_file(const char *p, const void *bytes, size_t n)
-{
-    FILE *f = fopen(p, "wb");
-    ck_assert_ptr_nonnull(f);
-    ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
-    ck_assert_int_eq(fclose(f), 0);
-}
 
 static uint8_t bytes[4096];
 
@@ -99,46 +69,38 @@ START_TEST(npy_round_trip)
 }
 END_TEST
 
-/* A .npy file of version `v` with this dict. */
-static size_t make_npy(uint8_t *out, int v, const char *dict, const void *data, size_t n)
+/* An array of a file of version `v` with this dict and n bytes of elements. */
+static lz_array decoded(int v, const char *dict, const void *data, size_t n)
 {
-    size_t len = strlen(dict), head = v == 1 ? 10 : 12;
-    memcpy(out, "\x93NUMPY", 6);
-    out[6] = (uint8_t)v;
-    out[7] = 0;
-    for (size_t i = 8; i < head; i++)
-        out[i] = (uint8_t)(len >> 8 * (i - 8));
-    memcpy(out + head, dict, len);
-    memcpy(out + head + len, data, n);
-    return head + len + n;
+    lz_array a;
+    lz_buf b = {0};
+    put_npy_dict(&b, v, strlen(dict), dict);
+    lz_buf_put(&b, data, n);
+    OK(lz_npy_decode(b.data, b.len, "x", &a));
+    lz_buf_free(&b);
+    return a;
 }
 
 START_TEST(npy_of_others)
 {
     static const uint8_t big[12] = {0, 0, 0, 1, 0, 0, 0, 2, 0xff, 0xff, 0xff, 0xfd};
     static const int32_t columns[6] = {1, 4, 2, 5, 3, 6};
-    lz_array a;
-    size_t n =
-        make_npy(bytes, 1, "{'descr': '>i4', 'fortran_order': False, 'shape': (3,), }\n", big, 12);
-    OK(lz_npy_decode(bytes, n, "x", &a));
+    lz_array a = decoded(1, "{'descr': '>i4', 'fortran_order': False, 'shape': (3,), }\n", big, 12);
     ck_assert_int_eq(((int32_t *)a.data)[0], 1);
     ck_assert_int_eq(((int32_t *)a.data)[2], -3);
     lz_array_free(&a);
-    n = make_npy(bytes, 3, "{\"shape\": (2L, 3L), 'fortran_order': True, 'descr': '<i4'}   \n",
-                 columns, 24);
-    OK(lz_npy_decode(bytes, n, "x", &a));
+    a = decoded(3, "{\"shape\": (2L, 3L), 'fortran_order': True, 'descr': '<i4'}   \n", columns,
+                24);
     ck_assert_int_eq(a.shape.rank, 2);
     for (int i = 0; i < 6; i++)
         ck_assert_int_eq(((int32_t *)a.data)[i], i + 1);
     lz_array_free(&a);
-    n = make_npy(bytes, 2, "{'descr': '<f8', 'fortran_order': False, 'shape': ()}",
-                 "\0\0\0\0\0\0\xf0\x3f", 8);
-    OK(lz_npy_decode(bytes, n, "x", &a));
+    a = decoded(2, "{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "\0\0\0\0\0\0\xf0\x3f",
+                8);
     ck_assert(*(double *)a.data == 1 && a.shape.rank == 0);
     lz_array_free(&a);
-    n = make_npy(bytes, 1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", "\0\1\7",
-                 3);
-    OK(lz_npy_decode(bytes, n, "x", &a)); /* any byte but 0 is true */
+    a = decoded(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", "\0\1\7", 3);
+    /* any byte but 0 is true */
     ck_assert(memcmp(a.data, "\0\1\1", 3) == 0);
     lz_array_free(&a);
 }
@@ -172,12 +134,10 @@ START_TEST(npy_of_8_bit_floats)
     } of[] = {{"<f1", LZ_F8E5M2},   {"|f1", LZ_F8E5M2},   {">V1", LZ_F8E5M2},
               {"<V1", LZ_F8E4M3FN}, {"|V1", LZ_F8E4M3FN}, {"=V1", LZ_F8E4M3FN}};
     char dict[96];
-    lz_array a;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (3,), }",
                  of[i].descr);
-        size_t n = make_npy(bytes, 1, dict, "\x3c\x40\x7c", 3);
-        OK(lz_npy_decode(bytes, n, "x", &a));
+        lz_array a = decoded(1, dict, "\x3c\x40\x7c", 3);
         ck_assert_int_eq(a.dtype, of[i].dtype);
         ck_assert(memcmp(a.data, "\x3c\x40\x7c", 3) == 0);
         lz_array_free(&a);
@@ -378,7 +338,7 @@ START_TEST(checkpoint_in_several_files)
     OK(lz_safetensors_write(file("m-2.safetensors"), second, a + 2, 1, NULL, 0));
     static const char good[] = "{\"metadata\": {\"total_size\": 16}, \"weight_map\": "
                                "{\"a\": \"m-1.safetensors\", \"b\": \"m-2.safetensors\"}}";
-    put_file(file("m.safetensors.index.json"), good, sizeof good - 1);
+    write_all("m.safetensors.index.json", good, sizeof good - 1);
     lz_archive *z = lz_safetensors_open(path);
     ck_assert_msg(z != NULL, "%s", lz_last_error_text());
     ck_assert_uint_eq(lz_archive_len(z), 2);
@@ -416,7 +376,7 @@ START_TEST(checkpoint_index_is_not_trusted)
     OK(lz_safetensors_write(file("m-1.safetensors"), one, &a, 1, NULL, 0));
     lz_array_free(&a);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put_file(file("x.index.json"), rows[i].text, strlen(rows[i].text));
+        write_all("x.index.json", rows[i].text, strlen(rows[i].text));
         ck_assert_ptr_null(lz_safetensors_open(path));
         ck_assert_msg(lz_last_error(NULL) == rows[i].status, "row %zu: %s", i,
                       lz_last_error_text());
@@ -429,13 +389,13 @@ START_TEST(idx_plain_and_compressed)
     static const uint8_t idx[] = {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
     static const uint8_t shorts[] = {0, 0, 0xb, 1, 0, 0, 0, 2, 0, 1, 0xff, 0xfe};
     lz_array a;
-    put_file(file("i"), idx, sizeof idx);
+    write_all("i", idx, sizeof idx);
     OK(lz_idx_read(path, &a));
     ck_assert_int_eq(a.dtype, LZ_U8);
     ck_assert_int_eq(a.shape.dims[1], 3);
     ck_assert_int_eq(((uint8_t *)a.data)[5], 6);
     lz_array_free(&a);
-    put_file(file("s"), shorts, sizeof shorts);
+    write_all("s", shorts, sizeof shorts);
     OK(lz_idx_read(path, &a));
     ck_assert(((int16_t *)a.data)[0] == 1 && ((int16_t *)a.data)[1] == -2);
     lz_array_free(&a);
@@ -460,14 +420,14 @@ START_TEST(cifar)
         raw[i * ROW + 2] = (uint8_t)(7 + i);
     }
     lz_array images, labels;
-    put_file(file("c100"), raw, sizeof raw);
+    write_all("c100", raw, sizeof raw);
     OK(lz_cifar_read(path, true, &images, &labels));
     ck_assert(images.shape.dims[0] == 2 && images.shape.dims[1] == 3 && images.shape.dims[3] == 32);
     ck_assert(((uint8_t *)labels.data)[1] == 91 && ((uint8_t *)images.data)[3072] == 8);
     lz_array_free(&images);
     lz_array_free(&labels);
     ck_assert_int_eq(lz_cifar_read(path, false, &images, &labels), LZ_ECORRUPT);
-    put_file(file("c10"), raw, 3073);
+    write_all("c10", raw, 3073);
     OK(lz_cifar_read(path, false, &images, &labels));
     ck_assert(((uint8_t *)labels.data)[0] == 5 && ((uint8_t *)images.data)[0] == 90);
     lz_array_free(&images);
@@ -501,7 +461,7 @@ START_TEST(csv_numbers)
     OK(csv("0.1", (lz_csv_options){.dtype = LZ_F64}, &a));
     ck_assert(*(double *)a.data == 0.1);
     lz_array_free(&a);
-    put_file(file("f.csv"), "1,2\n3,4\n", 8);
+    write_all("f.csv", "1,2\n3,4\n", 8);
     OK(lz_csv_read(path, &a, .dtype = LZ_I32));
     ck_assert_int_eq(((int32_t *)a.data)[3], 4);
     lz_array_free(&a);
@@ -542,11 +502,11 @@ END_TEST
 START_TEST(text_as_bytes)
 {
     lz_array a;
-    put_file(file("t.txt"), "hello", 5);
+    write_all("t.txt", "hello", 5);
     OK(lz_bytes_read(path, &a));
     ck_assert(a.dtype == LZ_U8 && a.nbytes == 5 && memcmp(a.data, "hello", 5) == 0);
     lz_array_free(&a);
-    put_file(file("e.txt"), "", 0);
+    write_all("e.txt", "", 0);
     OK(lz_bytes_read(path, &a));
     ck_assert(a.shape.rank == 1 && a.shape.dims[0] == 0);
     lz_array_free(&a);
@@ -679,7 +639,7 @@ int main(void)
 {
     Suite *s = suite_create("formats");
     TCase *t = tcase_create("formats");
-    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_checked_fixture(t, make_folder, remove_folder);
     tcase_add_loop_test(t, npy_round_trip, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(t, npy_of_others);
     tcase_add_test(t, npy_is_numpys_text);

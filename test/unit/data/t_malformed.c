@@ -1,7 +1,7 @@
 /* t_malformed.c - malformed files: each is refused with a status and a reason, and leaks no
  * memory. */
 #include "data/data_internal.h"
-#include "suite.h"
+#include "files.h"
 #include <lazuli/lazuli.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static const row safetensors[] = {
     {"{\"__metadata__\":{\"x\":3}}", 0, LZ_EPARSE, "\"x\""},
 };
 
-static lz_status open_safetensors(const uint8_t *p, size_t n)
+static lz_status open_safetensors(const void *p, size_t n)
 {
     lz_archive *a = lz_archive_new("f.safetensors", false);
     ck_assert_ptr_nonnull(a);
@@ -103,14 +103,22 @@ static lz_status open_safetensors(const uint8_t *p, size_t n)
     return s;
 }
 
-static size_t put_header(uint8_t *out, uint64_t claim, const char *header, size_t data)
+/* A file of these: the length that is claimed, a header, so many bytes of tensors. */
+static lz_buf tensors(uint64_t claim, const char *header, size_t data)
 {
-    size_t n = strlen(header);
-    for (int i = 0; i < 8; i++)
-        out[i] = (uint8_t)(claim >> 8 * i);
-    memcpy(out + 8, header, n);
-    memset(out + 8 + n, 0, data);
-    return 8 + n + data;
+    lz_buf b = {0};
+    put_tensors_header(&b, claim, header, strlen(header));
+    put_zeros(&b, data);
+    ck_assert(!b.failed);
+    return b;
+}
+
+static lz_status open_tensors(uint64_t claim, const char *header, size_t data)
+{
+    lz_buf b = tensors(claim, header, data);
+    lz_status s = open_safetensors(b.data, b.len);
+    lz_buf_free(&b);
+    return s;
 }
 
 static void is(lz_status got, lz_status want, const char *says, const char *what)
@@ -127,13 +135,13 @@ static void is(lz_status got, lz_status want, const char *says, const char *what
 
 START_TEST(safetensors_headers)
 {
-    uint8_t b[1024];
     const row *r = &safetensors[_i];
-    size_t n = put_header(b, strlen(r->header), r->header, r->data);
-    is(open_safetensors(b, n), r->status, r->says, r->header);
+    lz_buf b = tensors(strlen(r->header), r->header, r->data);
+    is(open_safetensors(b.data, b.len), r->status, r->says, r->header);
     /* the same file cut short is never accepted */
-    for (size_t k = 0; k < n && r->status == LZ_OK; k++)
-        ck_assert_int_ne(open_safetensors(b, k), LZ_OK);
+    for (size_t k = 0; k < b.len && r->status == LZ_OK; k++)
+        ck_assert_int_ne(open_safetensors(b.data, k), LZ_OK);
+    lz_buf_free(&b);
 }
 END_TEST
 
@@ -141,9 +149,8 @@ START_TEST(safetensors_lengths)
 {
     static const uint64_t claims[] = {0,          1,         3,          100000001,
                                       UINT32_MAX, INT64_MAX, UINT64_MAX, UINT64_MAX - 7};
-    uint8_t b[64];
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
-        ck_assert_int_eq(open_safetensors(b, put_header(b, claims[i], "{}", 0)), LZ_ECORRUPT);
+        ck_assert_int_eq(open_tensors(claims[i], "{}", 0), LZ_ECORRUPT);
 }
 END_TEST
 
@@ -156,17 +163,14 @@ START_TEST(safetensors_many_and_deep)
     for (int i = 0; i < many; i++)
         lz_buf_printf(&b, "%s\"t%d\":" T("U8", "[1]", "[%d,%d]"), i ? "," : "", i, i, i + 1);
     lz_buf_putc(&b, '}');
-    uint8_t *f = lz_calloc(1, b.len + 8 + (size_t)many);
-    ck_assert(f && !b.failed);
-    ck_assert_int_eq(open_safetensors(f, put_header(f, b.len, b.data, (size_t)many)), LZ_OK);
-    lz_free(f);
+    ck_assert(!b.failed);
+    ck_assert_int_eq(open_tensors(b.len, b.data, (size_t)many), LZ_OK);
     b.len = 0;
     lz_buf_puts(&b, "{\"a\":");
     for (int i = 0; i < DEEP; i++)
         lz_buf_putc(&b, '[');
-    f = lz_calloc(1, b.len + 8);
-    is(open_safetensors(f, put_header(f, b.len, b.data, 0)), LZ_EPARSE, "\"a\" is not", "deep");
-    lz_free(f);
+    ck_assert(!b.failed);
+    is(open_tensors(b.len, b.data, 0), LZ_EPARSE, "\"a\" is not", "deep");
     lz_buf_free(&b);
 }
 END_TEST
@@ -208,20 +212,7 @@ static const row npys[] = {
     {"{", 8, LZ_EPARSE, "string"},
 };
 
-static size_t put_npy(uint8_t *out, int version, uint64_t len, const char *dict, size_t data)
-{
-    size_t head = version == 1 ? 10 : 12, n = strlen(dict);
-    memcpy(out, "\x93NUMPY", 6);
-    out[6] = (uint8_t)version;
-    out[7] = 0;
-    for (size_t i = 8; i < head; i++)
-        out[i] = (uint8_t)(len >> 8 * (i - 8));
-    memcpy(out + head, dict, n);
-    memset(out + head + n, 0, data);
-    return head + n + data;
-}
-
-static lz_status open_npy(const uint8_t *p, size_t n)
+static lz_status open_npy(const void *p, size_t n)
 {
     lz_array a = {0};
     lz_status s = lz_npy_decode(p, n, "f.npy", &a);
@@ -229,29 +220,49 @@ static lz_status open_npy(const uint8_t *p, size_t n)
     return s;
 }
 
+/* A file of these: a version, the length that is claimed, a dict, so many bytes of elements. */
+static lz_buf npy(int version, uint64_t claim, const char *dict, size_t data)
+{
+    lz_buf b = {0};
+    put_npy_dict(&b, version, claim, dict);
+    put_zeros(&b, data);
+    ck_assert(!b.failed);
+    return b;
+}
+
+static lz_status open_made(int version, uint64_t claim, const char *dict, size_t data)
+{
+    lz_buf b = npy(version, claim, dict, data);
+    lz_status s = open_npy(b.data, b.len);
+    lz_buf_free(&b);
+    return s;
+}
+
 START_TEST(npy_headers)
 {
-    uint8_t b[512];
     const row *r = &npys[_i];
     for (int version = 1; version <= 3; version++) {
-        size_t n = put_npy(b, version, strlen(r->header), r->header, r->data);
-        is(open_npy(b, n), r->status, r->says, r->header);
-        for (size_t k = 0; k < n && r->status == LZ_OK; k++)
-            ck_assert_int_ne(open_npy(b, k), LZ_OK);
+        lz_buf b = npy(version, strlen(r->header), r->header, r->data);
+        is(open_npy(b.data, b.len), r->status, r->says, r->header);
+        for (size_t k = 0; k < b.len && r->status == LZ_OK; k++)
+            ck_assert_int_ne(open_npy(b.data, k), LZ_OK);
+        lz_buf_free(&b);
     }
 }
 END_TEST
 
 START_TEST(npy_lengths)
 {
-    uint8_t b[512];
     const char *good = npys[0].header;
-    ck_assert_int_eq(open_npy(b, put_npy(b, 2, UINT32_MAX, good, 8)), LZ_ECORRUPT);
-    ck_assert_int_eq(open_npy(b, put_npy(b, 1, 65535, good, 8)), LZ_ECORRUPT);
-    ck_assert_int_eq(open_npy(b, put_npy(b, 4, strlen(good), good, 8)), LZ_EUNSUPPORTED);
-    ck_assert_int_eq(open_npy(b, put_npy(b, 0, strlen(good), good, 8)), LZ_EUNSUPPORTED);
-    b[5] = 'X';
-    ck_assert_int_eq(open_npy(b, 100), LZ_EPARSE);
+    ck_assert_int_eq(open_made(2, UINT32_MAX, good, 8), LZ_ECORRUPT);
+    ck_assert_int_eq(open_made(1, 65535, good, 8), LZ_ECORRUPT);
+    ck_assert_int_eq(open_made(4, strlen(good), good, 8), LZ_EUNSUPPORTED);
+    ck_assert_int_eq(open_made(0, strlen(good), good, 8), LZ_EUNSUPPORTED);
+    lz_buf b = npy(1, strlen(good), good, 8);
+    ck_assert_int_eq(open_npy(b.data, b.len), LZ_OK);
+    b.data[5] = 'X';
+    ck_assert_int_eq(open_npy(b.data, b.len), LZ_EPARSE);
+    lz_buf_free(&b);
 }
 END_TEST
 
@@ -316,29 +327,25 @@ START_TEST(npz_damaged)
     const char *const names[] = {"a", "bc"};
     const lz_array arrays[] = {{LZ_F32, LZ_SHAPE(4), 16, (void *)x, NULL},
                                {LZ_F32, LZ_SHAPE(2, 2), 16, (void *)x, NULL}};
-    char path[300];
-    const char *tmp = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/damaged.npz", tmp ? tmp : "/tmp");
-    ck_assert_int_eq(lz_npz_write(path, names, arrays, 2, _i), LZ_OK);
-    lz_array file;
-    ck_assert_int_eq(lz_bytes_read(path, &file), LZ_OK);
-    remove(path);
-    uint8_t *b = lz_alloc(file.nbytes);
-    memcpy(b, file.data, file.nbytes);
-    ck_assert_int_eq(open_zip(b, file.nbytes), LZ_OK);
+    ck_assert_int_eq(lz_npz_write(file("damaged.npz"), names, arrays, 2, _i), LZ_OK);
+    lz_array whole;
+    ck_assert_int_eq(lz_bytes_read(path, &whole), LZ_OK);
+    uint8_t *b = lz_alloc(whole.nbytes);
+    memcpy(b, whole.data, whole.nbytes);
+    ck_assert_int_eq(open_zip(b, whole.nbytes), LZ_OK);
     int refused = 0;
-    for (size_t i = 0; i < file.nbytes; i++) {
+    for (size_t i = 0; i < whole.nbytes; i++) {
         static const uint8_t change[] = {1, 0x80, 0xff};
         for (int k = 0; k < 3; k++) {
             b[i] ^= change[k];
-            refused += open_zip(b, file.nbytes) != LZ_OK;
+            refused += open_zip(b, whole.nbytes) != LZ_OK;
             b[i] ^= change[k];
         }
         ck_assert_int_ne(open_zip(b, i), LZ_OK);
     }
-    ck_assert_int_gt(refused, (int)file.nbytes); /* most are noticed */
+    ck_assert_int_gt(refused, (int)whole.nbytes); /* most are noticed */
     lz_free(b);
-    lz_array_free(&file);
+    lz_array_free(&whole);
 }
 END_TEST
 
@@ -416,13 +423,12 @@ static void limit_memory(void)
 START_TEST(claims_cost_nothing)
 {
     limit_memory();
-    uint8_t b[512];
     const char *huge = NPY("'<f4'", "False", "(68719476736,)");
-    ck_assert_int_eq(open_npy(b, put_npy(b, 1, strlen(huge), huge, 8)), LZ_ECORRUPT);
+    ck_assert_int_eq(open_made(1, strlen(huge), huge, 8), LZ_ECORRUPT);
     huge = NPY("'>f4'", "True", "(68719476736,)");
-    ck_assert_int_eq(open_npy(b, put_npy(b, 1, strlen(huge), huge, 8)), LZ_ECORRUPT);
+    ck_assert_int_eq(open_made(1, strlen(huge), huge, 8), LZ_ECORRUPT);
     huge = "{\"a\":" T("F32", "[68719476736]", "[0,274877906944]") "}";
-    ck_assert_int_eq(open_safetensors(b, put_header(b, strlen(huge), huge, 8)), LZ_ECORRUPT);
+    ck_assert_int_eq(open_tensors(strlen(huge), huge, 8), LZ_ECORRUPT);
 }
 END_TEST
 
@@ -436,9 +442,12 @@ int main(void)
     tcase_add_loop_test(t, npy_headers, 0, sizeof npys / sizeof *npys);
     tcase_add_test(t, npy_lengths);
     tcase_add_test(t, idx);
-    tcase_add_loop_test(t, npz_damaged, 0, 2);
     tcase_add_loop_test(t, csv_that_changes, 0, sizeof changes / sizeof *changes);
     tcase_add_test(t, claims_cost_nothing);
+    suite_add_tcase(s, t);
+    t = tcase_create("files");
+    tcase_add_checked_fixture(t, make_folder, remove_folder);
+    tcase_add_loop_test(t, npz_damaged, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

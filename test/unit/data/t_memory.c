@@ -3,7 +3,7 @@
  * The memory is the peak of a process that does nothing else. */
 #include "cache/entry.h"
 #include "data/data_internal.h"
-#include "suite.h"
+#include "files.h"
 #include "support/child.h"
 #include <inttypes.h>
 #include <lazuli/lazuli.h>
@@ -16,21 +16,6 @@
 
 enum { SLACK = 16 << 20, MANY = 100000 };
 static const size_t big = (size_t)32 << 20;
-
-static char path[300];
-
-static const char *file(const char *name)
-{
-    const char *tmp = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/%s", tmp ? tmp : "/tmp", name);
-    return path;
-}
-
-static void write_all(const char *name, const void *p, size_t n)
-{
-    FILE *f = fopen(file(name), "wb");
-    ck_assert(f && (n == 0 || fwrite(p, n, 1, f) == 1) && fclose(f) == 0);
-}
 
 static size_t peak(void)
 {
@@ -78,11 +63,17 @@ static void check(const char *what, lz_status (*open)(void), lz_status want, siz
     unlink(path);
 }
 
+/* The contents of a compressed file: itself, or what there is of an array of `claim` bytes. */
+static size_t contents_of(size_t nfile, size_t has, size_t claim)
+{
+    return nfile > has ? nfile : has < claim ? has : claim;
+}
+
 /* ---- safetensors ---- */
 
-static lz_status open_tensors(void)
+/* Reads a hundred of its arrays, and closes it. */
+static lz_status read_some(lz_archive *a)
 {
-    lz_archive *a = lz_safetensors_open(path);
     lz_status s = a ? LZ_OK : lz_last_error(NULL);
     size_t n = lz_archive_len(a);
     for (size_t i = 0; i < n && s == LZ_OK; i += n / 100 + 1) {
@@ -94,15 +85,20 @@ static lz_status open_tensors(void)
     return s;
 }
 
-static size_t put_header(const char *name, const lz_buf *header, size_t data)
+static lz_status open_tensors(void)
+{
+    return read_some(lz_safetensors_open(path));
+}
+
+/* m.safetensors with this header and so many bytes of tensors: its size. */
+static size_t write_tensors(const lz_buf *header, size_t data)
 {
     lz_buf b = {0};
-    lz_buf_u64(&b, header->len);
-    lz_buf_put(&b, header->data, header->len);
-    for (size_t i = 0; i < data; i++)
-        lz_buf_putc(&b, 0);
+    ck_assert(!header->failed);
+    put_tensors_header(&b, header->len, header->data, header->len);
+    put_zeros(&b, data);
     ck_assert(!b.failed);
-    write_all(name, b.data, b.len);
+    write_all("m.safetensors", b.data, b.len);
     size_t n = b.len;
     lz_buf_free(&b);
     return n;
@@ -126,7 +122,7 @@ static size_t put_tensors(int way, int n)
                           i, at, at + 1);
     }
     lz_buf_putc(&b, '}');
-    size_t size = put_header("m.safetensors", &b, (size_t)n);
+    size_t size = write_tensors(&b, (size_t)n);
     lz_buf_free(&b);
     return size;
 }
@@ -150,7 +146,7 @@ static void repeated(const char *what, const char *before, const char *piece, in
     for (int i = 0; i < times; i++)
         lz_buf_printf(&b, piece, i); /* which has one %x, or none */
     lz_buf_puts(&b, after);
-    size_t n = put_header("m.safetensors", &b, 0);
+    size_t n = write_tensors(&b, 0);
     lz_buf_free(&b);
     check(what, open_tensors, want, n);
 }
@@ -207,86 +203,7 @@ END_TEST
 
 static lz_status open_npz(void)
 {
-    lz_archive *a = lz_npz_open(path);
-    lz_status s = a ? LZ_OK : lz_last_error(NULL);
-    size_t n = lz_archive_len(a);
-    for (size_t i = 0; i < n && s == LZ_OK; i += n / 100 + 1) {
-        lz_array x;
-        s = lz_archive_read(a, lz_archive_name(a, i), &x);
-        lz_array_free(&x);
-    }
-    lz_archive_close(a);
-    return s;
-}
-
-static void put16(lz_buf *b, unsigned v)
-{
-    lz_buf_u8(b, (uint8_t)v);
-    lz_buf_u8(b, (uint8_t)(v >> 8));
-}
-
-/* An entry, of the directory when `at` is not negative. */
-static void put_entry(lz_buf *b, const char *name, bool deflated, size_t packed, size_t full,
-                      uint32_t crc, int64_t at)
-{
-    lz_buf_u32(b, at < 0 ? 0x04034b50 : 0x02014b50);
-    if (at >= 0)
-        put16(b, 20);
-    put16(b, 20);
-    put16(b, 0);
-    put16(b, deflated ? 8 : 0);
-    put16(b, 0);
-    put16(b, 33);
-    lz_buf_u32(b, crc);
-    lz_buf_u32(b, (uint32_t)packed);
-    lz_buf_u32(b, (uint32_t)full);
-    put16(b, (unsigned)strlen(name));
-    put16(b, 0);
-    if (at >= 0) {
-        put16(b, 0);
-        put16(b, 0);
-        put16(b, 0);
-        lz_buf_u32(b, 0);
-        lz_buf_u32(b, (uint32_t)at);
-    }
-    lz_buf_puts(b, name);
-}
-
-static void put_end(lz_buf *b, size_t at, uint64_t count)
-{
-    size_t end = b->len;
-    if (count >= 65535) { /* 64 bits */
-        lz_buf_u32(b, 0x06064b50);
-        lz_buf_u64(b, 44);
-        put16(b, 45);
-        put16(b, 45);
-        lz_buf_u64(b, 0);
-        lz_buf_u64(b, count);
-        lz_buf_u64(b, count);
-        lz_buf_u64(b, end - at);
-        lz_buf_u64(b, at);
-        lz_buf_u32(b, 0x07064b50);
-        lz_buf_u32(b, 0);
-        lz_buf_u64(b, end);
-        lz_buf_u32(b, 1);
-    }
-    lz_buf_u32(b, 0x06054b50);
-    lz_buf_u32(b, 0);
-    put16(b, count < 65535 ? (unsigned)count : 65535);
-    put16(b, count < 65535 ? (unsigned)count : 65535);
-    lz_buf_u32(b, (uint32_t)(end - at));
-    lz_buf_u32(b, (uint32_t)at);
-    put16(b, 0);
-}
-
-static void npy_head(lz_buf *b, const char *descr, bool fortran, size_t rows, size_t columns)
-{
-    char dict[200];
-    snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (%zu, %zu), }\n",
-             descr, fortran ? "True" : "False", rows, columns);
-    lz_buf_put(b, "\x93NUMPY\1\0", 8);
-    put16(b, (unsigned)strlen(dict));
-    lz_buf_puts(b, dict);
+    return read_some(lz_npz_open(path));
 }
 
 /* head and n bytes, compressed: zeros, or, if not `whole`, what cannot be, without the end of the
@@ -334,13 +251,13 @@ static void deflated(const char *what, const char *descr, bool fortran, size_t c
     npy_head(&head, descr, fortran, claim / w / 4096, 4096);
     uint32_t crc = compress_bytes(&data, &head, has, false, whole);
     size_t full = head.len + said;
-    put_entry(&b, "a.npy", true, data.len, full, crc, -1);
+    put_zip_entry(&b, "a.npy", true, data.len, full, crc, -1);
     lz_buf_put(&b, data.data, data.len);
     size_t at = b.len;
-    put_entry(&b, "a.npy", true, data.len, full, crc, 0);
-    put_end(&b, at, 1);
+    put_zip_entry(&b, "a.npy", true, data.len, full, crc, 0);
+    put_zip_end(&b, at, 1);
     write_all("m.npz", b.data, b.len);
-    check(what, open_npz, want, b.len > has ? b.len : has < claim ? has : claim);
+    check(what, open_npz, want, contents_of(b.len, has, claim));
     lz_buf_free(&head);
     lz_buf_free(&data);
     lz_buf_free(&b);
@@ -376,16 +293,16 @@ START_TEST(npz_of_very_many_arrays)
             ck_assert_int_eq(lz_vec_push(&places, same && i ? 0 : (uint32_t)b.len), LZ_OK);
             if (same && i)
                 continue;
-            put_entry(&b, name, false, head.len, head.len, crc, -1);
+            put_zip_entry(&b, name, false, head.len, head.len, crc, -1);
             lz_buf_put(&b, head.data, head.len);
         }
         size_t at = b.len;
         for (int i = 0; i < MANY; i++) {
             char name[32];
             snprintf(name, sizeof name, "%x.npy", i);
-            put_entry(&b, name, false, head.len, head.len, crc, places.data[i]);
+            put_zip_entry(&b, name, false, head.len, head.len, crc, places.data[i]);
         }
-        put_end(&b, at, MANY);
+        put_zip_end(&b, at, MANY);
         ck_assert(!b.failed);
         write_all("m.npz", b.data, b.len);
         check(same ? "npz, names of one array" : "npz of many arrays", open_npz, LZ_OK, b.len);
@@ -455,7 +372,7 @@ static void idx(const char *what, uint8_t type, size_t claim, size_t has, bool w
     lz_buf_put(&head, h, sizeof h);
     compress_bytes(&b, &head, has, true, whole);
     write_all("m.idx.gz", b.data, b.len);
-    check(what, open_idx, want, b.len > has ? b.len : has < claim ? has : claim);
+    check(what, open_idx, want, contents_of(b.len, has, claim));
     lz_buf_free(&head);
     lz_buf_free(&b);
 }
@@ -612,6 +529,7 @@ int main(void)
     mallopt(M_TRIM_THRESHOLD, 0);
     Suite *s = suite_create("memory");
     TCase *t = tcase_create("memory");
+    tcase_add_checked_fixture(t, make_folder, remove_folder);
     tcase_add_test(t, headers_of_very_many_tensors);
     tcase_add_test(t, hostile_headers);
     tcase_add_test(t, indexes);
