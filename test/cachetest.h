@@ -195,7 +195,7 @@ static inline void ct_read_entry(const char *path, ct_entry *e)
 {
     const char *why;
     lz_entry in;
-    lz_codec_pool pool = {0};
+    lz_codec_pool pool = {NULL};
     e->file = ct_slurp(path, &e->nfile);
     ck_assert_msg(lz_entry_parse(e->file, e->nfile, &in, &why) == LZ_ENTRY_OK, "%s: %s", path, why);
     size_t nkey = (size_t)in.sec[LZ_SEC_KEY].usize, nvalue = (size_t)in.sec[LZ_SEC_VALUE].usize;
