@@ -100,9 +100,35 @@ static void layouts(lz_attr_any *r, const conv *v)
     a->batch_group_count = 1;
 }
 
+/* As in ATen every window lies within the padded input: StableHLO's convolution has an empty result
+ * where none does. */
+static bool kernel_fits(const lz_node *x, const lz_node *w, const conv *v)
+{
+    char tx[160], tw[160];
+    for (int d = 0; d < v->n; d++) {
+        int64_t extent = lz_tracer_shape(x)->dims[2 + d], padded, reach;
+        if (!lz_window_reach(lz_tracer_shape(w)->dims[2 + d], v->dilation[d], &reach) ||
+            !lz_mul_i64(v->padding[d], 2, &padded) || !lz_add_i64(padded, extent, &padded)) {
+            LZ_FAIL(LZ_ERANGE, "padding[%d] is %" PRId64 ", dilation[%d] %" PRId64 ": too large", d,
+                    v->padding[d], d, v->dilation[d]);
+            return false;
+        }
+        if (reach <= padded)
+            continue;
+        LZ_FAIL(LZ_ESHAPE,
+                "x is %s, weight %s: the kernel reaches over %" PRId64
+                " elements in spatial dimension %d, the padded input has %" PRId64,
+                text_of(x, tx), text_of(w, tw), reach, d, padded);
+        return false;
+    }
+    return true;
+}
+
 static lz_node *forward(lz_tracer *c, lz_node *x, lz_node *w, const conv *v)
 {
     lz_attr_any r;
+    if (!kernel_fits(x, w, v))
+        return NULL;
     layouts(&r, v);
     for (int d = 0; d < v->n; d++) {
         r.as_convolution.window_strides.v[d] = v->stride[d];
@@ -126,6 +152,22 @@ static lz_node *exchange_groups(lz_tracer *c, lz_node *w, int64_t groups)
     k.dims[0] /= groups;
     k.dims[1] *= groups;
     return lz_tracer_reshape(c, lz_tracer_transpose(c, lz_tracer_reshape(c, w, &cut), &perm), &k);
+}
+
+/* What padding takes away leaves something, as in ATen. */
+static lz_node *not_empty(lz_node *y, const lz_node *x, const lz_node *w, const conv *v)
+{
+    char tx[160], tw[160];
+    for (int d = 0; y && d < v->n; d++) {
+        if (lz_tracer_shape(y)->dims[2 + d] > 0)
+            continue;
+        LZ_FAIL(LZ_ESHAPE,
+                "x is %s, weight %s, padding[%d] %" PRId64
+                ": nothing is left of spatial dimension %d",
+                text_of(x, tx), text_of(w, tw), d, v->padding[d], d);
+        return NULL;
+    }
+    return y;
 }
 
 static lz_node *transposed(lz_tracer *c, lz_node *x, lz_node *w, const conv *v)
@@ -157,9 +199,8 @@ static lz_node *transposed(lz_tracer *c, lz_node *x, lz_node *w, const conv *v)
             return NULL;
         }
     }
-    if (v->groups > 1)
-        w = exchange_groups(c, w, v->groups);
-    return lz_tracer_convolution(c, x, w, a);
+    lz_node *kernel = v->groups > 1 ? exchange_groups(c, w, v->groups) : w;
+    return not_empty(lz_tracer_convolution(c, x, kernel, a), x, w, v);
 }
 
 static lz_node *common(lz_tracer *c, lz_node *x, lz_dtype d)

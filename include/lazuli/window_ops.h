@@ -22,7 +22,7 @@ typedef struct lz_conv_options {
 } lz_conv_options;
 #define LZ_CONV_OPTIONS(...) LZ_OPTIONS(lz_conv_options, ##__VA_ARGS__)
 /* x * weight[out, in / groups, k] + bias[out]; bias may be NULL. The extent becomes (n + 2 padding
- * - dilation (k - 1) - 1) / stride + 1. */
+ * - dilation (k - 1) - 1) / stride + 1. LZ_ESHAPE: the kernel is larger than the padded input. */
 LZ_API lz_tensor *lz_conv1d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                const lz_conv_options *o, const lz_site *site);
 /* As lz_conv1d over two dimensions: weight[out, in / groups, kh, kw]. */
@@ -32,7 +32,7 @@ LZ_API lz_tensor *lz_conv2d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
 LZ_API lz_tensor *lz_conv3d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                const lz_conv_options *o, const lz_site *site);
 /* The gradient of a convolution as a function: weight is [in, out / groups, k]. The extent becomes
- * (n - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1. */
+ * (n - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1. LZ_ESHAPE: that is < 1. */
 LZ_API lz_tensor *lz_conv_transpose1d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
                                          const lz_conv_options *o, const lz_site *site);
 /* As lz_conv_transpose1d over two dimensions: weight[in, out / groups, kh, kw]. */

@@ -450,6 +450,54 @@ START_TEST(integers)
 }
 END_TEST
 
+/* One, two or three dimensions, the last of them `last` long, the others 4. */
+static lz_shape spatial(int n, int64_t first, int64_t second, int64_t last)
+{
+    lz_shape s = {.rank = n + 2, .dims = {first, second, 4, 4, 4}};
+    s.dims[n + 1] = last;
+    return s;
+}
+
+static lz_tensor *convolved(int n, bool transposed, lz_tensor *x, lz_tensor *w,
+                            const lz_conv_options *o)
+{
+    const lz_site *here = LZ_SITE;
+    if (transposed)
+        return n == 1   ? lz_conv_transpose1d_at(x, w, NULL, o, here)
+               : n == 2 ? lz_conv_transpose2d_at(x, w, NULL, o, here)
+                        : lz_conv_transpose3d_at(x, w, NULL, o, here);
+    return n == 1   ? lz_conv1d_at(x, w, NULL, o, here)
+           : n == 2 ? lz_conv2d_at(x, w, NULL, o, here)
+                    : lz_conv3d_at(x, w, NULL, o, here);
+}
+
+/* Every convolution has a window, or is refused: extents, kernels, paddings and dilations around
+ * where the last window ends. */
+START_TEST(no_window_is_an_error)
+{
+    rt_use("REF");
+    int n = _i % 3 + 1, transposed = _i / 3;
+    for (int at = 0; at < 6 * 4 * 3 * 2; at++) {
+        int64_t extent = at % 6, k = at / 6 % 4 + 1, pad = at / 24 % 3, dil = at / 72 + 1;
+        lz_conv_options o = {.struct_size = sizeof o};
+        o.padding[n - 1] = pad;
+        for (int d = 0; d < n; d++)
+            o.dilation[d] = d == n - 1 ? dil : 1;
+        lz_tensor *x = lz_zeros(LZ_F32, spatial(n, 1, 2, extent));
+        lz_tensor *y = convolved(n, transposed, x, lz_zeros(LZ_F32, spatial(n, 2, 2, k)), &o);
+        int64_t reach = dil * (k - 1) + 1;
+        int64_t extent_out =
+            transposed ? extent - 1 - 2 * pad + reach : extent + 2 * pad - reach + 1;
+        ck_assert_msg(lz_status_of(y) == (extent_out > 0 ? LZ_OK : LZ_ESHAPE),
+                      "%d-D%s, extent %d, kernel %d, padding %d, dilation %d: %s", n,
+                      transposed ? " transposed" : "", (int)extent, (int)k, (int)pad, (int)dil,
+                      lz_status_name(lz_status_of(y)));
+        if (extent_out > 0)
+            ck_assert_int_eq(lz_shape_of(y).dims[n + 1], extent_out);
+    }
+}
+END_TEST
+
 START_TEST(refused)
 {
     rt_use("REF");
@@ -463,6 +511,10 @@ START_TEST(refused)
     BAD(lz_conv1d(x, w, w), LZ_ESHAPE, "bias must be [4]");
     BAD(lz_conv_transpose1d(x, lz_ones(LZ_F32, LZ_SHAPE(3, 2, 3)), NULL, .output_padding = {1}),
         LZ_EINVAL, "smaller than the stride");
+    BAD(lz_conv1d(x, lz_ones(LZ_F32, LZ_SHAPE(4, 3, 6)), NULL), LZ_ESHAPE,
+        "reaches over 6 elements in spatial dimension 0, the padded input has 5");
+    BAD(lz_conv_transpose1d(x, lz_ones(LZ_F32, LZ_SHAPE(3, 2, 1)), NULL, .padding = {3}), LZ_ESHAPE,
+        "nothing is left");
     BAD(lz_conv1d(NULL, w, NULL), LZ_ENULL, "");
     BAD(lz_max_pool1d(x), LZ_EINVAL, "kernel_size 0");
     BAD(lz_max_pool1d(x, .kernel_size = {2}, .padding = {2}), LZ_EINVAL, "half of the kernel");
@@ -494,6 +546,7 @@ int main(void)
     tcase_add_loop_test(t, adaptive_and_back, first * 4, 8);
     tcase_add_loop_test(t, cumulative, first * 2 * NROWS, 4 * NROWS);
     tcase_add_loop_test(t, integers, 0, 2);
+    tcase_add_loop_test(t, no_window_is_an_error, 0, 6);
     tcase_add_test(t, refused);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
