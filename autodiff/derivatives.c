@@ -42,7 +42,7 @@ lz_status lz_value_and_grad_at(lz_body_fn *fn, lz_tensor *const *in, int nin, in
         s = lz_grad_at(out[0], in, (size_t)nin, grads, &o, site);
     fill_errors(s, op, grads, nin > 0 ? (size_t)nin : 0, site);
     fill_errors(s, op, out, nout > 0 ? (size_t)nout : 0, site);
-    return lz_api_leave(&frame, s);
+    return lz_api_leave_update(&frame, s);
 }
 
 lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor *const *vectors, size_t n,
@@ -59,7 +59,7 @@ lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor *const 
         s = lz_jvp_at(g, n, params, vectors, n, out, &unused, site);
     lz_free(g);
     fill_errors(s, "lz_hvp", out, n, site);
-    return lz_api_leave(&frame, s);
+    return lz_api_leave_update(&frame, s);
 }
 
 /* ---- Jacobian ---- */

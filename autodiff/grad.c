@@ -449,7 +449,7 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
         s = lz_trace_set_requires_grad(t, on);
     if (s != LZ_OK)
         lz_api_status(s);
-    return lz_api_leave(&frame, s);
+    return lz_api_leave_update(&frame, s);
 }
 
 lz_tensor *lz_grad_of(lz_tensor *t)
@@ -468,7 +468,7 @@ lz_status lz_zero_grad(lz_tensor *const *params, size_t n)
                       : LZ_FAIL(LZ_ENULL, "parameter %zu is NULL", i);
     if (s != LZ_OK)
         lz_api_status(s);
-    return lz_api_leave(&frame, s);
+    return lz_api_leave_update(&frame, s);
 }
 
 lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site)

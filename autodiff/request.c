@@ -18,7 +18,7 @@ lz_status lz_request_finish(const lz_api_frame *frame, const char *op, lz_status
         (void)lz_api_status(s);
     for (size_t k = 0; k < n && s != LZ_OK && results; k++)
         results[k] = lz_trace_error_tensor(op, site);
-    return lz_api_leave(frame, s);
+    return lz_api_leave_update(frame, s);
 }
 
 lz_status lz_request_lost(const lz_node *n)

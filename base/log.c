@@ -172,3 +172,18 @@ void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
         pass_on(level, module, text);
     errno = saved;
 }
+
+void lz_log_to_stderr(lz_log_level level, const char *module, const char *fmt, ...)
+{
+    if (!lz_log_enabled(level))
+        return;
+    int saved = errno;
+    char text[LINE_BYTES];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = lz_vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n >= 0)
+        to_stderr(level, module, text);
+    errno = saved;
+}

@@ -20,6 +20,9 @@ void lz_log_set_callback(lz_log_fn fn, void *user); /* NULL restores the default
 bool lz_log_enabled(lz_log_level level);
 void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, never to the callback. */
+void lz_log_to_stderr(lz_log_level level, const char *module, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 #define LZ_WARN(module, ...) lz_logf(LZ_LOG_WARN, (module), __VA_ARGS__)
 /* Warns once per process and place. */
 #define LZ_WARN_ONCE(module, ...)                                                                  \

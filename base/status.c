@@ -3,11 +3,14 @@
 #include "base/status.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/unseen_error.h"
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static _Atomic uint64_t serials;
 static _Thread_local lz_error last;
 static _Thread_local lz_error_before *saved_in;
 
@@ -49,11 +52,12 @@ static void trim_utf8(char *s, size_t len)
         s[i - 1] = '\0';
 }
 
-static void save(void)
+static void save(uint64_t serial)
 {
     if (!saved_in || saved_in->saved)
         return;
     saved_in->saved = true;
+    saved_in->serial = serial;
     saved_in->error = last;
 }
 
@@ -68,8 +72,10 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
         text[0] = '\0';
     else if ((size_t)n >= sizeof text)
         trim_utf8(text, sizeof text - 1);
-    save();
+    uint64_t serial = atomic_fetch_add(&serials, 1) + 1;
+    save(serial);
     last.status = s;
+    last.serial = serial;
     last.line = 0;
     last.file[0] = last.op[0] = '\0';
     memcpy(last.message, text, sizeof text);
@@ -91,7 +97,7 @@ void lz_error_save_in(lz_error_before *b)
 /* No failure inside counts as one of the public function that is being run. */
 lz_error_quiet lz_error_quiet_begin(void)
 {
-    lz_error_quiet q = {last, saved_in};
+    lz_error_quiet q = {last, atomic_load(&serials), saved_in};
     saved_in = NULL;
     return q;
 }
@@ -101,6 +107,7 @@ void lz_error_quiet_end(lz_error_quiet *q)
     if (q->in) /* else it may have come to be inside */
         saved_in = q->in;
     last = q->error;
+    lz_unseen_forget(q->serial + 1);
 }
 
 void lz_error_set_aside(lz_error_aside *a)
@@ -126,11 +133,13 @@ void lz_error_recover(lz_error_before *b)
         return;
     b->saved = false;
     last = b->error;
+    if (b->serial)
+        lz_unseen_forget(b->serial);
 }
 
 void lz_error_set(const lz_error *e)
 {
-    save();
+    save(0); /* a failure that was there before */
     if (e)
         memmove(&last, e, sizeof last);
     else
@@ -144,6 +153,11 @@ const char *lz_error_speak_for(const char *op)
     const char *before = spoken_for;
     spoken_for = op;
     return before;
+}
+
+bool lz_error_spoken_for(void)
+{
+    return spoken_for != NULL;
 }
 
 void lz_error_annotate(const char *op, const lz_site *site)
@@ -162,9 +176,24 @@ void lz_error_annotate(const char *op, const lz_site *site)
     last.line = site->line;
 }
 
+const char *lz_error_text(const lz_error *e, char text[LZ_ERROR_TEXT])
+{
+    size_t n = 0, size = LZ_ERROR_TEXT;
+    text[0] = '\0';
+    if (e->status == LZ_OK)
+        return text;
+    if (e->file[0])
+        n += (size_t)snprintf(text, size, "%s:%d: ", e->file, e->line);
+    if (e->op[0])
+        n += (size_t)snprintf(text + n, size - n, "%s: ", e->op);
+    snprintf(text + n, size - n, "%s: %s", e->message, lz_status_name(e->status));
+    return text;
+}
+
 void lz_error_clear(void)
 {
     last.status = LZ_OK;
+    last.serial = 0;
     last.line = 0;
     last.file[0] = last.op[0] = last.message[0] = '\0';
 }

@@ -8,6 +8,7 @@
 
 typedef struct lz_error {
     lz_status status;
+    uint64_t serial;   /* of the failure, in the process: copies have the same; 0: none */
     int line;          /* the caller's line, 0 when unknown */
     char file[96];     /* the caller's file (its last 95 bytes), "" when unknown */
     char op[48];       /* public operation that failed, "" when none */
@@ -41,18 +42,23 @@ lz_status lz_fail(lz_status s, const char *from, const char *fmt, ...)
 const lz_error *lz_error_get(void);
 /* copy in: an error that came from another thread */
 void lz_error_set(const lz_error *e);
+/* The error as a line, "digits.c:42: lz_matmul: ...: LZ_ESHAPE"; "" for LZ_OK. Gives `text`. */
+enum { LZ_ERROR_TEXT = sizeof(lz_error) + 64 };
+const char *lz_error_text(const lz_error *e, char text[LZ_ERROR_TEXT]);
 /* fill op and the caller's place into the record */
 void lz_error_annotate(const char *op, const lz_site *site);
 /* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate
  * says: a function made of other public functions is the one that the user called. NULL: no longer.
  * Gives what was in force, to be put back. `op` is a string literal. */
 const char *lz_error_speak_for(const char *op);
+bool lz_error_spoken_for(void); /* a function of the library's is calling, not the program */
 void lz_error_clear(void);
 
 /* The record as it was before the first failure since `saved` was cleared: of a public function
  * that recovered from a failure inside of it, the caller sees nothing. */
 typedef struct lz_error_before {
     bool saved;
+    uint64_t serial; /* of the first failure */
     lz_error error;
 } lz_error_before;
 /* Where this thread's failures save the record from now on; NULL: nowhere. */
@@ -63,6 +69,7 @@ void lz_error_recover(lz_error_before *b);
 /* The record, and where the next failure would save it. */
 typedef struct lz_error_quiet {
     lz_error error;
+    uint64_t serial; /* of the last failure of any thread */
     lz_error_before *in;
 } lz_error_quiet;
 lz_error_quiet lz_error_quiet_begin(void);

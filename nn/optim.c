@@ -1,6 +1,7 @@
 /* optim.c - a step of an optimizer: every parameter that has a gradient, by the rule of its kind
  * (optim_rules.c). A step records the updates; the next lz_mark_step runs them together with the
  * backward pass, in place (donated). */
+#include "base/unseen_error.h"
 #include "nn/optim_rule.h"
 #include <lazuli/grad.h>
 #include <lazuli/ops.h>
@@ -154,7 +155,10 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
 lz_status lz_optim_step_at(lz_optim *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
-    return lz_optim_step_unless(o, NULL, "lz_optim_step", site);
+    lz_status s = lz_optim_step_unless(o, NULL, "lz_optim_step", site);
+    if (s != LZ_OK)
+        lz_unseen_given(lz_error_get());
+    return s;
 }
 
 lz_status lz_optim_zero_grad(lz_optim *o)

@@ -173,7 +173,8 @@ typedef struct lz_mark_step_options {
 /* Compiles (once) and starts everything that is pending on the calling thread's default device:
  * what this thread made or assigned since its last step, and what threads that have ended left.
  * (What other running threads recorded waits for their own steps.) Reports errors of earlier
- * asynchronous work, and the first live error tensor made since the last step. o may be NULL. */
+ * asynchronous work, and the first live error tensor made since the last step whose error the
+ * program has not asked for (by lz_status_of, lz_last_error, a read, ...). o may be NULL. */
 LZ_API lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site);
 #define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS(lz_mark_step_options, ##__VA_ARGS__), LZ_SITE)
 /* Computes the given tensors only (of one device, else LZ_EINVAL); their history stays, so

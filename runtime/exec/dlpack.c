@@ -149,7 +149,7 @@ static lz_status lend_public(const char *op, lz_tensor *t, bool copy, bool have_
 {
     lz_api_frame f = lz_api_enter(op, site);
     lz_status s = lz_api_status(have_out ? lend(t, copy, l) : LZ_FAIL(LZ_ENULL, "out is NULL"));
-    return lz_api_leave(&f, s);
+    return lz_api_leave_read(&f, s);
 }
 
 lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,

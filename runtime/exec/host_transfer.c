@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/timeline.h"
+#include "base/unseen_error.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/sync.h"
 #include "runtime/graph/trace_builder.h"
@@ -183,7 +184,7 @@ lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *s
     int64_t t0 = lz_timeline_begin();
     lz_status s = lz_api_status(to_host(t, dst, nbytes));
     lz_timeline_end(t0, .name = "lz_to_host", .category = "read");
-    return lz_api_leave(&f, s);
+    return lz_api_leave_read(&f, s);
 }
 
 static lz_status read_item(lz_tensor *t, lz_dtype *dtype, unsigned char bytes[16])
@@ -222,6 +223,8 @@ double lz_item_at(lz_tensor *t, const lz_site *site)
     lz_api_frame f = lz_api_enter("lz_item", site);
     lz_status s = lz_api_status(traced_item("lz_item", t, &d, bytes));
     (void)lz_api_leave(&f, s);
+    if (s != LZ_OK)
+        lz_unseen_note(lz_error_get());
     return s == LZ_OK ? lz_elem_get_f64(d, bytes, 0) : NAN;
 }
 
@@ -233,6 +236,8 @@ int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
     lz_api_frame f = lz_api_enter("lz_item_i64", site);
     lz_status s = lz_api_status(traced_item("lz_item_i64", t, &d, bytes));
     (void)lz_api_leave(&f, s);
+    if (s != LZ_OK)
+        lz_unseen_note(lz_error_get());
     return s == LZ_OK ? lz_elem_get_i64(d, bytes, 0) : INT64_MIN;
 }
 
@@ -243,8 +248,10 @@ lz_status lz_status_of(const lz_tensor *t)
     LZ_PUBLIC(LZ_EFORK);
     lz_slot *s = lz_slot_get(t);
     lz_node *n = s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
-    if (!n)
+    if (!n) {
+        lz_slot_looked(lz_error_get());
         return lz_error_get()->status;
+    }
     lz_node_release(n);
     return LZ_OK;
 }
@@ -350,7 +357,7 @@ lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site)
     lz_thread_state *t = lz_thread_state_self;
     lz_status s = t ? assign(t, dst, value, t->api_site) : lz_error_get()->status;
     (void)lz_api_status(s);
-    return lz_api_leave(&f, s);
+    return lz_api_leave_update(&f, s);
 }
 
 /* ---- the last error ---- */
@@ -360,26 +367,19 @@ lz_status lz_last_error(lz_error_info *out)
     const lz_error *e = lz_error_get();
     if (out)
         *out = (lz_error_info){e->status, e->op, e->message, e->file, e->line};
+    lz_slot_looked(e);
     return e->status;
 }
 
 const char *lz_last_error_text(void)
 {
-    static _Thread_local char text[sizeof(lz_error) + 64];
-    const lz_error *e = lz_error_get();
-    int n = 0;
-    text[0] = '\0';
-    if (e->status == LZ_OK)
-        return text;
-    if (e->file[0])
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s:%d: ", e->file, e->line);
-    if (e->op[0])
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s: ", e->op);
-    snprintf(text + n, sizeof text - (size_t)n, "%s: %s", e->message, lz_status_name(e->status));
-    return text;
+    static _Thread_local char text[LZ_ERROR_TEXT];
+    lz_slot_looked(lz_error_get());
+    return lz_error_text(lz_error_get(), text);
 }
 
 void lz_clear_error(void)
 {
+    lz_slot_looked(lz_error_get());
     lz_error_clear();
 }

@@ -90,7 +90,7 @@ static lz_status take(lz_snapshot *s, lz_tensor *const *tensors, size_t n, lz_de
     return st;
 }
 
-lz_status lz_snapshot_take(lz_snapshot *s, lz_tensor *const *tensors, size_t n)
+static lz_status snapshot_take(lz_snapshot *s, lz_tensor *const *tensors, size_t n)
 {
     *s = (lz_snapshot){0};
     if (n > UINT32_MAX)
@@ -107,6 +107,14 @@ lz_status lz_snapshot_take(lz_snapshot *s, lz_tensor *const *tensors, size_t n)
         st = lz_sync_nodes(s->dev, s->nodes, (uint32_t)n, LZ_CAUSE_SYNC, true);
     if (st != LZ_OK)
         lz_snapshot_free(s);
+    return st;
+}
+
+lz_status lz_snapshot_take(lz_snapshot *s, lz_tensor *const *tensors, size_t n)
+{
+    lz_status st = snapshot_take(s, tensors, n);
+    if (st != LZ_OK)
+        lz_slot_looked(lz_error_get()); /* who writes a file is given the status */
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/timeline.h"
+#include "base/unseen_error.h"
 #include "runtime/debug/analysis.h"
 #include "runtime/exec/capture.h"
 #include "runtime/debug/graph_dump.h"
@@ -379,7 +380,7 @@ static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st,
     if (!n) {
         *keep = flush && (flags & LZ_SLOT_ERROR);
         if (!*keep && (flags & LZ_SLOT_ERROR) && st->error.status == LZ_OK)
-            (void)lz_slot_error(s, h, &st->error);
+            (void)lz_slot_error_to_report(s, h, &st->error);
         return LZ_OK;
     }
     if (n->dev != d) {
@@ -630,6 +631,8 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     if (lz_analysis_on() || lz_dump_on())
         tell_step();
     (void)lz_api_status(s);
+    if (s != LZ_OK && f.outer)
+        lz_unseen_step(lz_error_get());
     return lz_api_leave(&f, s);
 }
 
@@ -681,7 +684,7 @@ lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_si
     lz_timeline_end(t0, .name = "lz_sync", .category = "step", .key = {"tensors"},
                     .value = {(int64_t)n});
     (void)lz_api_status(s);
-    return lz_api_leave(&f, s);
+    return lz_api_leave_read(&f, s);
 }
 
 lz_status lz_wait_device_ops(void)

@@ -1,5 +1,6 @@
 /* handle.c - see handle.h. */
 #include "runtime/graph/handle.h"
+#include "base/unseen_error.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@ enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
 /* Slot 0 is the error tensor that is returned when there is no memory for another: it is never
  * released. */
 static lz_shared_error no_memory = {
-    1, NULL, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
+    1, NULL, false, {.status = LZ_EMEM, .message = "no memory for another tensor handle"}};
 static lz_slot chunk0[CHUNK_SLOTS] = {
     {.state = (UINT64_C(1) << 32) | 1,
      .err = &no_memory,
@@ -137,6 +138,31 @@ bool lz_slot_error(lz_slot *s, uint64_t h, lz_error *out)
     *out = e->error;
     error_release(e);
     return true;
+}
+
+bool lz_slot_error_to_report(lz_slot *s, uint64_t h, lz_error *out)
+{
+    lz_shared_error *e = error_peek(s, h);
+    bool report = e && !atomic_load(&e->looked);
+    if (report)
+        *out = e->error;
+    error_release(e);
+    return report;
+}
+
+void lz_slot_looked(const lz_error *e)
+{
+    lz_thread_state *t = lz_thread_state_self;
+    if ((t && t->api_op) || lz_error_spoken_for() || !lz_unseen_looked(e) || !t)
+        return; /* a public function inside of another reports to that */
+    for (uint32_t i = 0; i < t->pending.len; i++) {
+        uint64_t h = t->pending.data[i];
+        lz_slot *s = lz_slot_peek(h);
+        lz_shared_error *x = s && (lz_slot_flags(s, h) & LZ_SLOT_ERROR) ? error_peek(s, h) : NULL;
+        if (x && x->error.serial == e->serial)
+            atomic_store(&x->looked, true);
+        error_release(x);
+    }
 }
 
 /* Records why a value is gone; false when the handle has ended. */
@@ -413,7 +439,9 @@ lz_tensor *lz_slot_new_error(lz_thread_state *t, const lz_error *e)
     if (!se)
         return out_of_memory();
     se->error = *e;
+    atomic_store(&se->looked, false);
     atomic_store(&se->refs, 1);
+    lz_unseen_note(e);
     lz_tensor *r = new_error(t, se);
     error_release(se);
     return r;

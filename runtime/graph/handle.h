@@ -16,6 +16,7 @@
 typedef struct lz_shared_error {
     _Atomic uint32_t refs;
     struct lz_shared_error *next; /* of the spare ones */
+    atomic_bool looked;           /* the program has: no step reports it any more */
     lz_error error;               /* never written while there is a reference */
 } lz_shared_error;
 
@@ -124,6 +125,11 @@ static inline const lz_type *lz_slot_type(const lz_slot *s, uint64_t handle)
 }
 /* Copies the error of an error tensor; false: it is none, or has ended. */
 bool lz_slot_error(lz_slot *s, uint64_t handle, lz_error *out);
+/* The same of one that the program has not looked at. */
+bool lz_slot_error_to_report(lz_slot *s, uint64_t handle, lz_error *out);
+/* The program, if it is the caller, has looked at the error, whichever of the calling thread's
+ * tensors carry it. */
+void lz_slot_looked(const lz_error *e);
 /* The node, retained; NULL with the reason recorded (the tensor's own error, LZ_ESTALE,
  * LZ_EHANDLE). */
 lz_node *lz_slot_node(lz_slot *s, uint64_t handle);

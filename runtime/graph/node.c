@@ -3,6 +3,7 @@
 #include "runtime/graph/node.h"
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/handle.h"
+#include "base/unseen_error.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -329,6 +330,21 @@ lz_status lz_api_leave(const lz_api_frame *f, lz_status s)
             lz_error_recover(&t->error_before);
     }
     return s;
+}
+
+lz_status lz_api_leave_read(const lz_api_frame *f, lz_status s)
+{
+    (void)lz_api_leave(f, s);
+    if (s != LZ_OK)
+        lz_slot_looked(lz_error_get());
+    return s;
+}
+
+lz_status lz_api_leave_update(const lz_api_frame *f, lz_status s)
+{
+    if (f->outer && s != LZ_OK)
+        lz_unseen_given(lz_error_get());
+    return lz_api_leave(f, s);
 }
 
 lz_tensor *lz_api_leave_with(const lz_api_frame *f, lz_tensor *result)

@@ -168,6 +168,11 @@ lz_status lz_api_results(const lz_api_frame *f, lz_status s, lz_tensor **out, in
                          lz_node *const *nodes, const lz_site *site);
 /* Gives s back. LZ_OK: what the outermost operation recovered from is forgotten. */
 lz_status lz_api_leave(const lz_api_frame *f, lz_status s);
+/* The same of one that reads values: who is given its status knows of the error, and no step
+ * reports it again. */
+lz_status lz_api_leave_read(const lz_api_frame *f, lz_status s);
+/* The same of a function that is called for its effect, so that its status is easily ignored. */
+lz_status lz_api_leave_update(const lz_api_frame *f, lz_status s);
 /* The same of a function whose result is a tensor: an error tensor is a failure. */
 lz_tensor *lz_api_leave_with(const lz_api_frame *f, lz_tensor *result);
 /* Annotates the thread's error record with the outermost operation, and gives `s` back. */

@@ -195,6 +195,8 @@ START_TEST(error_names_op_shapes_and_place)
     ck_assert_int_eq(lz_item_i64(later), INT64_MIN);
     lz_clear_error();
     ck_assert_str_eq(lz_last_error_text(), "");
+    OK(lz_mark_step()); /* the program has looked at the error */
+    later = lz_relu(lz_matmul(a, b));
     FAILS(lz_mark_step(), LZ_ESHAPE, "lz_matmul");
     OK(lz_mark_step()); /* told once */
     ck_assert_int_eq(lz_status_of(later), LZ_ESHAPE);
@@ -380,8 +382,7 @@ START_TEST(null_is_an_error_everywhere)
     ck_assert_uint_eq(lz_dump_graph(&x, 1, NULL, text, sizeof text), 0);
     ck_assert_uint_eq(lz_graph_hash(NULL, 1, NULL, 0), 0);
     ck_assert_int_eq(lz_counter_value(NULL), 0);
-    OK(lz_mark_step_at(NULL, NULL) == LZ_ENULL ? LZ_OK
-                                               : LZ_EINTERNAL); /* the error tensors above */
+    OK(lz_mark_step_at(NULL, NULL)); /* each error tensor above has been looked at */
     OK(lz_set_device(NULL));
     OK(lz_set_graph_name(NULL));
     lz_set_log_callback(NULL, NULL);

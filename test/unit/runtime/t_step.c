@@ -423,7 +423,7 @@ START_TEST(empty_tensors_go_through)
     OK(lz_to_host(n, NULL, 0));
     ck_assert_double_eq(lz_item(lz_sum(e)), 0);
     BAD(lz_amax(e), LZ_ESHAPE, "empty");
-    OK(lz_mark_step() == LZ_ESHAPE ? LZ_OK : LZ_EINTERNAL);
+    OK(lz_mark_step()); /* the program has looked at that error */
 }
 END_TEST
 
