@@ -2,6 +2,7 @@
 #include "nn/nn_compose.h"
 #include <inttypes.h>
 #include <lazuli/functional.h>
+#include <float.h>
 #include <math.h>
 
 /* ---- shapes ---- */
@@ -78,6 +79,20 @@ static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s
     return seen ? lz_logical_and_at(seen, mask, c->site) : mask;
 }
 
+/* The lowest finite score, which those that are not seen get: a row of them must not become NaN,
+ * which its gradient would carry to all values. Scores that are as low themselves (a mask of the
+ * lowest number hides nothing in a row of its own) are made one unit in the last place higher, and
+ * keep their gradient. */
+static lz_tensor *unseen_lowest(nnc *c, lz_tensor *scores, lz_tensor *seen, double low)
+{
+    double ulp = lz_dtype_of(scores) == LZ_F64 ? 0x1p971 : 0x1p104;
+    lz_tensor *lowest = nn_number(c, scores, low);
+    lz_tensor *up = nn_add(c, scores, nn_number(c, scores, ulp));
+    lz_tensor *some = lz_ne_at(scores, nn_number(c, scores, -INFINITY), c->site);
+    scores = nn_where(c, lz_le_at(scores, lowest, c->site), up, scores);
+    return nn_where(c, lz_logical_and_at(seen, some, c->site), scores, lowest);
+}
+
 /* Whether each query sees a key; rows of queries that see none are 0, and so is their gradient.
  * scores: masked ones hold the lowest value. */
 static lz_tensor *of_seen(nnc *c, lz_tensor *scores, double low, lz_tensor *out)
@@ -99,11 +114,12 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     lz_tensor *scores = lz_matmul_at(rows, lz_transpose_at(k, -2, -1, c->site), c->site);
     scores = nn_widen(c, nn_reshape(c, scores, with_last(s->q, s->L, s->S)));
     lz_tensor *seen = visible(c, o, s, &scores);
-    /* without a mask every query sees a key; with one, a fully masked row must not become NaN,
-     * which its gradient would carry to all values */
-    double low = !o->attn_mask ? -INFINITY : lz_dtype_of(scores) == LZ_F64 ? -1e300 : -3e38;
-    if (seen)
-        scores = nn_where(c, seen, scores, nn_number(c, scores, low));
+    /* without a mask every query sees a key */
+    double low = lz_dtype_of(scores) == LZ_F64 ? -DBL_MAX : (double)-FLT_MAX;
+    if (o->attn_mask)
+        scores = unseen_lowest(c, scores, seen, low);
+    else if (seen)
+        scores = nn_where(c, seen, scores, nn_number(c, scores, -INFINITY));
     lz_tensor *w = nn_narrow(c, lz_softmax_at(scores, -1, c->site), lz_dtype_of(v));
     if (o->dropout_p > 0)
         w = lz_dropout_at(w, o->dropout_p, true, c->site);

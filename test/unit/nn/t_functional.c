@@ -2,6 +2,7 @@
  * double, gradients against central differences. */
 #include "support/graph_reads.h"
 #include "values.h"
+#include <float.h>
 
 /* ---- gradients ---- */
 
@@ -344,6 +345,54 @@ START_TEST(attention_values)
 }
 END_TEST
 
+/* Masks of the lowest finite number, which are added, and of -infinity, which hide: a row of the
+ * former sees all keys alike. Rows: all lowest; all -infinity; one lowest among -infinity; one 0
+ * among lowest. For the kernels of few keys and of many. */
+START_TEST(masks_of_the_lowest_number)
+{
+    static const struct {
+        lz_dtype of_scores, of_mask;
+        double lowest, tol;
+    } types[] = {{LZ_F32, LZ_F32, -FLT_MAX, 1e-5},
+                 {LZ_F64, LZ_F64, -DBL_MAX, 1e-12},
+                 {LZ_BF16, LZ_BF16, -0x1.fep127, 2e-2},
+                 {LZ_F32, LZ_BF16, -0x1.fep127, 1e-5},
+                 {LZ_F64, LZ_F32, -FLT_MAX, 1e-12}};
+    enum { L = 4, E = 16, KEYS = 200 };
+    static const int keys[] = {3, 40, KEYS};
+    static double q[L * E], k[KEYS * E], v[KEYS * E], m[L * KEYS], want[L * E], got[L * E];
+    for (unsigned i = 0; i < 5 * 3; i++) {
+        lz_dtype d = types[i % 5].of_scores;
+        int S = keys[i / 5];
+        for (int j = 0; j < S * E; j++)
+            k[j] = (j * 7 % 13 - 6) / 8.0, v[j] = (j * 5 % 17) / 4.0, q[j % (L * E)] = j % 3 / 2.0;
+        memset(want, 0, sizeof want);
+        for (int j = 0; j < S; j++) {
+            double low = types[i % 5].lowest;
+            m[j] = low, m[S + j] = -INFINITY;
+            m[2 * S + j] = j == S / 2 ? low : -INFINITY, m[3 * S + j] = j == 1 ? 0 : low;
+            for (int e = 0; e < E; e++)
+                want[e] += v[j * E + e] / S;
+        }
+        memcpy(want + 2 * E, v + S / 2 * E, E * sizeof *v);
+        memcpy(want + 3 * E, v + E, E * sizeof *v);
+        lz_tensor *mask = lz_to(lz_from_host(LZ_F64, LZ_SHAPE(L, S), m), types[i % 5].of_mask);
+        lz_tensor *t[3] = {lz_to(lz_from_host(LZ_F64, LZ_SHAPE(1, L, E), q), d),
+                           lz_to(lz_from_host(LZ_F64, LZ_SHAPE(1, S, E), k), d),
+                           lz_to(lz_from_host(LZ_F64, LZ_SHAPE(1, S, E), v), d)};
+        lz_tensor *y = lz_scaled_dot_product_attention(t[0], t[1], t[2], .attn_mask = mask), *g[3];
+        ck_assert_int_eq(lz_to_host(lz_to(y, LZ_F64), got, sizeof got), LZ_OK);
+        for (int j = 0; j < L * E; j++)
+            ck_assert_double_eq_tol(got[j], want[j], types[i % 5].tol * 4);
+        lz_grad(lz_sum(y), t, 3, g);
+        for (int j = 0; j < 3; j++) /* rows that see nothing give no NaN to others */
+            ck_assert(isfinite(lz_item(lz_sum(lz_to(g[j], LZ_F64)))));
+        /* the sum of the values has a gradient of 1 for each query that sees keys */
+        ck_assert_double_eq_tol(lz_item(lz_sum(lz_to(g[2], LZ_F64))), 3 * E, E * types[i % 5].tol);
+    }
+}
+END_TEST
+
 /* Invariant: attention has one square for its gradient, causal or with a mask; the weights are not
  * stored masked and unmasked. */
 START_TEST(attention_keeps_one_square)
@@ -543,6 +592,7 @@ int main(void)
     tcase_add_test(t, batch_norm_follows_its_statistics);
     tcase_add_test(t, dropout);
     tcase_add_test(t, attention_values);
+    tcase_add_test(t, masks_of_the_lowest_number);
     tcase_add_loop_test(t, attention_keeps_one_square, 0, 2);
     tcase_add_test(t, rotary_turns_pairs);
     tcase_add_test(t, cross_entropy_options);
