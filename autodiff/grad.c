@@ -386,6 +386,9 @@ lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_ten
 static lz_status accumulate(const request *q, lz_tensor **grads, const lz_site *site)
 {
     bool any = false;
+    for (size_t i = 0; i < q->n; i++)
+        if (q->reached[i])
+            LZ_TRY(lz_trace_may_set_grad(q->params[i]));
     for (size_t i = 0; i < q->n; i++) {
         if (!q->reached[i])
             continue;

@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "base/status.h"
 
-enum { LZ_CALLOUT_WORDS = 4 };
+enum { LZ_CALLOUT_WORDS = 5 };
 typedef struct lz_callout {
     lz_error_aside error;
     const char *spoken_for;

@@ -3,16 +3,16 @@
  *
  * A callback gets tensors that stand for the values inside, and gives back its results. Tensors
  * made outside may be used freely inside: they become further operands and stay as they are. What
- * is recorded inside exists only there: it is no use to assign it to a tensor of the program, to
- * read it or to step (LZ_EINVAL at the step that would need it), and handles made inside are gone
- * when the callback returns. Random operations give different numbers in every iteration.
+ * is recorded inside exists only there: reading it, stepping, lz_assign to a tensor from outside
+ * and lz_backward for one are LZ_EINVAL, and change nothing; handles made inside are gone when the
+ * callback returns. Random operations give different numbers in every iteration.
  *
  * Errors of all: LZ_ENULL; LZ_ESHAPE, LZ_EDTYPE when results do not have the types they must have;
  * LZ_EINVAL (counts, operands of two devices); the error of an error tensor given or made inside;
  * LZ_EMEM. On failure every out[k] is an error tensor. Handles given back belong to the innermost
  * scope of the caller.
  * Source: StableHLO's while, if and case; JAX's lax.while_loop, fori_loop, scan, cond, switch.
- * Implemented in: runtime/region/control_flow.c. */
+ * Implemented in: runtime/region/control_flow.c, runtime/region/checkpoint.c. */
 #ifndef LAZULI_CONTROL_H
 #define LAZULI_CONTROL_H
 #include <lazuli/tensor.h>
@@ -58,7 +58,7 @@ LZ_API lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int
 
 /* nout results of fn on nin operands; their gradient computes fn again instead of storing
  * intermediate values (rematerialisation, torch.utils.checkpoint). fn is compiled apart from what
- * is around it. */
+ * is around it. It is called once; what it assigns to tensors from outside is assigned once. */
 LZ_API lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout,
                                   void *user, lz_tensor **out, const lz_site *site);
 

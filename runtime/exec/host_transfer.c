@@ -7,6 +7,7 @@
 #include "base/unseen_error.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/sync.h"
+#include "runtime/graph/recording.h"
 #include "runtime/graph/trace_builder.h"
 #include <inttypes.h>
 #include <math.h>
@@ -326,12 +327,15 @@ static lz_status assign_held(lz_thread_state *t, uint64_t dst, lz_tensor *value,
     lz_node *n = lz_trace_node_of(value);
     if (!n)
         return lz_error_get()->status;
+    bool inside = false;
     lz_status st = check_assigned(lz_node_type(n), lz_slot_type(s, dst));
     if (st == LZ_OK)
+        st = lz_recording_assign(t, s, dst, n, site, &inside);
+    if (st == LZ_OK && !inside)
         st = lz_slot_keep_old(t, s, dst);
-    if (st == LZ_OK)
+    if (st == LZ_OK && !inside)
         st = lz_slot_queue(t, s, dst);
-    if (st != LZ_OK) {
+    if (st != LZ_OK || inside) {
         lz_node_release(n);
         return st;
     }

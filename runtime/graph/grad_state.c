@@ -1,6 +1,6 @@
 /* grad_state.c - gradient state of a handle: its mark (lz_requires_grad), the gradient it owns, and
  * the list of marked handles. See node.h. Threads: thread-safe. */
-#include "runtime/graph/handle.h"
+#include "runtime/graph/recording.h"
 #include <stdio.h>
 
 static lz_mutex lock = LZ_MUTEX_INIT("grad_state");
@@ -79,6 +79,13 @@ lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g)
     }
     lz_slot_let_go(h);
     return s;
+}
+
+lz_status lz_trace_may_set_grad(const lz_tensor *t)
+{
+    const lz_thread_state *self = lz_thread_state_self;
+    lz_slot *s = self && self->recording ? lz_slot_get(t) : NULL;
+    return s ? lz_recording_may_keep_grad(self, s, lz_handle_bits(t)) : LZ_OK;
 }
 
 const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n)

@@ -1,6 +1,7 @@
 /* handle.c - see handle.h. */
 #include "runtime/graph/handle.h"
 #include "base/unseen_error.h"
+#include "runtime/graph/recording.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -214,6 +215,12 @@ lz_node *lz_slot_node(lz_slot *s, uint64_t h)
 lz_node *lz_trace_node_of(const lz_tensor *t)
 {
     lz_slot *s = lz_slot_get(t);
+    const lz_thread_state *self = lz_thread_state_self;
+    if (__builtin_expect(s && self && self->recording, 0)) {
+        lz_node *n = lz_recording_read(self, s, lz_handle_bits(t));
+        if (n)
+            return n;
+    }
     return s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
 }
 
@@ -233,6 +240,7 @@ static lz_slot *new_slot(lz_thread_state *t, lz_node *n, const lz_site *site)
     atomic_store_explicit(&s->type, n ? lz_node_type(n) : NULL, memory_order_release);
     atomic_store_explicit(&s->site, site, memory_order_release);
     atomic_store_explicit(&s->err, NULL, memory_order_release);
+    atomic_store_explicit(&s->made, t->id_next, memory_order_relaxed);
     atomic_store_explicit(&s->flags, gen, memory_order_release);
     atomic_store_explicit(&s->owner, gen, memory_order_relaxed);
     atomic_store_explicit(&s->node, n, memory_order_release);

@@ -50,6 +50,9 @@ typedef struct lz_slot {
     /* generation << 32 | serial of the thread whose pending list it is in: the last that wrote it
      */
     _Atomic uint64_t owner;
+    /* id that the next node of the thread that made it was to have: inside which bodies it was made
+     */
+    _Atomic uint64_t made;
     void *link; /* in a pool */
     uint32_t index;
     _Atomic uint32_t op; /* lz_op of a dropped value, for messages */

@@ -213,6 +213,9 @@ size_t lz_trace_marked(lz_tensor **out, size_t n);
  * before; g NULL forgets it. Released with t. */
 lz_tensor *lz_trace_grad(const lz_tensor *t);
 lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g);
+/* LZ_EINVAL where the thread records a body that t is from outside of and that cannot keep a
+ * gradient for it. */
+lz_status lz_trace_may_set_grad(const lz_tensor *t);
 /* Where t got its present value, for messages: "assigned at x.c:3"; "" when it was never assigned.
  * Copies into buf. */
 const char *lz_trace_describe(const lz_tensor *t, char *buf, size_t n);

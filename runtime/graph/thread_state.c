@@ -177,9 +177,11 @@ static void take_aside(void *aside[LZ_CALLOUT_WORDS])
     aside[1] = (void *)(uintptr_t)t->api_site;
     aside[2] = t->api_caller;
     aside[3] = t->loop;
+    aside[4] = t->recording;
     t->api_op = NULL;
     t->api_site = NULL;
     t->loop = NULL;
+    t->recording = NULL;
 }
 
 static void give_back(void *const aside[LZ_CALLOUT_WORDS])
@@ -191,6 +193,7 @@ static void give_back(void *const aside[LZ_CALLOUT_WORDS])
     t->api_site = aside[1];
     t->api_caller = aside[2];
     t->loop = aside[3];
+    t->recording = aside[4];
 }
 
 static void make_key(void)

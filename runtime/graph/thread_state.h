@@ -12,6 +12,7 @@
 struct lz_dev;
 struct lz_loop_frame; /* runtime/region/region_trace.h */
 struct lz_node;
+struct lz_recording; /* runtime/graph/recording.h */
 struct lz_slot;
 
 /* Free list of objects of one size: the thread's own, refilled from and spilled to a shared one. */
@@ -69,6 +70,7 @@ typedef struct lz_thread_state {
     uint64_t copied_in;                /* bytes of host data since the last step or flush */
     /* innermost loop whose body is being recorded; NULL: none */
     struct lz_loop_frame *loop;
+    struct lz_recording *recording; /* innermost body that is being recorded; NULL: none */
     bool dying;
     /* read by other threads */
     /* op nodes with operands, made minus freed or cut here */

@@ -1,4 +1,4 @@
-/* control_flow.c - structured control flow: while, fori, scan, cond, switch, checkpoint.
+/* control_flow.c - structured control flow: while, fori, scan, cond, switch.
  * include/lazuli/control.h; the regions are traced by runtime/region/region_trace.h. */
 #include "ir/attr.h"
 #include "runtime/region/callback.h"
@@ -592,31 +592,4 @@ lz_status lz_switch_at(lz_tensor *index, lz_body_fn *const *branches, int n, lz_
     LZ_PUBLIC_AT(LZ_EFORK);
     choice x = {branches, n, nin, nout, user, NULL};
     return choose("lz_switch", index, &x, in, false, out, site);
-}
-
-/* A branch that is always taken, hidden from the compiler by an optimization barrier: its gradient
- * runs the branch again, and no pass can merge that with the first run. */
-lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin, int nout, void *user,
-                           lz_tensor **out, const lz_site *site)
-{
-    LZ_PUBLIC_AT(LZ_EFORK);
-    static const lz_shape scalar;
-    lz_body_fn *const both[2] = {fn, fn};
-    choice x = {both, 2, nin, nout, user, NULL};
-    const unsigned char yes = 1;
-    lz_tracer c;
-    lz_tracer_begin(&c, "lz_checkpoint", site);
-    const lz_type *t = c.thr ? lz_type_get(LZ_BOOL, &scalar) : NULL;
-    lz_dev *dev = t ? lz_tracer_dev(&c, NULL) : NULL;
-    for (int i = 0; dev && in && i < nin; i++) { /* the device of the operands */
-        lz_node *n = in[i] ? lz_trace_node_of(in[i]) : NULL;
-        if (n && !lz_node_is_host(n))
-            dev = n->dev;
-        lz_node_release(n);
-    }
-    lz_node *p =
-        dev ? lz_tracer_own(&c, lz_node_new_host(LZ_NODE_CONST, t, &yes, dev, site)) : NULL;
-    p = p ? lz_tracer_op(&c, LZ_OP_OPTIMIZATION_BARRIER, NULL, &p, 1) : NULL;
-    lz_tensor *pred = lz_tracer_end(&c, p);
-    return choose("lz_checkpoint", pred, &x, in, true, out, site);
 }

@@ -23,7 +23,7 @@ lz_status lz_body_begin(lz_body *b, lz_dev *dev)
     if (!b->thr)
         return lz_error_get()->status;
     LZ_TRY(lz_scope_begin());
-    b->first_id = b->thr->id_next;
+    lz_recording_begin(&b->rec, b->thr);
     b->thr->locked++;
     return LZ_OK;
 }
@@ -58,6 +58,7 @@ void lz_body_end(lz_body *b)
     if (b->looping)
         b->thr->loop = b->loop.outer;
     b->looping = false;
+    lz_recording_end(&b->rec, b->thr);
     b->thr->locked--;
     LZ_QUIETLY {
         (void)lz_scope_end();
@@ -72,6 +73,7 @@ void lz_body_free(lz_body *b)
         lz_node_release(b->captured.data[i]);
     lz_vec_free(&b->placeholders);
     lz_vec_free(&b->captured);
+    lz_recording_free(&b->rec);
 }
 
 /* Within a walk the function is a gradient rule's, which may run under the step lock; the program's
@@ -113,7 +115,7 @@ typedef struct walk {
 /* Traced by this thread since the body began. */
 static bool is_new(const lz_body *b, const lz_node *n)
 {
-    return n->id >= b->first_id && n->id < b->thr->id_next;
+    return n->id >= b->rec.first_id && n->id < b->thr->id_next;
 }
 
 static lz_status enter(walk *w, lz_node *n)

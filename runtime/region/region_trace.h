@@ -8,6 +8,7 @@
 #ifndef LZ_RUNTIME_REGION_REGION_TRACE_H
 #define LZ_RUNTIME_REGION_REGION_TRACE_H
 #include "ir/counted.h"
+#include "runtime/graph/recording.h"
 #include "runtime/graph/trace_builder.h"
 
 /* A loop whose body is being recorded: the seeds of random operations depend on its index. */
@@ -21,7 +22,7 @@ typedef struct lz_loop_frame {
 typedef struct lz_body {
     lz_thread_state *thr;
     lz_dev *dev;
-    uint64_t first_id;              /* nodes traced since then have this id or a larger one */
+    lz_recording rec;
     LZ_VEC(lz_node *) placeholders; /* owned */
     LZ_VEC(lz_node *) captured;     /* owned: captured values, in the order of their first use */
     lz_loop_frame loop;

@@ -1,0 +1,106 @@
+/* recording.c - see recording.h. */
+#include "runtime/graph/recording.h"
+
+void lz_recording_begin(lz_recording *r, lz_thread_state *t)
+{
+    *r = (lz_recording){.outer = t->recording, .op = t->api_op, .site = t->api_site};
+    /* a number that is nobody's: a handle made just before has that of the next node */
+    r->first_id = ++t->id_next;
+    t->recording = r;
+}
+
+void lz_recording_end(lz_recording *r, lz_thread_state *t)
+{
+    t->recording = r->outer;
+}
+
+void lz_recording_free(lz_recording *r)
+{
+    for (uint32_t i = 0; i < r->bound.len; i++) {
+        lz_node_release(r->bound.data[i].now);
+        lz_slot_let_go(r->bound.data[i].handle);
+    }
+    lz_vec_free(&r->bound);
+}
+
+/* Whether the thread made the handle since the body began. */
+static bool is_local(const lz_recording *r, const lz_thread_state *t, const lz_slot *s)
+{
+    uint64_t made = atomic_load_explicit(&((lz_slot *)s)->made, memory_order_relaxed);
+    return made >= r->first_id && made <= t->id_next;
+}
+
+static lz_bound_handle *find(const lz_recording *r, uint64_t h)
+{
+    for (uint32_t i = 0; i < r->bound.len; i++)
+        if (r->bound.data[i].handle == h)
+            return &r->bound.data[i];
+    return NULL;
+}
+
+lz_node *lz_recording_read(const lz_thread_state *t, const lz_slot *s, uint64_t h)
+{
+    for (const lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer) {
+        lz_bound_handle *b = r->bound.len ? find(r, h) : NULL;
+        if (b) {
+            lz_node_retain(b->now);
+            return b->now;
+        }
+    }
+    return NULL;
+}
+
+static lz_status refuse(const lz_recording *r, lz_slot *s, uint64_t h, const char *why)
+{
+    char text[128];
+    const lz_site *made = atomic_load_explicit(&s->site, memory_order_acquire), *at = r->site;
+    const lz_type *type = lz_slot_type(s, h);
+    bool again = (lz_slot_flags(s, h) & LZ_SLOT_WAS_ASSIGNED) != 0;
+    return LZ_FAIL(LZ_EINVAL,
+                   "the tensor (%s, %s at %s:%d) is from outside of the body that %s at %s:%d "
+                   "records%s",
+                   type ? lz_type_short(type, text, sizeof text) : "?", again ? "assigned" : "made",
+                   made && made->file ? made->file : "?", made ? made->line : 0,
+                   r->op ? r->op : "the library", at && at->file ? at->file : "?",
+                   at ? at->line : 0, why);
+}
+
+lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint64_t h)
+{
+    const lz_recording *r = t->recording;
+    return !r || is_local(r, t, s)
+               ? LZ_OK
+               : refuse(r, s, h, ", so it cannot keep a gradient from inside: use lz_grad");
+}
+
+/* The bodies around the innermost one assign it, too, when that is recorded. */
+static lz_status may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h)
+{
+    for (const lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer)
+        if (r->rule == LZ_ASSIGN_REFUSED)
+            return refuse(r, s, h,
+                          ", which may run any number of times: give the value back as a result");
+    return LZ_OK;
+}
+
+lz_status lz_recording_assign(const lz_thread_state *t, lz_slot *s, uint64_t h, lz_node *n,
+                              const lz_site *site, bool *done)
+{
+    lz_recording *r = t->recording;
+    *done = r && !is_local(r, t, s);
+    if (!*done)
+        return LZ_OK;
+    LZ_TRY(may_assign(t, s, h));
+    lz_bound_handle *b = find(r, h);
+    if (!b) {
+        LZ_TRY(lz_vec_reserve(&r->bound, (uint64_t)r->bound.len + 1));
+        LZ_TRY(lz_slot_retain(h));
+        b = &r->bound.data[r->bound.len++];
+        *b = (lz_bound_handle){.handle = h};
+    }
+    lz_node_retain(n);
+    lz_node_release(b->now);
+    b->now = n;
+    b->site = site;
+    return LZ_OK;
+}
