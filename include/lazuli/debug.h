@@ -1,7 +1,8 @@
 /* debug.h - introspection: metrics, counters, dumps of graphs, name scopes.
  * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the
  * NUL.
- * Implemented in: runtime/debug/metrics.c, runtime/debug/graph_dump.c, runtime/graph/scope.c. */
+ * Implemented in: runtime/debug/metrics.c, runtime/debug/graph_dump.c,
+ *   runtime/exec/tensor_text.c, runtime/graph/scope.c. */
 #ifndef LAZULI_DEBUG_H
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>
@@ -36,6 +37,17 @@ LZ_API size_t lz_dump_graph(lz_tensor *const *tensors, size_t count, const char 
 /* 32 hexadecimal digits at most: what the graph would be found by in the caches, without donation.
  * Equal in every process; names and call sites are not in it. Errors as above. */
 LZ_API size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t n);
+/* t as text: its elements in NumPy's layout (the shortest digits that give an element back, at most
+ * 8 after the point; of more than 1,000 elements three at each edge), dtype, shape and device. A
+ * pending tensor is computed, as lz_to_host does, and the text says so; of an error tensor, a value
+ * that a step dropped or that was donated, and NULL it says what is wrong, and so does the last
+ * error. 0 only with LZ_EMEM. */
+LZ_API size_t lz_to_string_at(lz_tensor *t, char *buf, size_t n, const lz_site *site);
+#define lz_to_string(t, buf, n) lz_to_string_at((t), (buf), (n), LZ_SITE)
+/* Writes the text of lz_to_string and a newline to stdout. The status of what it had to say: LZ_OK,
+ * t's own error, LZ_ESTALE, LZ_EHANDLE, LZ_ENULL, LZ_EMEM, or whatever computing it gives. */
+LZ_API lz_status lz_print_at(lz_tensor *t, const lz_site *site);
+#define lz_print(t) lz_print_at((t), LZ_SITE)
 /* Names the operations that the calling thread records from now on; scopes nest as outer/inner. The
  * name appears in dumps, never in hashes. LZ_ENULL, LZ_EMEM. */
 LZ_API lz_status lz_name_scope_begin(const char *name);

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Never in memory: for gdb, which prints *t only of a type that is complete. */
+struct lz_tensor {};
+
 enum { CHUNK_SLOTS = 1 << LZ_SLOT_CHUNK_BITS };
 
 /* Slot 0 is the error tensor that is returned when there is no memory for another: it is never

@@ -62,6 +62,8 @@ break lz_llvm_compile
 run
 echo [print]\n
 print y
+echo [print star]\n
+print *y
 echo [node]\n
 lznode y
 echo [stale]\n
@@ -85,6 +87,7 @@ if ! timeout 2000 gdb -batch -x "$tmp/live.gdb" "$tmp/p" >"$tmp/live" 2>&1 && gr
 fi
 section() { sed -n "/^\[$1\]/,/^\[/p" "$tmp/$2" | grep -v '^\[' >"$tmp/$2.$1"; echo "$tmp/$2.$1"; }
 t print "$(section print live)" '\$1 = 0x[0-9a-f]+ #[0-9]+ select f32\[2,3\] at .*p.c:13'
+t 'print star' "$(section 'print star' live)" '\$2 = #[0-9]+ select f32\[2,3\] at .*p.c:13'
 t node "$(section node live)" '#[0-9]+ select f32\[2,3\].*handle  index [0-9]+, generation [0-9]+, 2 references.*device  CPU:0.*opnd 2  #[0-9]+ add f32\[2,3\] at'
 t stale "$(section stale live)" '^stale handle: generation'
 t error "$(section error live)" '^error tensor: LZ_ESHAPE: f32\[2,3\] times f32\[2,3\]'

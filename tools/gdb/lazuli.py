@@ -8,7 +8,7 @@
 lzfunc and lzkernel call the library's own printers in the process. Where nothing can be called, as in a core file, they print
 what the structs say: instructions with their types, loops and buffers. lznode only reads memory, so it works everywhere.
 (gdb 13 cannot call functions on processors with AMX: "Couldn't write extended state status". Through gdbserver it can.)
-Values of type lz_tensor *, lz_node *, lz_type * and lz_shape are printed as text by `print` and in backtraces.
+Values of type lz_tensor *, lz_tensor (print *x), lz_node *, lz_type * and lz_shape are printed as text by `print` and in backtraces.
 The library needs its debug information, which `make` leaves in.
 """
 import gdb
@@ -270,6 +270,8 @@ def lookup(v):
     t = v.type.strip_typedefs()
     if t.code == gdb.TYPE_CODE_STRUCT and t.unqualified().name == 'lz_shape':
         return Text(v, dims)
+    if t.code == gdb.TYPE_CODE_STRUCT and t.unqualified().name == 'lz_tensor' and v.address is not None:
+        return Text(v, lambda v: handle_text(int(v.address) & 0xffffffffffffffff))  # print *x: the address is the handle
     if t.code == gdb.TYPE_CODE_PTR:
         name = t.target().strip_typedefs().unqualified().name
         if name in POINTERS and int(v):
