@@ -79,6 +79,13 @@ static lz_tensor *mixed(const update *u, lz_tensor *old, lz_tensor *value, doubl
     return plus(u, scaled(u, value, 1 - decay), scaled(u, old, decay));
 }
 
+/* decay * old + (1 - decay) * g^2. The square of a large gradient would be infinite by itself. */
+static lz_tensor *mixed_square(const update *u, lz_tensor *old, lz_tensor *g, double decay)
+{
+    lz_tensor *part = lz_mul_at(scaled(u, g, 1 - decay), g, u->site);
+    return plus(u, part, scaled(u, old, decay));
+}
+
 /* The gradient with L2 weight decay added. */
 static lz_tensor *penalised(const update *u)
 {
@@ -178,7 +185,7 @@ static lz_status adam(const update *u)
     TRY(begin_state(u, 1, 0));
     lz_tensor *base = c->decoupled ? decayed(u) : u->p, *g = c->decoupled ? u->g : penalised(u);
     lz_tensor *m = mixed(u, state(u, 0), g, c->beta1);
-    lz_tensor *v = mixed(u, state(u, 1), square(u, g), c->beta2), *largest = v;
+    lz_tensor *v = mixed_square(u, state(u, 1), g, c->beta2), *largest = v;
     if (c->amsgrad) {
         TRY(begin_state(u, 2, 0));
         largest = lz_maximum_at(state(u, 2), v, u->site);
@@ -199,7 +206,7 @@ static lz_status rmsprop(const update *u)
     const lz_rmsprop_options *c = &u->o->rmsprop;
     lz_tensor *g = penalised(u);
     TRY(begin_state(u, 0, 0));
-    lz_tensor *v = mixed(u, state(u, 0), square(u, g), c->alpha), *var = v;
+    lz_tensor *v = mixed_square(u, state(u, 0), g, c->alpha), *var = v;
     TRY(set_state(u, 0, v));
     if (c->centered) {
         TRY(begin_state(u, 2, 0));

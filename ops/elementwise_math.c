@@ -64,14 +64,31 @@ lz_node *lz_ew_isnan(lz_tracer *c, lz_node *x)
     return IS_NAN(x);
 }
 
+/* log(x) / log(base), v being 1 / log(base): exact at the powers of the base, as C's functions are.
+ * Floats of up to 32 bits in f64, rounded once; in f64 the result next to a whole number is that
+ * number where x is the power, and keeps its derivative. */
+static lz_node *log_to_base(lz_tracer *c, lz_node *x, double base, double v)
+{
+    lz_dtype d = lz_tracer_dtype(x);
+    if (lz_dtype_is_complex(d))
+        return scaled(c, LOG(x), v);
+    lz_node *w = TO(x, LZ_F64), *y = MUL(LOG(w), K(w, v));
+    if (d != LZ_F64)
+        return TO(y, d);
+    lz_node *k = lz_tracer_detached(c, FLOOR(ADD(y, K(y, 0.5))));
+    lz_node *power = EQ(w, lz_tracer_detached(c, POW(K(y, base), k)));
+    lz_node *whole = ADD(y, lz_tracer_detached(c, SUB(k, y)));
+    return SEL(AND(power, FINITE(y)), whole, y);
+}
+
 lz_node *lz_ew_log2(lz_tracer *c, lz_node *x)
 {
-    return scaled(c, LOG(x), M_LOG2E);
+    return log_to_base(c, x, 2, M_LOG2E);
 }
 
 lz_node *lz_ew_log10(lz_tracer *c, lz_node *x)
 {
-    return scaled(c, LOG(x), M_LOG10E);
+    return log_to_base(c, x, 10, M_LOG10E);
 }
 
 lz_node *lz_ew_reciprocal(lz_tracer *c, lz_node *x)
@@ -213,9 +230,28 @@ lz_node *lz_ew_hypot(lz_tracer *c, lz_node *a, lz_node *b)
     return SEL(OR(lz_ew_isinf(c, a), lz_ew_isinf(c, b)), K(a, INFINITY), h);
 }
 
+/* Where 2^b is no number, the result may be one. Floats of up to 32 bits in f64, whose exponents
+ * suffice; f64 in three factors, of which only the last one can round: those before it leave a
+ * denormal result 53 bits. */
 lz_node *lz_ew_ldexp(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    return MUL(a, lz_ew_exp2(c, b));
+    enum { UP = 1023, DOWN = -1022 + 53, LEAST = -1022, MOST = 2200, MOST_OF_32 = 600 };
+    lz_dtype d = lz_tracer_dtype(a);
+    if (lz_dtype_is_complex(d))
+        return MUL(a, lz_ew_exp2(c, b));
+    double most = d == LZ_F64 ? MOST : MOST_OF_32;
+    lz_node *y = TO(a, LZ_F64), *n = TO(b, LZ_F64);
+    lz_node *some = FINITE(n);
+    n = SEL(some, MAX(MIN(n, K(n, most)), K(n, -most)), n);
+    for (int i = 0; i < 2 && d == LZ_F64; i++) {
+        lz_node *up = GT(n, K(n, UP)), *down = LT(n, K(n, LEAST));
+        lz_node *zero = K(n, 0), *one = K(n, 1);
+        y = MUL(y, SEL(up, K(n, 0x1p1023), SEL(down, K(n, 0x1p-969), one)));
+        n = SUB(n, SEL(up, K(n, UP), SEL(down, K(n, DOWN), zero)));
+    }
+    if (d == LZ_F64) /* 0 or infinite already */
+        n = SEL(some, MAX(MIN(n, K(n, UP)), K(n, LEAST)), n);
+    return TO(MUL(y, POW(K(n, 2), n)), d);
 }
 
 /* max + log(1 + base^(min - max)) / log(base), the logarithm given. One comparison says which is

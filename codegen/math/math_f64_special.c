@@ -187,7 +187,7 @@ Val m64_lgamma(em *e, const Val *a)
         m, FSUB(value(e, dd_log(e, single(e, SEL(usual, one, bounded(e, m, 1, DBL_MAX))))), one));
     r = SEL(FCMP(OGE, m, most), big, r);
     r = SEL(OR(whole, FCMP(OEQ, m, inf)), inf, r);
-    return SEL(FCMP(UNO, x, x), x, r);
+    return SEL(FCMP(UNO, x, x), x, FADD(r, c(e, 0))); /* +0 at the roots */
 }
 
 /* log(y) - 1 / 2y - .. from FROM on, less 1/y + 1/(y + 1) + ..; y > 0, or some number */
@@ -225,7 +225,7 @@ Val m64_digamma(em *e, const Val *a)
     Val big = bounded(e, x, 1, DBL_MAX);
     r = SEL(FCMP(OGE, x, most), value(e, dd_log(e, single(e, big))), r);
     r = SEL(small, FDIV(c(e, -1), x), r);
-    r = SEL(AND(negative, is_integral(e, x)), c(e, NAN), r);
+    r = SEL(AND(FCMP(OLT, x, zero), is_integral(e, x)), c(e, NAN), r); /* not at 0 */
     return SEL(FCMP(UEQ, x, c(e, INFINITY)), x, r);
 }
 

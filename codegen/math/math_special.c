@@ -308,6 +308,7 @@ Val lz_lgamma_f32(em *e, Val x)
     Val mirror = FSUB(d_log(e, FDIV(num(w, M_PI), FMUL(a, magnitude(e, s)))), y);
     mirror = SEL(FCMP(OEQ, s, num(w, 0)), num(w, INFINITY), mirror);
     y = SEL(FCMP(OLT, w, num(w, 0)), mirror, y);
+    y = FADD(y, num(w, 0)); /* +0 at the roots */
     return narrow(e, SEL(FCMP(OEQ, a, num(w, INFINITY)), a, y));
 }
 
@@ -327,6 +328,7 @@ static Val d_digamma(em *e, Val w)
     circle(e, w, &s, &c);
     Val mirror = FSUB(v, FDIV(FMUL(num(w, M_PI), c), s));
     mirror = SEL(FCMP(OEQ, s, zero), num(w, NAN), mirror);
+    mirror = SEL(FCMP(OEQ, w, zero), FDIV(num(w, -1), w), mirror); /* the pole's sides at +-0 */
     return SEL(neg, mirror, v);
 }
 

@@ -29,6 +29,8 @@ long double lz_sf_digamma(long double x)
 {
     long double sum = 0;
     if (x <= 0) {
+        if (x == 0) /* the pole's sides */
+            return signbit(x) ? INFINITY : -INFINITY;
         if (integral(x))
             return NAN;
         long double r = x - roundl(x);

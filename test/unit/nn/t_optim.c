@@ -527,6 +527,31 @@ START_TEST(schedules)
 }
 END_TEST
 
+/* Gradients whose squares are infinite by themselves: a first step of Adam is the learning rate,
+ * one of RMSprop lr / sqrt(1 - alpha). */
+START_TEST(large_gradients)
+{
+    static const double at[] = {1e15, 1e18, 1e19, 1e20};
+    for (int i = 0; i < 4 * 3; i++) {
+        lz_params ps = {0};
+        lz_scope_begin();
+        lz_tensor *w = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(1)));
+        lz_params_add(&ps, "w", w);
+        lz_optim *o = i % 3 == 0   ? lz_adam(&ps, .lr = 0.01)
+                      : i % 3 == 1 ? lz_adamw(&ps, .lr = 0.01, .weight_decay = 0)
+                                   : lz_rmsprop(&ps, .lr = 0.01, .alpha = 0.99);
+        lz_backward(lz_sum(lz_mul_scalar(w, at[i / 3])));
+        ck_assert_int_eq(lz_optim_step(o), LZ_OK);
+        ck_assert_int_eq(lz_mark_step(), LZ_OK);
+        ck_assert_double_eq_tol(lz_item(w), i % 3 == 2 ? 0.9 : 0.99, 1e-5);
+        lz_scope_end();
+        lz_optim_free(o);
+        lz_params_free(&ps);
+        lz_release(w);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("optim");
@@ -541,6 +566,7 @@ int main(void)
     tcase_add_test(t, clipping_by_value);
     tcase_add_test(t, gradients_accumulate_over_steps);
     tcase_add_test(t, averages_follow_the_parameters);
+    tcase_add_test(t, large_gradients);
     tcase_add_test(t, schedules);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
