@@ -81,7 +81,7 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
     c->epoch = lz_node_new_epoch();
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
         c->donate.len = 0;
-    c->ndonated = 0;
+    c->ndonated = c->ngiven = 0;
     for (uint32_t r = 0; r < nroots; r++)
         LZ_TRY(walk_root(c, roots[r]));
     LZ_TRY(lz_vec_reserve(&c->roots, nroots));
@@ -90,9 +90,12 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
         c->notes.data[roots[r]->index].root = true;
     }
     LZ_TRY(lz_vec_reserve(&c->donate, c->leaves.len));
-    c->donate.len = c->leaves.len;
-    if (c->leaves.len)
+    LZ_TRY(lz_vec_reserve(&c->given, c->leaves.len));
+    c->donate.len = c->given.len = c->leaves.len;
+    if (c->leaves.len) {
         memset(c->donate.data, 0, c->leaves.len * sizeof c->donate.data[0]);
+        memset(c->given.data, 0, c->leaves.len * sizeof c->given.data[0]);
+    }
     return LZ_OK;
 }
 
@@ -113,6 +116,17 @@ static void mark_held(lz_capture *c)
     }
 }
 
+/* Whether this run may give the node's memory away: no other handle has the value, and no equal
+ * value that was computed together with it has the buffer. What the program may take over does not
+ * depend on it: the first steps of a program often differ in just this, and one program serves
+ * them all. */
+static bool is_alone(lz_node *n, const lz_device_buffer *b)
+{
+    return lz_node_refs(n) - lz_node_uses(n) == 2 &&
+           (!(atomic_load(&n->flags) & LZ_NODE_TWIN) ||
+            __atomic_load_n(&b->refs, __ATOMIC_ACQUIRE) == 1);
+}
+
 void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
 {
     bool marked = false;
@@ -125,7 +139,7 @@ void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
             continue;
         lz_capture_note *note = &c->notes.data[l->index];
         uint32_t uses = lz_node_uses(l);
-        if (note->leaf == UINT32_MAX || lz_node_refs(l) - uses != 2 || uses != note->edges)
+        if (note->leaf == UINT32_MAX || lz_node_refs(l) - uses < 2 || uses != note->edges)
             continue;
         if (!marked)
             mark_held(c);
@@ -133,6 +147,8 @@ void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
         if (note->held || c->donate.data[note->leaf])
             continue;
         c->donate.data[note->leaf] = true;
+        c->given.data[note->leaf] = is_alone(l, b);
+        c->ngiven += c->given.data[note->leaf];
         c->ndonated++;
     }
 }
@@ -253,6 +269,7 @@ void lz_capture_free(lz_capture *c)
     lz_vec_free(&c->leaves);
     lz_vec_free(&c->roots);
     lz_vec_free(&c->donate);
+    lz_vec_free(&c->given);
     lz_vec_free(&c->key);
     lz_vec_free(&c->stack);
     lz_vec_free(&c->in);

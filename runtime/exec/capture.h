@@ -27,8 +27,9 @@ typedef struct lz_capture {
     LZ_VEC(lz_capture_note) notes;
     LZ_VEC(lz_node *) leaves; /* parameters, by first visit */
     LZ_VEC(lz_node *) roots;
-    LZ_VEC(bool) donate; /* per leaf */
-    uint32_t ndonated;
+    LZ_VEC(bool) donate; /* per leaf: the program may take over its memory; */
+    LZ_VEC(bool) given;  /* this run gives it; else it is copied */
+    uint32_t ndonated, ngiven;
     LZ_VEC(uint32_t) key; /* equal exactly for equal programs of this process */
     lz_hash hash;         /* of key */
     LZ_VEC(lz_capture_frame) stack;

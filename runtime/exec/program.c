@@ -238,7 +238,7 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
         int64_t ns = lz_now_ns() - t0;
         lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
         note("compile program", "compile", p, t0, ns);
-        lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ndonated);
+        lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ngiven);
         store(p, key, cache);
     }
     lz_exec_info info;

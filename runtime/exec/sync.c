@@ -87,14 +87,14 @@ static void drop_inputs(lz_capture *c)
 static void drop_donated(lz_capture *c)
 {
     for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
-        if (c->donate.data[i])
+        if (c->given.data[i])
             lz_device_buffer_release(c->in.data[i]);
 }
 
 static void retake_donated(lz_capture *c)
 {
     for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
-        if (c->donate.data[i])
+        if (c->given.data[i])
             lz_device_buffer_retain(c->in.data[i]);
 }
 
@@ -104,7 +104,7 @@ static void attach(lz_capture *c, const lz_program *p)
         lz_node *n = c->roots.data[r];
         lz_device_buffer *b = c->out.data[p->root_result[r]];
         if (p->shared[r])
-            atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
+            atomic_fetch_or(&n->flags, LZ_NODE_TWIN);
         lz_device_buffer_retain(b);
         atomic_store_explicit(&n->buf, b, memory_order_release);
     }
@@ -113,8 +113,10 @@ static void attach(lz_capture *c, const lz_program *p)
     /* A result that is a parameter shares its buffer. */
     for (uint32_t r = 0; r < c->roots.len; r++)
         for (uint32_t i = 0; p->shared[r] && i < c->leaves.len; i++)
-            if (lz_node_buf(c->leaves.data[i]) == lz_node_buf(c->roots.data[r]))
+            if (lz_node_buf(c->leaves.data[i]) == lz_node_buf(c->roots.data[r])) {
                 atomic_fetch_or(&c->leaves.data[i]->flags, LZ_NODE_SHARED);
+                atomic_fetch_or(&c->roots.data[r]->flags, LZ_NODE_SHARED);
+            }
 }
 
 /* *done: a reference owned by the caller. */
@@ -125,7 +127,7 @@ static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, 
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
         drop_donated(c);
-        s = d->be->execute(p->exec, d->ordinal, c->in.data, c->donate.data, awaited, c->out.data,
+        s = d->be->execute(p->exec, d->ordinal, c->in.data, c->given.data, awaited, c->out.data,
                            done);
         retake_donated(c);
         if (s == LZ_OK) {

@@ -26,7 +26,8 @@ typedef enum lz_node_kind {
 enum {
     LZ_NODE_NOGRAD = 1, /* gradients do not flow to the operands (lz_detach) */
     LZ_NODE_CUT = 4,    /* the operands are forgotten: gradients cannot go further back */
-    LZ_NODE_SHARED = 8  /* the buffer is shared with somebody outside the graph: never donated */
+    LZ_NODE_SHARED = 8, /* the buffer is shared with somebody outside the graph: never donated */
+    LZ_NODE_TWIN = 16   /* or with nodes that were computed to equal values: not while they live */
 };
 enum { LZ_NODE_INLINE = 6, LZ_NODE_IMM = 16 };
 

@@ -138,6 +138,7 @@ static lz_status note_leaves(trace *t)
         l->donate = k < f->nin && f->donate && f->donate[k];
         t->cap.donate.data[i] = l->donate;
         t->cap.ndonated += l->donate;
+        t->cap.ngiven += l->donate;
     }
     return LZ_OK;
 }

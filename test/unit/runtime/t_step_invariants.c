@@ -67,6 +67,47 @@ START_TEST(second_step_compiles_and_allocates_nothing)
 }
 END_TEST
 
+/* States that begin with equal values share a buffer, and a program without scopes keeps a handle
+ * of each value: neither makes the second step another program, and nothing is overwritten. */
+START_TEST(how_states_begin_compiles_nothing)
+{
+    for (int scopes = 0; scopes < 2; scopes++)
+        for (int equal = 0; equal < 2; equal++) {
+            lz_shape s = LZ_SHAPE(16 + 2 * scopes + equal);
+            float v[32], m[32];
+            lz_tensor *a = lz_retain(lz_full(LZ_F32, s, 2)),
+                      *b = lz_retain(lz_full(LZ_F32, s, equal ? 2 : 3)), *was = NULL;
+            OK(lz_mark_step());
+            int64_t compiled = 0;
+            for (int i = 0; i < 5; i++) {
+                if (scopes)
+                    lz_scope_begin();
+                lz_tensor *next = lz_add(lz_mul(a, a), b);
+                OK(lz_assign(b, lz_add_scalar(b, 1.5)));
+                OK(lz_assign(a, next));
+                OK(lz_mark_step(.wait = true));
+                if (i == 0)
+                    compiled = lz_counter_value("UncachedCompile");
+                was = i == 2 ? lz_retain(next) : was; /* this value stays */
+                if (scopes)
+                    lz_scope_end();
+            }
+            ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+            float x = 2, y = equal ? 2 : 3, third = 0;
+            for (int i = 0; i < 5; i++) {
+                x = x * x + y, y += 1.5f;
+                third = i == 2 ? x : third;
+            }
+            OK(lz_to_host(a, v, (size_t)s.dims[0] * sizeof *v));
+            OK(lz_to_host(b, m, (size_t)s.dims[0] * sizeof *m));
+            ck_assert_float_eq(v[1], x);
+            ck_assert_float_eq(m[1], y);
+            OK(lz_to_host(was, v, (size_t)s.dims[0] * sizeof *v));
+            ck_assert_float_eq(v[1], third);
+        }
+}
+END_TEST
+
 START_TEST(tracing_allocates_nothing)
 {
     lz_tensor *x = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(4, 4)));
@@ -216,6 +257,7 @@ int main(void)
         Suite *s = suite_create(rt_devices[d]);
         TCase *t = tcase_create("invariants");
         tcase_add_test(t, second_step_compiles_and_allocates_nothing);
+        tcase_add_test(t, how_states_begin_compiles_nothing);
         tcase_add_test(t, tracing_allocates_nothing);
         tcase_add_test(t, nothing_is_left_behind);
         tcase_add_test(t, a_warm_process_compiles_nothing);
