@@ -133,6 +133,7 @@ static bool text_ok(int o, const char *text)
 {
     return o == LZ_OPT_LOG                   ? log_level_ok(text)
            : o == LZ_OPT_METRICS_PERCENTILES ? fractions_ok(text)
+           : o == LZ_OPT_EXEC                ? !*text || strcmp(text, "loop") == 0
                                              : true;
 }
 
@@ -205,6 +206,8 @@ static void describe_domain(int o, char *buf, size_t n)
     const opt_row *r = &rows[o];
     if (o == LZ_OPT_LOG)
         snprintf(buf, n, "error, warn, info or debug");
+    else if (o == LZ_OPT_EXEC)
+        snprintf(buf, n, "loop, or empty");
     else if (o == LZ_OPT_METRICS_PERCENTILES)
         snprintf(buf, n, "numbers between 0 and 1 with colons between them");
     else if (r->type == T_BOOL)
@@ -345,12 +348,24 @@ lz_status lz_config_set(const char *env_name, const char *value)
     return LZ_FAIL(s, "%s=%.100s: the value must be %s", env_name, value, domain);
 }
 
+/* Of PyTorch/XLA: what it would change is done otherwise here. */
+static const struct {
+    const char *env, *instead;
+} foreign[] = {
+    {"XLA_USE_SPMD", "a program runs on one device (lz_to_device moves tensors between devices)"},
+    {"XLA_USE_BF16", "dtypes stay as they are (lz_autocast_begin computes in bf16)"},
+    {"XLA_DOWNCAST_BF16", "dtypes stay as they are (lz_autocast_begin computes in bf16)"},
+};
+
 void lz_config_check_unknown(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
     if (atomic_flag_test_and_set(&done))
         return;
     ensure_loaded();
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (lz_env_get(foreign[i].env))
+            LZ_WARN("config", "%s has no effect: %s", foreign[i].env, foreign[i].instead);
     for (char *const *e = lz_env_all(); *e; e++) {
         if (strncmp(*e, "LAZULI_", 7) != 0)
             continue;

@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "lower/pass.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,6 +11,29 @@
 #include <sys/stat.h>
 
 static _Atomic unsigned number;
+
+/* Warns of each name of the list that is neither a pass nor in `more`. */
+static void check_list(const char *variable, const char *list, const char *more)
+{
+    char name[64];
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), p);
+        if (n && !lz_list_has(more, name) && !lz_pass_get(name))
+            LZ_WARN("config",
+                    "%s: there is no pass or stage '%s': it is ignored. Beside the "
+                    "passes (lazuli opt --list) there are %s",
+                    variable, name, more);
+        p += n + (p[n] == ',');
+    }
+}
+
+void lz_lower_check_names(void)
+{
+    check_list("LAZULI_DUMP", lz_cfg_str(LZ_OPT_DUMP),
+               "all,input,fusion,loops,plan,key,timing,llvm,asm,ptx");
+    check_list("LAZULI_PASSES_OFF", lz_cfg_str(LZ_OPT_PASSES_OFF), "fusion,b2b");
+}
 
 bool lz_dump_wanted(const char *stage)
 {

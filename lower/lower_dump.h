@@ -8,6 +8,8 @@
 #include "lower/fusion/fusion.h"
 #include "lower/plan/plan.h"
 
+/* Warns of names in LAZULI_DUMP and LAZULI_PASSES_OFF that nothing has. */
+void lz_lower_check_names(void);
 bool lz_dump_wanted(const char *stage);
 /* Writes <dir>/<number>.<stage>.<ext>. */
 void lz_dump_text(const char *stage, const char *ext, const lz_buf *text);

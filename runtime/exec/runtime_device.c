@@ -1,6 +1,7 @@
 /* runtime_device.c - devices of the runtime, and the public calls about them. See
  * runtime_device.h. */
 #include "runtime/exec/runtime_device.h"
+#include "lower/lower_dump.h"
 #include "base/config.h"
 #include "base/text.h"
 #include "base/timeline.h"
@@ -123,6 +124,12 @@ lz_dev *lz_dev_find(const char *name)
     return parse_name(name, &be, &ordinal) == LZ_OK ? get(be, ordinal) : NULL;
 }
 
+static void check_options(void)
+{
+    lz_config_check_unknown();
+    lz_lower_check_names();
+}
+
 lz_dev *lz_dev_current(void)
 {
     lz_thread_state *t = lz_thread_state_get();
@@ -134,7 +141,7 @@ lz_dev *lz_dev_current(void)
     if (d)
         return d;
     static lz_once once = LZ_ONCE_INIT;
-    lz_once_run(&once, lz_config_check_unknown);
+    lz_once_run(&once, check_options);
     d = lz_dev_find(default_platform());
     if (d)
         atomic_store(&process_default, d);

@@ -57,7 +57,6 @@ int tool_env(int argc, char **argv)
     if (argc > 1)
         return tool_usage("it takes no arguments");
     const char *env, *type, *def, *doc;
-    lz_config_check_unknown();
     for (int i = 0; lz_config_row(i, &env, &type, &def, &doc); i++) {
         char value[64];
         lz_opt o = (lz_opt)i;

@@ -1,4 +1,6 @@
 /* main.c - the lazuli command: picks the subcommand. */
+#include "base/config.h"
+#include "lower/lower_dump.h"
 #include "tools/lazuli/tool.h"
 #include "base/file_io.h"
 #include <lazuli/device.h>
@@ -111,6 +113,8 @@ static int dispatch(int argc, char **argv)
     snprintf(full, sizeof full, "lazuli %s", c->name);
     tool_set_command(full);
     argv[1] = full;
+    lz_config_check_unknown();
+    lz_lower_check_names();
     return c->run(argc - 1, argv + 1);
 }
 
