@@ -50,11 +50,12 @@ lz_node *lz_recording_read(const lz_thread_state *t, const lz_slot *s, uint64_t 
     return NULL;
 }
 
-static lz_status refuse(const lz_recording *r, lz_slot *s, uint64_t h, const char *why)
+static lz_status refuse(lz_recording *r, lz_slot *s, uint64_t h, const char *why)
 {
     char text[128];
     const lz_site *made = atomic_load_explicit(&s->site, memory_order_acquire), *at = r->site;
     const lz_type *type = lz_slot_type(s, h);
+    r->refused = true;
     bool again = (lz_slot_flags(s, h) & LZ_SLOT_WAS_ASSIGNED) != 0;
     return LZ_FAIL(LZ_EINVAL,
                    "the tensor (%s, %s at %s:%d) is from outside of the body that %s at %s:%d "
@@ -67,7 +68,7 @@ static lz_status refuse(const lz_recording *r, lz_slot *s, uint64_t h, const cha
 
 lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint64_t h)
 {
-    const lz_recording *r = t->recording;
+    lz_recording *r = t->recording;
     return !r || is_local(r, t, s)
                ? LZ_OK
                : refuse(r, s, h, ", so it cannot keep a gradient from inside: use lz_grad");
@@ -76,7 +77,7 @@ lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint6
 /* The bodies around the innermost one assign it, too, when that is recorded. */
 static lz_status may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h)
 {
-    for (const lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer)
+    for (lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer)
         if (r->rule == LZ_ASSIGN_REFUSED)
             return refuse(r, s, h,
                           ", which may run any number of times: give the value back as a result");

@@ -110,6 +110,10 @@ static lz_status record(trace *t, lz_body_fn *fn, void *user)
         fn(args, args + f->nin, user);
         lz_callback_end(t->b.thr, &back);
     }
+    if (s == LZ_OK && t->b.rec.refused) /* though the callback did not look */
+        s = LZ_FAIL(LZ_EINVAL,
+                    "the function assigns to a tensor from outside, or leaves a gradient "
+                    "with one: give the values back as results");
     for (int k = 0; k < f->nout && s == LZ_OK; k++)
         s = take_root(t, k, args[f->nin + k]);
     lz_free(args);
