@@ -287,6 +287,9 @@ static Val zeta_shifted(em *e, Val s0, Val q0, dd shift)
     Val whole = is_integral(e, q0), pole = AND(FCMP(OLE, q0, zero), whole);
     Val odd_one = OR(pole, OR(FCMP(OLT, q0, c(e, -10000)), FCMP(UEQ, q0, inf)));
     Val q = SEL(odd_one, one, q0);
+    /* between -q and q the terms of an odd power cancel where q is half a whole number */
+    Val halves = AND(is_integral(e, FADD(q, q)), AND(is_integral(e, s), is_odd(e, s)));
+    q = SEL(AND(FCMP(OLT, q, zero), halves), FSUB(one, q), q);
     Val near = mag(e, FSUB(q, em_intr1(e, "llvm.rint", q)));
     Val base = SEL(FCMP(OGT, q, zero), q, near);
     dd log_base = dd_log(e, single(e, base)), at = single(e, q);

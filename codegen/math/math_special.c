@@ -395,6 +395,9 @@ static Val d_zeta(em *e, Val s, Val q0, Val shift)
     Val zero = num(s, 0), one = num(s, 1), q = q0, far = FCMP(OLT, q0, num(s, -10000));
     Val pole = AND(FCMP(OLE, q0, zero), is_integral(e, q0));
     q = SEL(OR(far, pole), num(s, 10), q);
+    /* between -q and q the terms of an odd power cancel where q is half a whole number */
+    Val halves = AND(is_integral(e, FADD(q, q)), AND(is_integral(e, s), is_odd(e, s)));
+    q = SEL(AND(FCMP(OLT, q, zero), halves), FSUB(one, q), q);
     Val sum = zeta_head(e, s, &q, shift), first = zeta_term(e, s, q, shift);
     Val inv = inverse(e, q), z = FMUL(inv, inv), f = FMUL(s, inv), tail = zero;
     for (int k = 0; k < (int)(sizeof EULER / sizeof *EULER); k++) {

@@ -63,6 +63,8 @@ static long double zeta(long double s, long double q, long double shift)
         return INFINITY;
     if (q <= 0 && (!integral(s) || s > 100 || q < -10000))
         return NAN;
+    if (q < 0 && integral(2 * q) && fmodl(s, 2) == 1) /* the terms between q and -q cancel */
+        q = 1 - q;
     /* at least FROM positive terms: where s is large they are all that counts, and the series below
      * need not converge */
     long double sum = 0, end = q > 1e12L ? q : (q > 0 ? q : 0) + FROM;

@@ -89,6 +89,24 @@ START_TEST(poles_and_roots)
 }
 END_TEST
 
+/* The terms of an odd power cancel to the last bit around half a whole number. */
+START_TEST(zeta_at_halves)
+{
+    static const double powers[] = {3, 5, 7, 21};
+    device(_i);
+    for (int t = 0; t < 2; t++)
+        for (int p = 0; p < 4; p++) {
+            double q[100], mirror[100], s[100], want[100];
+            for (int i = 0; i < 100; i++)
+                q[i] = -0.5 - i, mirror[i] = 1 - q[i], s[i] = powers[p];
+            lz_dtype d = t ? LZ_F32 : LZ_F64;
+            lz_tensor *y = lz_special_zeta(numbers(d, s, 100), numbers(d, mirror, 100));
+            ck_assert_int_eq(lz_to_host(lz_to(y, LZ_F64), want, sizeof want), LZ_OK);
+            equal(lz_special_zeta(numbers(d, s, 100), numbers(d, q, 100)), want, 100, "zeta");
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("exact_powers");
@@ -96,6 +114,7 @@ int main(void)
     tcase_add_loop_test(t, logarithms, 0, 2);
     tcase_add_loop_test(t, ldexp_of_the_whole_range, 0, 2);
     tcase_add_loop_test(t, poles_and_roots, 0, 2);
+    tcase_add_loop_test(t, zeta_at_halves, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
