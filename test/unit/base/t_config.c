@@ -86,6 +86,7 @@ START_TEST(row_from_environment)
     snprintf(text, sizeof text, "%" PRId64, rows[_i].max);
     const char *s = _i == LZ_OPT_LOG                   ? "info"
                     : _i == LZ_OPT_METRICS_PERCENTILES ? "0.5:1e-3"
+                    : _i == LZ_OPT_EXEC                ? "loop"
                                                        : "some:value,with=signs";
     setenv(rows[_i].env, rows[_i].type == S ? s : text, 1);
     ck_assert(lz_cfg_is_set(rows[_i].id));
