@@ -2,6 +2,7 @@
  * torch.optim's. Every rule traces the same graph at each step: state begins as real buffers, and
  * numbers that change are run-time arguments. */
 #include "nn/optim_rule.h"
+#include <lazuli/hlo.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
 #include <math.h>
@@ -68,22 +69,10 @@ static lz_tensor *minus(const update *u, lz_tensor *a, lz_tensor *b)
     return lz_sub_at(a, b, u->site);
 }
 
-static lz_tensor *square(const update *u, lz_tensor *a)
-{
-    return lz_mul_at(a, a, u->site);
-}
-
 /* decay * old + (1 - decay) * value */
 static lz_tensor *mixed(const update *u, lz_tensor *old, lz_tensor *value, double decay)
 {
     return plus(u, scaled(u, value, 1 - decay), scaled(u, old, decay));
-}
-
-/* decay * old + (1 - decay) * g^2. The square of a large gradient would be infinite by itself. */
-static lz_tensor *mixed_square(const update *u, lz_tensor *old, lz_tensor *g, double decay)
-{
-    lz_tensor *part = lz_mul_at(scaled(u, g, 1 - decay), g, u->site);
-    return plus(u, part, scaled(u, old, decay));
 }
 
 /* The gradient with L2 weight decay added. */
@@ -100,10 +89,76 @@ static lz_tensor *decayed(const update *u)
     return w != 0 ? rated(u, u->p, 1 - u->lr * w) : u->p;
 }
 
-/* sqrt(v) + eps */
-static lz_tensor *root(const update *u, lz_tensor *v, double eps)
+/* ---- means of squares: a square may be beyond the largest number where its root is not. Such a
+ * state v, 2^E or more of a dtype that ends there, is kept as the negative number -v 2^-E, which no
+ * mean of squares is otherwise: below, the states are torch's. ---- */
+
+/* E: the first power of two that d does not hold. */
+static int beyond(lz_dtype d)
 {
-    return lz_add_scalar_at(lz_sqrt_at(v, u->site), eps, u->site);
+    return d == LZ_F16 ? 16 : d == LZ_F64 ? 1024 : 128;
+}
+
+/* A number that is part of the program. */
+static lz_tensor *fixed(const update *u, const lz_tensor *like, double v)
+{
+    return lz_hlo_constant_at(lz_dtype_of(like), v, u->site);
+}
+
+/* a 2^n; p: only there */
+static lz_tensor *shifted(const update *u, lz_tensor *p, lz_tensor *a, int n)
+{
+    lz_tensor *t = lz_mul_at(a, fixed(u, a, ldexp(1, n)), u->site);
+    return p ? lz_where_at(p, t, a, u->site) : t;
+}
+
+static lz_tensor *above(const update *u, lz_tensor *a, int n)
+{
+    return lz_gt_at(a, fixed(u, a, ldexp(1, n)), u->site);
+}
+
+static lz_tensor *negative(const update *u, lz_tensor *a)
+{
+    return lz_lt_at(a, fixed(u, a, 0), u->site);
+}
+
+/* decay v + share g g, in torch's order: share g g may be a number where g g is not. */
+static lz_tensor *mean_square(const update *u, lz_tensor *v, lz_tensor *g, double decay,
+                              double share)
+{
+    int e = beyond(lz_dtype_of(v)), half = e / 2;
+    lz_tensor *below = negative(u, v), *kept = lz_abs_at(v, u->site);
+    lz_tensor *big = above(u, lz_abs_at(g, u->site), half - 2);
+    big = lz_logical_or_at(big, above(u, kept, e - 2), u->site);
+    big = lz_logical_or_at(big, below, u->site);
+    g = shifted(u, big, g, -half);
+    lz_tensor *down = shifted(u, NULL, shifted(u, NULL, kept, -half), -half);
+    kept = lz_where_at(lz_logical_xor_at(big, below, u->site), down, kept, u->site);
+    lz_tensor *next = lz_mul_at(scaled(u, g, share), g, u->site);
+    next = plus(u, next, decay == 1 ? kept : scaled(u, kept, decay));
+    lz_tensor *up = shifted(u, NULL, shifted(u, NULL, next, half), half);
+    lz_tensor *much = lz_ge_at(next, fixed(u, next, 0.25), u->site);
+    lz_tensor *large = lz_where_at(much, lz_neg_at(next, u->site), up, u->site);
+    return lz_where_at(big, large, next, u->site);
+}
+
+/* sqrt(v - mean mean); mean: NULL for 0 */
+static lz_tensor *root(const update *u, lz_tensor *v, lz_tensor *mean)
+{
+    int half = beyond(lz_dtype_of(v)) / 2;
+    lz_tensor *below = negative(u, v), *size = lz_abs_at(v, u->site);
+    if (mean) {
+        mean = shifted(u, below, mean, -half);
+        size = minus(u, size, lz_mul_at(mean, mean, u->site));
+    }
+    return shifted(u, below, lz_sqrt_at(size, u->site), half);
+}
+
+/* The larger of two states, of which a negative one is. */
+static lz_tensor *larger(const update *u, lz_tensor *a, lz_tensor *b)
+{
+    lz_tensor *low = lz_minimum_at(a, b, u->site), *high = lz_maximum_at(a, b, u->site);
+    return lz_where_at(negative(u, low), low, high, u->site);
 }
 
 /* ---- numbers that depend on the step: the host knows them, unless steps may have been skipped
@@ -185,13 +240,13 @@ static lz_status adam(const update *u)
     TRY(begin_state(u, 1, 0));
     lz_tensor *base = c->decoupled ? decayed(u) : u->p, *g = c->decoupled ? u->g : penalised(u);
     lz_tensor *m = mixed(u, state(u, 0), g, c->beta1);
-    lz_tensor *v = mixed_square(u, state(u, 1), g, c->beta2), *largest = v;
+    lz_tensor *v = mean_square(u, state(u, 1), g, c->beta2, 1 - c->beta2), *largest = v;
     if (c->amsgrad) {
         TRY(begin_state(u, 2, 0));
-        largest = lz_maximum_at(state(u, 2), v, u->site);
+        largest = larger(u, state(u, 2), v);
         TRY(set_state(u, 2, largest));
     }
-    lz_tensor *denom = lz_sqrt_at(largest, u->site);
+    lz_tensor *denom = root(u, largest, NULL);
     denom = lz_mul_at(denom, by_bias(u, 1, c->beta2, true), u->site);
     denom = lz_add_scalar_at(denom, c->eps, u->site);
     lz_tensor *by = lz_div_at(m, denom, u->site);
@@ -206,15 +261,15 @@ static lz_status rmsprop(const update *u)
     const lz_rmsprop_options *c = &u->o->rmsprop;
     lz_tensor *g = penalised(u);
     TRY(begin_state(u, 0, 0));
-    lz_tensor *v = mixed_square(u, state(u, 0), g, c->alpha), *var = v;
+    lz_tensor *v = mean_square(u, state(u, 0), g, c->alpha, 1 - c->alpha), *mean = NULL;
     TRY(set_state(u, 0, v));
     if (c->centered) {
         TRY(begin_state(u, 2, 0));
-        lz_tensor *mean = mixed(u, state(u, 2), g, c->alpha);
+        mean = mixed(u, state(u, 2), g, c->alpha);
         TRY(set_state(u, 2, mean));
-        var = minus(u, v, square(u, mean));
     }
-    lz_tensor *by = lz_div_at(g, root(u, var, c->eps), u->site);
+    lz_tensor *by = root(u, v, mean);
+    by = lz_div_at(g, lz_add_scalar_at(by, c->eps, u->site), u->site);
     if (c->momentum != 0) {
         TRY(begin_state(u, 1, 0));
         by = plus(u, scaled(u, state(u, 1), c->momentum), by);
@@ -228,9 +283,10 @@ static lz_status adagrad(const update *u)
     const lz_adagrad_options *c = &u->o->adagrad;
     lz_tensor *g = penalised(u);
     TRY(begin_state(u, 0, c->initial_accumulator_value));
-    lz_tensor *sum = plus(u, state(u, 0), square(u, g));
+    lz_tensor *sum = mean_square(u, state(u, 0), g, 1, 1);
     TRY(set_state(u, 0, sum));
-    lz_tensor *by = lz_div_at(g, root(u, sum, c->eps), u->site);
+    lz_tensor *by = lz_add_scalar_at(root(u, sum, NULL), c->eps, u->site);
+    by = lz_div_at(g, by, u->site);
     by = lz_mul_at(by, decaying(u, u->lr, c->lr_decay), u->site);
     return store(u, u->p, minus(u, u->p, by));
 }

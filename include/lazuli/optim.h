@@ -10,7 +10,9 @@ LZ_EXTERN_C_BEGIN
 typedef struct lz_optim lz_optim;
 typedef struct lz_grad_scaler lz_grad_scaler; /* amp.h */
 
-/* ---- optimizers: names, formulas and defaults of torch.optim ---- */
+/* ---- optimizers: names, formulas and defaults of torch.optim. Gradients whose squares no number
+ * holds move the parameter all the same: a mean of squares v (exp_avg_sq, square_avg, sum) of a
+ * quarter of 2^E or more, where the dtype ends at 2^E, is stored as -v 2^-E. ---- */
 typedef struct lz_sgd_options { /* torch.optim.SGD */
     size_t struct_size LZ_DEFAULT(sizeof(lz_sgd_options));
     double lr LZ_DEFAULT(1e-3);        /* learning rate */
