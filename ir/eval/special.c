@@ -44,13 +44,19 @@ long double lz_sf_digamma(long double x)
     return sum + logl(x) - 1 / (2 * x) - p;
 }
 
-/* exp(shift) q^-s, without an overflow in between */
+/* exp(shift) q^-s of q > 0, without an overflow in between */
 static long double term(long double s, long double q, long double shift)
 {
-    if (shift == 0)
-        return powl(q, -s);
-    long double v = expl(shift - s * logl(fabsl(q)));
-    return q < 0 && fmodl(s, 2) != 0 ? -v : v;
+    return shift == 0 ? powl(q, -s) : expl(shift - s * logl(q));
+}
+
+/* exp(shift) (a^-s - b^-s), for a and b that may be nearly equal */
+static long double difference(long double s, long double a, long double b, long double shift)
+{
+    long double u = s * atanhl((a - b) / (a + b));
+    if (!(fabsl(u) < 1))
+        return term(s, a, shift) - term(s, b, shift);
+    return -2 * sinhl(u) * expl(shift - s / 2 * logl(a * b));
 }
 
 /* exp(shift) zeta(s, q) */
@@ -66,10 +72,16 @@ static long double zeta(long double s, long double q, long double shift)
     if (q < 0 && integral(2 * q) && fmodl(s, 2) == 1) /* the terms between q and -q cancel */
         q = 1 - q;
     /* at least FROM positive terms: where s is large they are all that counts, and the series below
-     * need not converge */
-    long double sum = 0, end = q > 1e12L ? q : (q > 0 ? q : 0) + FROM;
-    for (; q < end; q++)
-        sum += term(s, q, shift);
+     * need not converge. The i-th positive term goes with the i-th negative one from 0 on:
+     * where s is odd, they nearly cancel near half-integers. */
+    long double negative = q < 0 ? -floorl(q) : 0, below = 1 - negative - q, sum = 0;
+    bool odd = fmodl(s, 2) != 0;
+    q += negative;
+    int n = q > 1e12L ? 0 : (int)fmaxl(negative, FROM);
+    for (int i = 0; i < n; i++, q++)
+        sum += i >= negative ? term(s, q, shift)
+               : odd         ? difference(s, q, below + i, shift)
+                             : term(s, q, shift) + term(s, below + i, shift);
     /* integral, half of the first term, derivatives */
     long double first = term(s, q, shift), fact = s / q, tail = 0;
     if (first == 0 || isinf(q))

@@ -7,7 +7,7 @@
 
 /* log |gamma(x)|, without the C library's global sign; infinite at 0, -1, -2, .. */
 long double lz_sf_lgamma(long double x);
-/* Derivative of log gamma; NaN at 0, -1, -2, .. */
+/* Derivative of log gamma; -infinity at 0, infinity at -0, NaN at -1, -2, .. */
 long double lz_sf_digamma(long double x);
 /* The n-th derivative of digamma for integral n >= 0; NaN for other n. */
 long double lz_sf_polygamma(long double n, long double x);
