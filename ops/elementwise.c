@@ -4,7 +4,7 @@
 #include "ops/compose.h"
 #include <lazuli/ops.h>
 
-typedef enum kind { KEEP, WHOLE, FLOAT, BOOL, BITS, SHIFT } kind;
+typedef enum kind { KEEP, WHOLE, FLOAT, EXPONENT, BOOL, BITS, SHIFT } kind;
 typedef enum part { REAL, COMPLEX } part;
 
 static bool is_bits(lz_dtype d)
@@ -23,6 +23,7 @@ static lz_node *prepare(lz_tracer *c, kind k, lz_node *x)
     case WHOLE:
         break;
     case FLOAT:
+    case EXPONENT:
         return lz_tracer_float(c, x);
     case BOOL:
         return lz_tracer_convert(c, x, LZ_BOOL);
@@ -105,10 +106,16 @@ static lz_node *binary_of(lz_tracer *c, kind k, part p,
 {
     if (!a || !b || (p == REAL && !(lz_tracer_is_real(a) && lz_tracer_is_real(b))))
         return NULL;
+    lz_dtype d = k == EXPONENT ? lz_tracer_result_dtype(a, b) : LZ_DTYPE_NONE;
+    bool rounds = d == LZ_F16 || d == LZ_BF16;
+    if (rounds) {
+        a = lz_tracer_convert(c, a, LZ_F32);
+        b = lz_tracer_convert(c, b, LZ_F32);
+    }
     if (!prepare_both(c, k, &a, &b))
         return NULL;
-    lz_dtype d = lz_node_type(a)->dtype;
-    return k == FLOAT ? narrow(c, f(c, lz_tracer_wide(c, a), lz_tracer_wide(c, b)), d) : f(c, a, b);
+    d = rounds ? d : lz_node_type(a)->dtype;
+    return narrow(c, f(c, lz_tracer_wide(c, a), lz_tracer_wide(c, b)), d);
 }
 
 /* What each row records; lz_ew_<name> are in activation.c, elementwise_math.c and pointwise.c. */
@@ -166,8 +173,9 @@ static lz_node *binary_of(lz_tracer *c, kind k, part p,
 #define LZ_BINARY_OF(name, kind, part, takes, doc) PUBLIC_BINARY(name)
 #define LZ_COMPARE(name, DIR, doc) PUBLIC_BINARY(name)
 #define NODE_SCALAR(name, s, range)                                                                \
-    lz_node *b = lz_tracer_scalar_for(&c, &a, s, float_##name, range);                             \
-    lz_node *r = b ? node_##name(&c, a, b) : NULL
+    lz_dtype d;                                                                                    \
+    lz_node *b = lz_tracer_wide_scalar_for(&c, &a, s, float_##name, range, &d);                    \
+    lz_node *r = b ? narrow(&c, node_##name(&c, a, b), d) : NULL
 #define NODE_SCALAR_WRAPS(name, s) NODE_SCALAR(name, s, LZ_NUMBER_WRAPS)
 #define NODE_SCALAR_FITS(name, s) NODE_SCALAR(name, s, LZ_NUMBER_FITS)
 #define NODE_SCALAR_SHIFTS(name, s) NODE_SCALAR(name, s, LZ_NUMBER_SHIFTS)

@@ -64,31 +64,86 @@ lz_node *lz_ew_isnan(lz_tracer *c, lz_node *x)
     return IS_NAN(x);
 }
 
-/* log(x) / log(base), v being 1 / log(base): exact at the powers of the base, as C's functions are.
- * Floats of up to 32 bits in f64, rounded once; in f64 the result next to a whole number is that
- * number where x is the power, and keeps its derivative. */
-static lz_node *log_to_base(lz_tracer *c, lz_node *x, double base, double v)
+/* f32 and f64: what composites of 16-bit floats are computed in, too. */
+typedef struct layout {
+    lz_dtype bits;
+    int mantissa, bias; /* stored bits; 2^bias is the largest power of two */
+} layout;
+
+static layout layout_of(const lz_node *x)
 {
-    lz_dtype d = lz_tracer_dtype(x);
-    if (lz_dtype_is_complex(d))
-        return scaled(c, LOG(x), v);
-    lz_node *w = TO(x, LZ_F64), *y = MUL(LOG(w), K(w, v));
-    if (d != LZ_F64)
-        return TO(y, d);
-    lz_node *k = lz_tracer_detached(c, FLOOR(ADD(y, K(y, 0.5))));
-    lz_node *power = EQ(w, lz_tracer_detached(c, POW(K(y, base), k)));
-    lz_node *whole = ADD(y, lz_tracer_detached(c, SUB(k, y)));
-    return SEL(AND(power, FINITE(y)), whole, y);
+    return lz_tracer_dtype(x) == LZ_F64 ? (layout){LZ_I64, 52, 1023} : (layout){LZ_I32, 23, 127};
+}
+
+/* 2^n in x's dtype, for integers n from 1 - bias to bias: by its bits. No gradient. */
+static lz_node *power_of_two(lz_tracer *c, lz_node *n)
+{
+    layout l = layout_of(n);
+    lz_node *i = TO(n, l.bits), *bits = ADD(i, K(i, l.bias));
+    bits = lz_tracer_ew2(c, LZ_OP_SHIFT_LEFT, bits, K(bits, l.mantissa));
+    return lz_tracer_bitcast(c, bits, lz_tracer_dtype(n));
+}
+
+/* 2^n, for integers n of which it is a number, denormal or not; for others some number. */
+static lz_node *exact_power_of_two(lz_tracer *c, lz_node *n)
+{
+    layout l = layout_of(n);
+    lz_node *lowest = K(n, 1 - l.bias), *most = K(n, l.bias);
+    n = CLAMP(K(n, 1 - l.bias - l.mantissa), SEL(IS_NAN(n), K(n, 0), n), most);
+    lz_node *normal = MAX(n, lowest);
+    return MUL(power_of_two(c, normal), power_of_two(c, SUB(n, normal)));
+}
+
+/* 10^|n| of an integer n by squaring: exact for |n| up to 22 (f32: 10), near the powers beyond,
+ * infinite where they are. */
+static lz_node *power_of_ten(lz_tracer *c, lz_node *n)
+{
+    bool wide = lz_tracer_dtype(n) == LZ_F64;
+    lz_node *i = TO(MIN(SEL(IS_NAN(n), K(n, 0), ABS(n)), K(n, wide ? 400 : 60)), LZ_I32);
+    lz_node *p = K(n, 1), *one = K(n, 1);
+    double ten = 10;
+    for (int k = 0; k < (wide ? 9 : 6); k++, ten *= ten) {
+        lz_node *odd = NE(AND(i, K(i, 1 << k)), K(i, 0));
+        p = MUL(p, SEL(odd, K(n, ten), one));
+    }
+    return p;
+}
+
+/* y where x is a power of the base, r, is r. The gradient remains y's. */
+static lz_node *snapped(lz_tracer *c, lz_node *y, lz_node *r, lz_node *is_power)
+{
+    lz_node *off = SEL(is_power, SUB(r, y), K(y, 0));
+    return ADD(y, lz_tracer_detached(c, off));
+}
+
+static lz_node *whole(lz_tracer *c, lz_node *y)
+{
+    return lz_tracer_detached(c, lz_tracer_ew1(c, LZ_OP_ROUND_NEAREST_EVEN, y));
 }
 
 lz_node *lz_ew_log2(lz_tracer *c, lz_node *x)
 {
-    return log_to_base(c, x, 2, M_LOG2E);
+    lz_node *y = scaled(c, LOG(x), M_LOG2E);
+    if (!y || lz_dtype_is_complex(lz_tracer_dtype(x)))
+        return y;
+    lz_node *r = whole(c, y);
+    return snapped(c, y, r, EQ(x, exact_power_of_two(c, r)));
 }
 
+/* Beyond the powers that are exact every x within `near` of one has the integer as the nearest
+ * logarithm. */
 lz_node *lz_ew_log10(lz_tracer *c, lz_node *x)
 {
-    return log_to_base(c, x, 10, M_LOG10E);
+    lz_node *y = scaled(c, LOG(x), M_LOG10E);
+    if (!y || lz_dtype_is_complex(lz_tracer_dtype(x)))
+        return y;
+    bool wide = lz_tracer_dtype(x) == LZ_F64;
+    double exact = wide ? 22 : 10, near = wide ? 0x1p-49 : 0x1p-20;
+    lz_node *r = whole(c, y), *p = power_of_ten(c, r), *one = K(x, 1);
+    p = SEL(LT(r, K(r, 0)), DIV(one, p), p);
+    lz_node *off = ABS(SUB(x, p)), *far = GT(ABS(r), K(r, exact));
+    lz_node *close = AND(AND(far, FINITE(p)), LE(off, MUL(p, K(p, near))));
+    return snapped(c, y, r, AND(FINITE(y), OR(EQ(x, p), close)));
 }
 
 lz_node *lz_ew_reciprocal(lz_tracer *c, lz_node *x)
@@ -230,28 +285,27 @@ lz_node *lz_ew_hypot(lz_tracer *c, lz_node *a, lz_node *b)
     return SEL(OR(lz_ew_isinf(c, a), lz_ew_isinf(c, b)), K(a, INFINITY), h);
 }
 
-/* Where 2^b is no number, the result may be one. Floats of up to 32 bits in f64, whose exponents
- * suffice; f64 in three factors, of which only the last one can round: those before it leave a
- * denormal result 53 bits. */
+/* a 2^trunc(b) in steps, of which only the last may round or overflow, times what 2^b is more. */
 lz_node *lz_ew_ldexp(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    enum { UP = 1023, DOWN = -1022 + 53, LEAST = -1022, MOST = 2200, MOST_OF_32 = 600 };
-    lz_dtype d = lz_tracer_dtype(a);
-    if (lz_dtype_is_complex(d))
+    if (!a || !b || lz_dtype_is_complex(lz_tracer_dtype(a)))
         return MUL(a, lz_ew_exp2(c, b));
-    double most = d == LZ_F64 ? MOST : MOST_OF_32;
-    lz_node *y = TO(a, LZ_F64), *n = TO(b, LZ_F64);
-    lz_node *some = FINITE(n);
-    n = SEL(some, MAX(MIN(n, K(n, most)), K(n, -most)), n);
-    for (int i = 0; i < 2 && d == LZ_F64; i++) {
-        lz_node *up = GT(n, K(n, UP)), *down = LT(n, K(n, LEAST));
-        lz_node *zero = K(n, 0), *one = K(n, 1);
-        y = MUL(y, SEL(up, K(n, 0x1p1023), SEL(down, K(n, 0x1p-969), one)));
-        n = SUB(n, SEL(up, K(n, UP), SEL(down, K(n, DOWN), zero)));
+    layout l = layout_of(a);
+    lz_node *finite = FINITE(b), *end = SEL(finite, K(b, 0), b);
+    end = MUL(a, lz_ew_exp2(c, end)); /* 0 2^inf is NaN */
+    double most = 2 * (l.bias + l.mantissa), down = l.bias - 2 - l.mantissa;
+    b = SEL(IS_NAN(b), b, CLAMP(K(b, -most), b, K(b, most)));
+    lz_node *n = lz_tracer_detached(c, lz_ew_trunc(c, b)), *part = SUB(b, n);
+    n = SEL(IS_NAN(n), K(n, 0), n);
+    for (int k = 0; k < 2; k++) { /* a step down leaves more places than it may round away */
+        lz_node *low = LT(n, K(n, 1 - l.bias)), *high = GT(n, K(n, l.bias));
+        lz_node *step = SEL(low, K(n, -down), SEL(high, K(n, l.bias), K(n, 0)));
+        a = MUL(a, power_of_two(c, step));
+        n = SUB(n, step);
     }
-    if (d == LZ_F64) /* 0 or infinite already */
-        n = SEL(some, MAX(MIN(n, K(n, UP)), K(n, LEAST)), n);
-    return TO(MUL(y, POW(K(n, 2), n)), d);
+    a = MUL(a, lz_ew_exp2(c, part));
+    a = MUL(a, power_of_two(c, CLAMP(K(n, 1 - l.bias), n, K(n, l.bias))));
+    return SEL(finite, a, end);
 }
 
 /* max + log(1 + base^(min - max)) / log(base), the logarithm given. One comparison says which is

@@ -211,8 +211,11 @@ lz_tensor *lz_index_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tenso
     BEGIN("lz_index_add");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
     i = s ? slice_index(c, t, &dim, i) : NULL;
-    if (i && alpha != 1)
-        s = MUL(s, ARG(s, alpha));
+    lz_dtype d = lz_tracer_dtype(s);
+    if (i && alpha != 1) {
+        s = lz_tracer_wide(c, s);
+        s = TO(MUL(s, ARG(s, alpha)), d);
+    }
     return lz_tracer_end(c, i ? lz_tracer_into_slices(c, LZ_OP_ADD, t, dim, i, s) : NULL);
 }
 

@@ -394,9 +394,10 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
                               const lz_site *site)
 {
     BEGIN(name);
+    lz_dtype d;
     lz_node *n = lz_tracer_in(c, x),
-            *s = lz_tracer_scalar_for(c, &n, v, want_float, LZ_NUMBER_WRAPS);
-    return lz_tracer_end(c, lz_tracer_ew2(c, op, n, s));
+            *s = lz_tracer_wide_scalar_for(c, &n, v, want_float, LZ_NUMBER_WRAPS, &d);
+    return lz_tracer_end(c, TO(lz_tracer_ew2(c, op, n, s), d));
 }
 
 lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site)
@@ -433,6 +434,7 @@ lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site)
         return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_MULTIPLY, n, n));
     if (n && s == 0.5)
         return lz_tracer_end(c, lz_tracer_ew1(c, LZ_OP_SQRT, lz_tracer_float(c, n)));
-    e = lz_tracer_scalar_for(c, &n, s, s < 0, LZ_NUMBER_FITS);
-    return lz_tracer_end(c, lz_tracer_ew2(c, LZ_OP_POWER, n, e));
+    lz_dtype d;
+    e = lz_tracer_wide_scalar_for(c, &n, s, s < 0, LZ_NUMBER_FITS, &d);
+    return lz_tracer_end(c, TO(lz_tracer_ew2(c, LZ_OP_POWER, n, e), d));
 }

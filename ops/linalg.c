@@ -246,14 +246,15 @@ static lz_node *scaled(lz_tracer *c, lz_node *x, double v, const char *what)
         LZ_FAIL(LZ_EDTYPE, "%s is %g: integers need a whole number", what, v);
         return NULL;
     }
+    x = v == 1 ? x : lz_tracer_wide(c, x);
     return v == 1 ? x : MUL(x, ARG(x, v));
 }
 
 static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, const lz_addmm_options *o)
 {
+    lz_dtype d = p ? lz_promote(lz_tracer_dtype(x), lz_tracer_dtype(p)) : LZ_DTYPE_NONE;
     if (!p || !(p = scaled(c, p, o->alpha, "alpha")))
         return NULL;
-    lz_dtype d = lz_promote(lz_tracer_dtype(x), lz_tracer_dtype(p));
     if (d == LZ_DTYPE_NONE) {
         LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tracer_dtype(x)),
                 lz_dtype_name(lz_tracer_dtype(p)));
@@ -262,7 +263,11 @@ static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, const lz_addmm
     x = lz_tracer_expand(c, TO(x, d), lz_tracer_shape(p)); /* checked also when it is not read */
     if (!x || o->beta == 0)
         return x ? TO(p, d) : NULL;
-    return ADD(scaled(c, x, o->beta, "beta"), TO(p, d));
+    if (o->alpha == 1 && o->beta == 1)
+        return ADD(x, TO(p, d));
+    p = lz_tracer_wide(c, p); /* of 16-bit floats the sum, too, is one of f32 */
+    x = lz_tracer_wide(c, scaled(c, x, o->beta, "beta"));
+    return x ? TO(ADD(x, TO(p, lz_tracer_dtype(x))), d) : NULL;
 }
 
 typedef enum form { MM, MV, OUTER, SUMMED, BATCHED } form;

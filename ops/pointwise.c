@@ -30,8 +30,13 @@ static lz_tensor *with_alpha(const char *name, lz_op op, lz_tensor *a, lz_tensor
     lz_node *x = IN(a), *y = x ? IN(b) : NULL;
     if (!y || !lz_tracer_match(c, &x, &y))
         return lz_tracer_end(c, NULL);
-    return lz_tracer_end(
-        c, lz_tracer_ew2(c, op, x, alpha == 1 ? y : MUL(y, factor(c, y, alpha, "alpha"))));
+    lz_dtype d = lz_tracer_dtype(x);
+    if (alpha != 1) {
+        x = lz_tracer_wide(c, x);
+        y = lz_tracer_wide(c, y);
+        y = MUL(y, factor(c, y, alpha, "alpha"));
+    }
+    return lz_tracer_end(c, TO(lz_tracer_ew2(c, op, x, y), d));
 }
 
 lz_tensor *lz_add_alpha_at(lz_tensor *a, lz_tensor *b, double alpha, const lz_site *site)
@@ -113,7 +118,9 @@ lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight, co
     lz_node *a = lz_tracer_float(c, IN(start)), *b = a ? lz_tracer_float(c, IN(end)) : NULL;
     if (!b || !lz_tracer_match(c, &a, &b))
         return lz_tracer_end(c, NULL);
-    return lz_tracer_end(c, lerp(c, a, b, ARG(a, weight)));
+    lz_dtype d = lz_tracer_dtype(a);
+    a = lz_tracer_wide(c, a);
+    return lz_tracer_end(c, TO(lerp(c, a, b, ARG(a, weight)), d));
 }
 
 /* ---- quotients and powers ---- */
@@ -124,10 +131,13 @@ static lz_node *divided(lz_tracer *c, lz_node *a, lz_node *b, const char *mode)
         lz_dtype d = lz_tracer_dtype(a = lz_tracer_float(c, a));
         return lz_tracer_convert(c, DIV(a, lz_tracer_float(c, b)), d);
     }
+    lz_dtype d = lz_tracer_dtype(a);
+    a = lz_tracer_wide(c, a);
+    b = lz_tracer_wide(c, b);
     if (strcmp(mode, "floor") == 0)
-        return lz_ew_floor_divide(c, a, b);
+        return TO(lz_ew_floor_divide(c, a, b), d);
     if (strcmp(mode, "trunc") == 0)
-        return lz_dtype_is_float(lz_tracer_dtype(a)) ? lz_ew_trunc(c, DIV(a, b)) : DIV(a, b);
+        return lz_dtype_is_float(d) ? TO(lz_ew_trunc(c, DIV(a, b)), d) : DIV(a, b);
     LZ_FAIL(LZ_EINVAL, "rounding mode \"%.40s\": \"trunc\", \"floor\" or NULL", mode);
     return NULL;
 }
@@ -147,16 +157,20 @@ lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mo
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_div_scalar_mode");
-    lz_node *x = IN(a), *y = lz_tracer_scalar_for(c, &x, b, !rounding_mode, LZ_NUMBER_FITS);
-    return lz_tracer_end(c, y ? divided(c, x, y, rounding_mode) : NULL);
+    lz_dtype d;
+    lz_node *x = IN(a),
+            *y = lz_tracer_wide_scalar_for(c, &x, b, !rounding_mode, LZ_NUMBER_FITS, &d);
+    return lz_tracer_end(c, y ? TO(divided(c, x, y, rounding_mode), d) : NULL);
 }
 
 lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scalar_pow");
-    lz_node *x = IN(exponent), *b = lz_tracer_scalar_for(c, &x, base, false, LZ_NUMBER_FITS);
-    return lz_tracer_end(c, b ? POW(b, x) : NULL);
+    lz_dtype d;
+    lz_node *x = IN(exponent),
+            *b = lz_tracer_wide_scalar_for(c, &x, base, false, LZ_NUMBER_FITS, &d);
+    return lz_tracer_end(c, b ? TO(POW(b, x), d) : NULL);
 }
 
 /* ---- bounds ---- */

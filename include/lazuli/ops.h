@@ -359,12 +359,12 @@ LZ_API lz_tensor *lz_isneginf_at(lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_isposinf_at(lz_tensor *x, const lz_site *site);
 #define lz_isposinf(x) lz_isposinf_at((x), LZ_SITE)
 
-/* Logarithm to base 10.
+/* Logarithm to base 10, exact of its powers.
  * floats, others as f32 -> the same. Source: ATen log10. */
 LZ_API lz_tensor *lz_log10_at(lz_tensor *x, const lz_site *site);
 #define lz_log10(x) lz_log10_at((x), LZ_SITE)
 
-/* Logarithm to base 2.
+/* Logarithm to base 2, exact of its powers.
  * floats, others as f32 -> the same. Source: ATen log2. */
 LZ_API lz_tensor *lz_log2_at(lz_tensor *x, const lz_site *site);
 #define lz_log2(x) lz_log2_at((x), LZ_SITE)
@@ -464,7 +464,7 @@ LZ_API lz_tensor *lz_heaviside_at(lz_tensor *a, lz_tensor *b, const lz_site *sit
 LZ_API lz_tensor *lz_hypot_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_hypot(a, b) lz_hypot_at((a), (b), LZ_SITE)
 
-/* a times 2 to the power b.
+/* a times 2 to the power b, rounded once where b is integral.
  * floats, others as f32 -> the same. Source: ATen ldexp. */
 LZ_API lz_tensor *lz_ldexp_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
 #define lz_ldexp(a, b) lz_ldexp_at((a), (b), LZ_SITE)

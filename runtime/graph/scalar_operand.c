@@ -70,6 +70,18 @@ lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_flo
     return *x ? lz_tracer_fill(c, number(c, d, v, *x, range), &lz_node_type(*x)->shape) : NULL;
 }
 
+lz_node *lz_tracer_wide_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
+                                   lz_number_range range, lz_dtype *d)
+{
+    *d = *x ? lz_node_type(*x)->dtype : LZ_DTYPE_NONE;
+    if (*d == LZ_F16 || *d == LZ_BF16)
+        *x = lz_tracer_convert(c, *x, LZ_F32);
+    lz_node *s = lz_tracer_scalar_for(c, x, v, want_float, range);
+    if (s && !lz_dtype_is_float(*d))
+        *d = lz_node_type(s)->dtype;
+    return s;
+}
+
 /* Whether every integer of a dtype compares so with v, which lies above (or below) all of them. */
 static bool outside(lz_comparison_direction dir, bool v_is_above)
 {

@@ -117,6 +117,10 @@ typedef enum lz_number_range {
  * needs. */
 lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
                               lz_number_range range);
+/* The same for a formula: of a 16-bit float both become f32, so that the number is not rounded to
+ * 16 bits. *d: the dtype that the formula's result is to have. */
+lz_node *lz_tracer_wide_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
+                                   lz_number_range range, lz_dtype *d);
 /* Whether the dtype holds the whole part of v: every dtype but the integers does. */
 bool lz_dtype_holds(lz_dtype d, double v);
 bool lz_dtype_holds_integer(lz_dtype d, int64_t v); /* the same of all 64 bits of v */

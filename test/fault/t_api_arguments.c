@@ -30,6 +30,7 @@ typedef struct binary_row {
 #define KEEP LZ_F32
 #define WHOLE LZ_F32
 #define FLOAT LZ_F32
+#define EXPONENT LZ_F32
 #define BOOL LZ_F32
 #define BITS LZ_I32
 #define SHIFT LZ_I32

@@ -26,6 +26,7 @@ typedef struct function {
 } function;
 /* The kinds of ops/user_ops.def, as `smooth`. */
 #define FLOAT true
+#define EXPONENT true
 #define KEEP true
 #define WHOLE true
 #define BOOL false

@@ -21,7 +21,7 @@ static lz_tensor *complexes(int n)
 
 /* ---- rows ---- */
 
-typedef enum kind { KEEP, WHOLE, FLOAT, BOOL, BITS, SHIFT } kind;
+typedef enum kind { KEEP, WHOLE, FLOAT, EXPONENT, BOOL, BITS, SHIFT } kind;
 typedef struct row {
     const char *name;
     lz_tensor *(*one)(lz_tensor *, const lz_site *);
