@@ -24,7 +24,7 @@ static int copy_ints(int64_t *dst, const lz_ints *src)
 /* The bound, or the largest value of the index dtype. */
 static int64_t within(lz_dtype d, int64_t bound)
 {
-    int bits = (int)lz_dtype_size(d) * 8 - (lz_dtype_is_signed(d) ? 1 : 0);
+    int bits = lz_dtype_bits(d) - (lz_dtype_is_signed(d) ? 1 : 0);
     return bits < 63 && bound >> bits ? (INT64_C(1) << bits) - 1 : bound;
 }
 

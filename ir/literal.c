@@ -20,18 +20,18 @@
         memcpy((char *)p + (size_t)i * sizeof v_, &v_, sizeof v_);                                 \
     } while (0)
 
-/* Truncates towards zero, saturates at the limits of an integer of that many bytes; NaN gives 0. */
-static int64_t to_signed(double v, size_t nbytes)
+/* Truncates towards zero, saturates at the limits of an integer of that many bits; NaN gives 0. */
+static int64_t to_signed(double v, int bits)
 {
-    int64_t most = INT64_MAX >> (64 - 8 * nbytes);
+    int64_t most = INT64_MAX >> (64 - bits);
     if (v != v)
         return 0;
     return v >= (double)most ? most : v <= -(double)most - 1 ? -most - 1 : (int64_t)v;
 }
 
-static uint64_t to_unsigned(double v, size_t nbytes)
+static uint64_t to_unsigned(double v, int bits)
 {
-    uint64_t most = UINT64_MAX >> (64 - 8 * nbytes);
+    uint64_t most = UINT64_MAX >> (64 - bits);
     if (!(v > 0))
         return 0;
     return v >= (double)most ? most : (uint64_t)v;
@@ -66,8 +66,8 @@ static double odd_f64(int64_t v)
 #define GET_F64(x) (x)
 
 #define OF_F64_B(N, T, v) ((v) != 0)
-#define OF_F64_I(N, T, v) to_signed((v), sizeof(T))
-#define OF_F64_U(N, T, v) to_unsigned((v), sizeof(T))
+#define OF_F64_I(N, T, v) to_signed((v), lz_dtype_bits(LZ_##N))
+#define OF_F64_U(N, T, v) to_unsigned((v), lz_dtype_bits(LZ_##N))
 #define OF_F64_F(N, T, v) OF_F64_##N(v)
 #define OF_F64_C(N, T, v) ((T){.re = (v)})
 #define OF_F64_S(N, T, v) lz_f64_to_f8(LZ_##N, (v))
@@ -77,8 +77,8 @@ static double odd_f64(int64_t v)
 #define OF_F64_F64(v) (v)
 
 #define OF_I64_B(N, T, v) ((v) != 0)
-#define OF_I64_I(N, T, v) ((uint64_t)(v)) /* wraps */
-#define OF_I64_U(N, T, v) ((uint64_t)(v))
+#define OF_I64_I(N, T, v) lz_dtype_wrap(LZ_##N, (uint64_t)(v))
+#define OF_I64_U(N, T, v) lz_dtype_wrap(LZ_##N, (uint64_t)(v))
 #define OF_I64_F(N, T, v) OF_I64_##N(v)
 #define OF_I64_C(N, T, v) ((T){.re = (v)})
 #define OF_I64_S(N, T, v) lz_f64_to_f8(LZ_##N, odd_f64(v))
@@ -108,7 +108,7 @@ int64_t lz_elem_get_i64(lz_dtype d, const void *p, int64_t i)
     case LZ_U64:
         return (int64_t)LOAD(uint64_t);
     default:
-        return to_signed(lz_elem_get_f64(d, p, i), sizeof(int64_t));
+        return to_signed(lz_elem_get_f64(d, p, i), 64);
     }
 }
 

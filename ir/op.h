@@ -120,6 +120,12 @@ lz_dtype lz_acc_dtype(lz_dtype d);
 bool lz_dtype_is_int(lz_dtype d);    /* signed or unsigned, not boolean */
 bool lz_dtype_is_signed(lz_dtype d); /* signed integers */
 bool lz_dtype_is_unsigned(lz_dtype d);
+/* of a number: fewer than its bytes have where it is an integer of 2 or 4 bits, 1 of a boolean */
+int lz_dtype_bits(lz_dtype d);
+/* an integer of fewer bits than a byte */
+bool lz_dtype_is_narrow(lz_dtype d);
+/* What the lowest bits of v are as a number of the integer dtype d. */
+uint64_t lz_dtype_wrap(lz_dtype d, uint64_t v);
 const char *lz_dtype_mlir(lz_dtype d); /* "ui8", "i1" */
 lz_dtype lz_dtype_from_mlir(const char *s, size_t n);
 

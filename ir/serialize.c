@@ -233,11 +233,16 @@ static lz_status read_operands(reader *rd, lz_op op)
     return LZ_OK;
 }
 
-/* A boolean is 0 or 1 in memory: generated code relies on it. */
+/* A boolean is 0 or 1 in memory, a narrow integer extended to its byte: generated code relies on
+ * it. */
 static bool booleans_fit(const lz_type *t, const uint8_t *p)
 {
+    bool narrow = lz_dtype_is_narrow(t->dtype);
     for (int64_t i = 0; t->dtype == LZ_BOOL && i < t->nelem; i++)
         if (p[i] > 1)
+            return false;
+    for (int64_t i = 0; narrow && i < t->nelem; i++)
+        if (p[i] != (uint8_t)lz_dtype_wrap(t->dtype, p[i]))
             return false;
     return true;
 }

@@ -78,6 +78,29 @@ bool lz_dtype_is_unsigned(lz_dtype d)
     return class_of(d) == 'U';
 }
 
+int lz_dtype_bits(lz_dtype d)
+{
+    char c = class_of(d);
+    if (c != 'B' && c != 'I' && c != 'U')
+        return 8 * (int)lz_dtype_size(d);
+    int bits = 0;
+    for (const char *p = dtypes[d].mlir; *p; p++)
+        bits = *p >= '0' && *p <= '9' ? 10 * bits + *p - '0' : 0;
+    return bits;
+}
+
+bool lz_dtype_is_narrow(lz_dtype d)
+{
+    return lz_dtype_is_int(d) && lz_dtype_bits(d) < 8;
+}
+
+uint64_t lz_dtype_wrap(lz_dtype d, uint64_t v)
+{
+    int unused = 64 - lz_dtype_bits(d);
+    return lz_dtype_is_signed(d) ? (uint64_t)((int64_t)(v << unused) >> unused)
+                                 : v << unused >> unused;
+}
+
 const char *lz_dtype_mlir(lz_dtype d)
 {
     return class_of(d) ? dtypes[d].mlir : "?";

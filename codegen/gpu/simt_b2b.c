@@ -53,7 +53,7 @@ static void pass_on(b2b *b, Val point, uint32_t first, uint32_t last, uint32_t f
             at = b2b_shared(b, ADD(at, em_c64(e, 8 * (b->l.save_at[s][a] - 1))));
             Ty t = b->saved_type[s][a] = take ? b->saved_type[s][a] : LLVMTypeOf(v->v);
             bool bit = t == e->i1;
-            unsigned align = bit ? 1 : em_bits(e, t) / 8;
+            unsigned align = em_bits(e, t) < 8 ? 1 : em_bits(e, t) / 8;
             if (take) {
                 Val x = em_load(e, bit ? e->i8 : t, at, align);
                 *v = (Ev){bit ? LLVMBuildTrunc(e->b, x, e->i1, "") : x, NULL};

@@ -128,6 +128,11 @@ Ty em_type(em *e, lz_dtype d, unsigned n)
     switch (d) {
     case LZ_BOOL:
         return em_vec(e->i1, n);
+    case LZ_I2:
+    case LZ_I4:
+    case LZ_U2:
+    case LZ_U4:
+        return em_vec(LLVMIntTypeInContext(e->cx, (unsigned)lz_dtype_bits(d)), n);
     case LZ_I8:
     case LZ_U8:
     case LZ_F8E4M3FN:
@@ -152,7 +157,7 @@ Ty em_type(em *e, lz_dtype d, unsigned n)
 
 Ty em_mem(em *e, lz_dtype d)
 {
-    if (d == LZ_BOOL)
+    if (d == LZ_BOOL || lz_dtype_is_narrow(d))
         return e->i8;
     return d == LZ_F16 || d == LZ_BF16 ? e->i16 : em_type(e, d, 1);
 }

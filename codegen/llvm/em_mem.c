@@ -187,6 +187,8 @@ Val em_from_mem(em *e, lz_dtype d, Val m)
 {
     if (d == LZ_BOOL)
         return ICMP(NE, m, LLVMConstNull(LLVMTypeOf(m)));
+    if (lz_dtype_is_narrow(d))
+        return LLVMBuildTrunc(e->b, m, em_type(e, d, em_lanes(m)), "");
     if (d == LZ_BF16)
         return em_bf16_bits_to_f32(e, m);
     return d == LZ_F16 ? em_f16_bits_to_f32(e, m) : m;
@@ -196,6 +198,9 @@ Val em_to_mem(em *e, lz_dtype d, Val v)
 {
     if (d == LZ_BOOL)
         return LLVMBuildZExt(e->b, v, em_like(e, e->i8, v), "");
+    if (lz_dtype_is_narrow(d))
+        return lz_dtype_is_signed(d) ? LLVMBuildSExt(e->b, v, em_like(e, e->i8, v), "")
+                                     : LLVMBuildZExt(e->b, v, em_like(e, e->i8, v), "");
     if (d == LZ_BF16) { /* the value is a bf16 already: its low half is zero */
         Val u = LSHR(BITS(v, em_like(e, e->i32, v)), em_ci(em_like(e, e->i32, v), 16));
         return LLVMBuildTrunc(e->b, u, em_like(e, e->i16, v), "");

@@ -17,7 +17,7 @@ static bool any_mapped(const lz_batch *b, uint32_t first, uint32_t n)
 
 static int64_t largest(lz_dtype d)
 {
-    int bits = 8 * (int)lz_dtype_size(d) - (lz_dtype_is_signed(d) ? 1 : 0);
+    int bits = lz_dtype_bits(d) - (lz_dtype_is_signed(d) ? 1 : 0);
     return bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
 }
 

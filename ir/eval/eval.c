@@ -116,6 +116,8 @@ lz_status lz_ref_eval_scalar(lz_op op, const lz_attr *attr, lz_dtype out, const 
     lz_ref_ew_fn *fn = lz_ref_ew_get(op);
     if (op == LZ_OP_BITCAST_CONVERT && lz_dtype_size(out) == lz_dtype_size(in[0])) {
         memcpy(result, opnd[0], lz_dtype_size(out));
+        if (lz_dtype_is_narrow(out))
+            lz_ref_store_u(out, result, 0, lz_ref_load_u(in[0], opnd[0], 0));
         return LZ_OK;
     }
     if (!fn)

@@ -8,7 +8,7 @@
 /* Truncates towards 0, saturates to the range of the integer dtype, NaN gives 0. */
 static uint64_t int_from_f64(lz_dtype d, double v)
 {
-    unsigned bits = (unsigned)lz_dtype_size(d) * 8;
+    unsigned bits = (unsigned)lz_dtype_bits(d);
     bool sgn = lz_dtype_is_signed(d);
     double hi = ldexp(1, (int)(sgn ? bits - 1 : bits)); /* first value beyond the range */
     uint64_t max = sgn ? (UINT64_C(1) << (bits - 1)) - 1 : ~UINT64_C(0) >> (64 - bits);

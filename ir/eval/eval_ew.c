@@ -19,12 +19,12 @@ static bool is_int(lz_dtype d)
 
 static unsigned width_of(lz_dtype d)
 {
-    return d == LZ_BOOL ? 1 : (unsigned)lz_dtype_size(d) * 8;
+    return (unsigned)lz_dtype_bits(d);
 }
 
 static uint64_t mask_of(lz_dtype d)
 {
-    return d == LZ_BOOL ? 1 : ~UINT64_C(0) >> (64 - width_of(d));
+    return ~UINT64_C(0) >> (64 - width_of(d));
 }
 
 #define EACH(e) for (int64_t i = 0; i < (e)->n; i++)

@@ -39,7 +39,12 @@ lz_status lz_ref_reshape(const lz_ref_call *c)
 
 lz_status lz_ref_bitcast(const lz_ref_call *c)
 {
-    return lz_ref_reshape(c);
+    LZ_TRY(lz_ref_reshape(c));
+    lz_dtype d = c->sig->result[0]->dtype;
+    uint8_t *p = c->result[0]->data;
+    for (int64_t i = 0; lz_dtype_is_narrow(d) && i < c->sig->result[0]->nelem; i++)
+        p[i] = (uint8_t)lz_dtype_wrap(d, p[i]);
+    return LZ_OK;
 }
 
 lz_status lz_ref_broadcast(const lz_ref_call *c)

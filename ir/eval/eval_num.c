@@ -98,6 +98,11 @@ uint64_t lz_ref_load_u(lz_dtype d, const void *p, int64_t i)
     switch (d) {
     case LZ_BOOL:
         return ((const uint8_t *)p)[i] != 0;
+    case LZ_I2:
+    case LZ_I4:
+    case LZ_U2:
+    case LZ_U4:
+        return lz_dtype_wrap(d, ((const uint8_t *)p)[i]);
     case LZ_I8:
         return (uint64_t)(int64_t)((const int8_t *)p)[i];
     case LZ_I16:
@@ -123,6 +128,12 @@ void lz_ref_store_u(lz_dtype d, void *p, int64_t i, uint64_t v)
     switch (d) {
     case LZ_BOOL:
         ((uint8_t *)p)[i] = v & 1;
+        break;
+    case LZ_I2:
+    case LZ_I4:
+    case LZ_U2:
+    case LZ_U4:
+        ((uint8_t *)p)[i] = (uint8_t)lz_dtype_wrap(d, v);
         break;
     case LZ_I8:
     case LZ_U8:

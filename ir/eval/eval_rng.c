@@ -62,6 +62,8 @@ static void put(const lz_type *t, void *p, int64_t i, uint64_t v)
     size_t esize = lz_dtype_size(t->dtype);
     if (t->dtype == LZ_BOOL)
         v &= 1;
+    if (lz_dtype_is_narrow(t->dtype))
+        v = lz_dtype_wrap(t->dtype, v);
     memcpy((char *)p + (size_t)i * esize, &v, esize); /* little-endian */
 }
 

@@ -288,13 +288,14 @@ static int hex_byte(const char *s)
 static lz_status hex_elements(lz_lexer *c, lz_slice hex, lz_literal *l)
 {
     uint8_t *data = l->data;
-    bool bits = l->type->dtype == LZ_BOOL;
+    bool bits = l->type->dtype == LZ_BOOL, narrow = lz_dtype_is_narrow(l->type->dtype);
     for (size_t i = 0; i < hex.n / 2; i++) {
         int byte = hex_byte(hex.s + 2 * i);
         if (byte < 0)
             return lz_lex_fail(c, hex.s + 2 * i, LZ_EPARSE, "not a hexadecimal digit");
         if (!bits)
-            data[i] = (uint8_t)byte;
+            data[i] =
+                (uint8_t)(narrow ? lz_dtype_wrap(l->type->dtype, (uint64_t)byte) : (uint64_t)byte);
         for (size_t k = 8 * i; bits && k < 8 * i + 8 && k < l->nbytes; k++)
             data[k] = byte >> (k - 8 * i) & 1;
     }

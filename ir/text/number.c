@@ -144,7 +144,7 @@ static bool parse_float(lz_dtype d, const char *s, size_t n, bool neg, void *p, 
 static bool parse_int(lz_dtype d, const char *s, size_t n, bool neg, void *p, int64_t i)
 {
     uint64_t u;
-    unsigned width = 8 * (unsigned)lz_dtype_size(d);
+    unsigned width = (unsigned)lz_dtype_bits(d);
     bool hex = is_hex(s, n);
     if (!(hex ? read_u64(s + 2, n - 2, 16, &u) : read_u64(s, n, 10, &u)))
         return false;

@@ -220,7 +220,7 @@ static int kind_of(lz_dtype d)
 /* Whether a region may compute in `to` what is of dtype `from`. */
 static bool promotes(lz_dtype from, lz_dtype to)
 {
-    return kind_of(from) == kind_of(to) && lz_dtype_size(from) <= lz_dtype_size(to);
+    return kind_of(from) == kind_of(to) && lz_dtype_bits(from) <= lz_dtype_bits(to);
 }
 
 static lz_status widen(lz_parser *p, lz_scope *s, lz_stmt *t, uint32_t i, lz_dtype to)

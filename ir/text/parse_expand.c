@@ -137,7 +137,7 @@ static lz_val mulhi(lz_func *f, const lz_stmt *t)
     lz_val m = ew2(f, LZ_OP_MULTIPLY, cast(f, a, wide), cast(f, b, wide));
     if (m == LZ_NOVAL)
         return m;
-    m = ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, m, like(f, m, 8.0 * (double)size));
+    m = ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, m, like(f, m, lz_dtype_bits(d)));
     return cast(f, m, d);
 }
 

@@ -336,8 +336,8 @@ lz_status lz_parse_widen(lz_parser *p, lz_scope *s, lz_stmt *t)
     lz_dtype x = lz_val_type(s->f, t->opnd.data[0])->dtype,
              y = lz_val_type(s->f, t->opnd.data[1])->dtype;
     lz_dtype r = t->result_types.data[0]->dtype;
-    lz_dtype in = lz_dtype_size(x) >= lz_dtype_size(y) ? x : y,
-             to = lz_dtype_size(r) >= lz_dtype_size(in) ? r : in;
+    lz_dtype in = lz_dtype_bits(x) >= lz_dtype_bits(y) ? x : y,
+             to = lz_dtype_bits(r) >= lz_dtype_bits(in) ? r : in;
     for (int k = 0; k < 2; k++)
         t->opnd.data[k] = lz_build_convert(s->f, t->opnd.data[k], to);
     return s->f->status == LZ_OK ? LZ_OK : lz_lex_wrap(&p->c, t->at);

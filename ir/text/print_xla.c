@@ -11,8 +11,8 @@ enum { LONGEST_VALUE = 64 }; /* characters of an attribute or a constant */
 
 static const char *xla_dtype(lz_dtype d)
 {
-    static const char *const signed_names[] = {
-        [LZ_I8] = "s8", [LZ_I16] = "s16", [LZ_I32] = "s32", [LZ_I64] = "s64"};
+    static const char *const signed_names[] = {[LZ_I8] = "s8",   [LZ_I16] = "s16", [LZ_I32] = "s32",
+                                               [LZ_I64] = "s64", [LZ_I2] = "s2",   [LZ_I4] = "s4"};
     if (d == LZ_BOOL)
         return "pred";
     return lz_dtype_is_signed(d) ? signed_names[d] : lz_dtype_name(d);

@@ -160,7 +160,8 @@ static lz_val narrow(lz_func *f, lz_val v, lz_dtype d)
         lz_val one = lz_build_splat(f, lz_val_type(f, v), 1);
         return lz_build_convert(f, ew(f, LZ_OP_AND, v, one), LZ_BOOL);
     }
-    return bitcast(f, lz_build_convert(f, v, bits[lz_dtype_size(d)]), d);
+    v = lz_build_convert(f, v, bits[lz_dtype_size(d)]);
+    return lz_dtype_is_narrow(d) ? lz_build_convert(f, v, d) : bitcast(f, v, d);
 }
 
 static lz_val first_elements(lz_func *f, lz_val v, int64_t n)

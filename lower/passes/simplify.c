@@ -50,7 +50,7 @@ static bool is_identity(const lz_rw *rw, lz_op op, lz_val b)
 
 static int int_bits(lz_dtype d) /* of the magnitude */
 {
-    return lz_dtype_is_signed(d) ? 8 * (int)lz_dtype_size(d) - 1 : 8 * (int)lz_dtype_size(d);
+    return lz_dtype_bits(d) - lz_dtype_is_signed(d);
 }
 
 static int float_bits(lz_dtype d) /* integers exactly held */

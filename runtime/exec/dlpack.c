@@ -96,6 +96,9 @@ static lz_status lend_copy(lz_node *n, lent *l, void **data)
 
 static lz_status lend_memory(lz_node *n, lent *l, void **data)
 {
+    if (lz_dtype_is_narrow(lz_node_type(n)->dtype))
+        return LZ_FAIL(LZ_EDTYPE, "DLPack packs %s, of which each has a byte here",
+                       lz_dtype_name(lz_node_type(n)->dtype));
     if (!n->dev->be->dlpack_type)
         return LZ_FAIL(LZ_EUNSUPPORTED, "the memory of %s cannot be lent", n->dev->name);
     if (!lz_node_buf(n))

@@ -85,6 +85,14 @@ lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
 static bool bad_bools(const lz_type *type, const void *data)
 {
     const unsigned char *p = data;
+    bool narrow = lz_dtype_is_narrow(type->dtype);
+    for (size_t i = 0; narrow && i < type->nbytes; i++)
+        if (p[i] != (unsigned char)lz_dtype_wrap(type->dtype, p[i])) {
+            LZ_FAIL(LZ_EINVAL,
+                    "element %zu of a tensor of %s is the byte 0x%02x, which is no such number", i,
+                    lz_dtype_name(type->dtype), p[i]);
+            return true;
+        }
     if (type->dtype != LZ_BOOL)
         return false;
     for (size_t i = 0; i < type->nbytes; i++)

@@ -6,7 +6,7 @@
 /* The integers of d are those in [lowest, above). */
 static double above(lz_dtype d)
 {
-    int bits = (int)lz_dtype_size(d) * 8;
+    int bits = lz_dtype_bits(d);
     return ldexp(1, lz_dtype_is_signed(d) ? bits - 1 : bits);
 }
 
@@ -22,7 +22,7 @@ bool lz_dtype_holds(lz_dtype d, double v)
 
 bool lz_dtype_holds_integer(lz_dtype d, int64_t v)
 {
-    int bits = (int)lz_dtype_size(d) * 8;
+    int bits = lz_dtype_bits(d);
     if (!lz_dtype_is_int(d))
         return true;
     if (!lz_dtype_is_signed(d))

@@ -7,7 +7,7 @@
 
 static int int_width(lz_dtype d)
 {
-    return (int)lz_dtype_size(d) * 8;
+    return lz_dtype_bits(d);
 }
 
 static lz_dtype signed_of_width(int bits)

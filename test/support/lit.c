@@ -37,7 +37,7 @@ static const uint64_t special_f8[] = {0x00, 0x80, 0x01, 0x81, 0x03, 0x04, 0x07, 
 
 static int int_specials(lz_dtype d, uint64_t *bits)
 {
-    unsigned w = (unsigned)lz_dtype_size(d) * 8;
+    unsigned w = (unsigned)lz_dtype_bits(d);
     uint64_t mask = ~UINT64_C(0) >> (64 - w), top = UINT64_C(1) << (w - 1);
     const uint64_t v[] = {0,        1,        2,   3,       7,       w - 1,   w,  w + 1,   mask,
                           mask - 1, mask - 2, top, top + 1, top - 1, top - 2, 10, mask - 9};
@@ -93,6 +93,8 @@ void lz_test_set_bits(lz_literal *l, int64_t i, uint64_t bits)
         ((lz_c128 *)l->data)[i] = (lz_c128){v.re, v.im};
         return;
     }
+    if (lz_dtype_is_narrow(l->type->dtype))
+        bits = lz_dtype_wrap(l->type->dtype, bits);
     memcpy((char *)l->data + (size_t)i * esize, &bits, esize);
 }
 

@@ -133,6 +133,8 @@ static void fill(lz_dtype d, char *p, int n)
             memcpy(p + (size_t)i * es, &w, es);
             continue;
         }
+        if (lz_dtype_is_narrow(d))
+            v = lz_dtype_wrap(d, v);
         memcpy(p + (size_t)i * es, &v, es);
     }
 }

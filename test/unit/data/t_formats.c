@@ -2,6 +2,7 @@
  * understood. */
 #include "data/data_internal.h"
 #include "files.h"
+#include "ir/op.h"
 #include <lazuli/lazuli.h>
 #include <math.h>
 #include <stdio.h>
@@ -60,6 +61,8 @@ START_TEST(npy_round_trip)
         lz_array a = sample((lz_dtype)_i, shape_of(s)), b;
         OK(lz_npy_write(file("a.npy"), &a));
         OK(lz_npy_read(path, &b));
+        if (lz_dtype_is_narrow(a.dtype)) /* comes back as bytes */
+            a.dtype = lz_dtype_is_signed(a.dtype) ? LZ_I8 : LZ_U8;
         same(&a, &b);
         ck_assert(b.nbytes == 0 || (uintptr_t)b.data % 64 == 0);
         lz_array_free(&a);
@@ -279,7 +282,7 @@ END_TEST
 
 START_TEST(safetensors_of_every_dtype)
 {
-    if (_i == LZ_C128) /* the format has no name for it */
+    if (_i == LZ_C128 || lz_dtype_is_narrow((lz_dtype)_i)) /* the format has no name for it */
         return;
     lz_array a = sample((lz_dtype)_i, LZ_SHAPE(5, 3)), b;
     const char *const one[] = {"x"};

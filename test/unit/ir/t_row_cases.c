@@ -80,7 +80,7 @@ static uint32_t value_things(const lz_literal *l)
 {
     lz_dtype d = l->type->dtype;
     bool sign = lz_dtype_is_signed(d);
-    unsigned w = (unsigned)lz_dtype_size(d) * 8;
+    unsigned w = (unsigned)lz_dtype_bits(d), extension = lz_dtype_is_narrow(d) ? 0xff : 0;
     uint64_t ones = ~UINT64_C(0) >> (w < 64 ? 64 - w : 0),
              top = w < 64 ? UINT64_C(1) << (w - 1) : UINT64_C(1) << 63;
     uint32_t has = 0;
@@ -95,8 +95,9 @@ static uint32_t value_things(const lz_literal *l)
         else if (lz_dtype_is_float(d) || lz_dtype_is_storage(d))
             has |= float_things(lz_elem_get_f64(d, l->data, i), least_normal(d));
         else if (lz_dtype_is_int(d))
-            has |= (bits == (sign ? top : 0) ? HAS(LOWEST) : 0) |
-                   (bits == (sign ? top - 1 : ones) ? HAS(HIGHEST) : 0);
+            has |=
+                (bits == (sign ? (lz_dtype_wrap(d, top) & extension) | top : 0) ? HAS(LOWEST) : 0) |
+                (bits == (sign ? top - 1 : ones) ? HAS(HIGHEST) : 0);
     }
     return has;
 }
