@@ -4,7 +4,7 @@
  *   one array per lane of a block, concatenated along a new dimension. A scatter-add to 16-bit
  *   floats accumulates in f32. Fourier transforms become dots with small matrices (expand_fft.c),
  *   matrix decompositions become loops (expand_linalg.c), large complex dots become four real
- *   ones.
+ *   ones, bit casts of integers of 2 and 4 bits conversions.
  * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
  * Cost:      O(instructions), about 150 instructions per generator.
  * Off:       never: no later stage implements random bits or transforms. */
@@ -333,6 +333,16 @@ static lz_val split_product(lz_rw *rw, uint32_t i)
               ew(f, LZ_OP_ADD, v[0][1], v[1][0]));
 }
 
+/* An element of fewer bits than its byte is stored extended by its sign: a bit cast of one to the
+ * other sign writes other bytes, where all other bit casts are a view of memory. */
+static lz_val change_sign(lz_rw *rw, uint32_t i)
+{
+    const lz_sig *s = rw->in->insts[i].sig;
+    return lz_dtype_is_narrow(s->result[0]->dtype)
+               ? lz_build_convert(rw->out, lz_rw_opnd(rw, i, 0), s->result[0]->dtype)
+               : LZ_NOVAL;
+}
+
 /* ---- the pass ---- */
 
 typedef struct made {
@@ -365,6 +375,8 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
         return decompose(rw, i, all[i].v);
     if (in->sig->op == LZ_OP_DOT_GENERAL)
         return split_product(rw, i);
+    if (in->sig->op == LZ_OP_BITCAST_CONVERT)
+        return change_sign(rw, i);
     if (in->sig->op != LZ_OP_RNG_BIT_GENERATOR)
         return LZ_NOVAL;
     const lz_type *st = in->sig->opnd[0];
