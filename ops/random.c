@@ -126,11 +126,13 @@ lz_tensor *lz_randperm_at(lz_dtype dtype, int64_t n, const lz_site *site)
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_shape s = {.rank = 1, .dims = {n}};
     BEGIN("lz_randperm");
-    if (dtype == LZ_BOOL || lz_dtype_is_complex(dtype) || !lz_type_get(dtype, &s)) {
+    if (n < 0 || dtype == LZ_BOOL || lz_dtype_is_complex(dtype)) {
         LZ_FAIL(n < 0 ? LZ_EINVAL : LZ_EDTYPE, "%" PRId64 " numbers of %s", n,
                 lz_dtype_name(dtype));
         return lz_tracer_end(c, NULL);
     }
+    if (!lz_type_get(dtype, &s))
+        return lz_tracer_end(c, NULL);
     if (n > 0 && !lz_dtype_holds_integer(dtype, n - 1)) {
         LZ_FAIL(LZ_ERANGE, "%" PRId64 " numbers: %s does not hold all of them", n,
                 lz_dtype_name(dtype));

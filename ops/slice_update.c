@@ -504,10 +504,12 @@ static lz_node *linspace(lz_tracer *c, lz_dtype d, double start, double end, int
         LZ_FAIL(LZ_EINVAL, "%" PRId64 " steps from %g to %g", steps, start, end);
         return NULL;
     }
-    if (d == LZ_BOOL || lz_dtype_is_complex(d) || !lz_type_get(d, &s)) {
+    if (d == LZ_BOOL || lz_dtype_is_complex(d)) {
         LZ_FAIL(LZ_EDTYPE, "%s: integers and floats have ranges", lz_dtype_name(d));
         return NULL;
     }
+    if (!lz_type_get(d, &s))
+        return NULL;
     double step = steps > 1 ? (end - start) / (double)(steps - 1) : 0;
     if (!isfinite(step)) /* the difference overflows, the quotient does not */
         step = end / (double)(steps - 1) - start / (double)(steps - 1);
