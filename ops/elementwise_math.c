@@ -288,7 +288,7 @@ lz_node *lz_ew_hypot(lz_tracer *c, lz_node *a, lz_node *b)
 /* a 2^trunc(b) in steps, of which only the last may round or overflow, times what 2^b is more. */
 lz_node *lz_ew_ldexp(lz_tracer *c, lz_node *a, lz_node *b)
 {
-    if (!a || !b || lz_dtype_is_complex(lz_tracer_dtype(a)))
+    if (!a || !b || !lz_dtype_is_float(lz_tracer_dtype(a)))
         return MUL(a, lz_ew_exp2(c, b));
     layout l = layout_of(a);
     lz_node *finite = FINITE(b), *end = SEL(finite, K(b, 0), b);
