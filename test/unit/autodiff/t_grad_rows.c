@@ -88,7 +88,7 @@ static int in_order[2]; /* such cases: compared, left out */
 /* The reference takes its time for it: cases of few updates are enough, if they are most. */
 static bool takes_long(const lz_sig *s)
 {
-    enum { FEW = 40 };
+    enum { FEW = 50 };
     bool slow = goes_in_order(s), many = slow && s->opnd[s->nopnd - 1]->nelem > FEW;
     in_order[many] += slow;
     return many;
