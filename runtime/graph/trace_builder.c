@@ -236,6 +236,8 @@ static lz_node *host_element(lz_tracer *c, lz_node_kind kind, lz_dtype d,
                              const unsigned char bytes[LZ_NODE_IMM], const lz_node *like)
 {
     static const lz_shape scalar;
+    if (d == LZ_DTYPE_NONE && c->thr && c->thr->error_before.saved)
+        return NULL; /* the dtype of an operand that was not made: why not is what is told */
     lz_dev *dev = lz_tracer_dev(c, like);
     const lz_type *t = dev ? lz_type_get(d, &scalar) : NULL;
     return t ? lz_tracer_own(c, lz_node_new_host(kind, t, bytes, dev, c->site)) : NULL;
