@@ -69,7 +69,7 @@ lz_status lz_archive_index(lz_archive *a)
         const char *name = lz_archive_row_name(a, r);
         uint32_t *slot = slot_of(a, name);
         if (*slot && !a->zip && a->rows.data[*slot - 1].file == r->file)
-            return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has two tensors \"%.100s\"", a->path,
+            return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has duplicate tensors \"%.100s\"", a->path,
                            name);
         if (*slot)
             return LZ_FAIL(LZ_ECORRUPT, "%s: two arrays are named \"%.100s\"", a->path, name);

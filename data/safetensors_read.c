@@ -221,7 +221,7 @@ static lz_status add_metadata(header *h, lz_json *j)
     size_t n = 0, len[2];
     char key[SHOWN];
     if (h->has_metadata)
-        return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has two __metadata__", h->a->path);
+        return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has duplicate keys __metadata__", h->a->path);
     h->has_metadata = true;
     if (!lz_json_take(j, '{')) {
         LZ_TRY(lz_json_status(j, h->a->path));
@@ -522,7 +522,8 @@ static lz_status walk_index(shards *x, const lz_view *v, char *name)
             break;
         bool map = strcmp(key, "weight_map") == 0;
         if (map && seen)
-            return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has two weight_map", x->a->path);
+            return LZ_FAIL(LZ_EPARSE, "%s: the JSON text has duplicate keys weight_map",
+                           x->a->path);
         seen |= map;
         if (map)
             LZ_TRY(walk_map(x, &j, name));
