@@ -215,7 +215,8 @@ static lz_status update(nnc *c, lz_grad_scaler *s)
     for (size_t i = 1; i < s->ndone; i++)
         found = lz_logical_or_at(found, s->done[i].found_inf, c->site);
     lz_tensor *count = nn_adds(c, s->growth_tracker, 1);
-    lz_tensor *full = lz_eq_scalar_at(count, (double)o->growth_interval, c->site);
+    /* at least: a checkpoint's count may be of a longer interval */
+    lz_tensor *full = lz_ge_scalar_at(count, (double)o->growth_interval, c->site);
     lz_tensor *grown = nn_muls(c, s->scale, o->growth_factor);
     lz_tensor *grow = lz_logical_and_at(full, lz_isfinite_at(grown, c->site), c->site);
     lz_tensor *scale = nn_where(c, grow, grown, s->scale);

@@ -683,9 +683,9 @@ static lz_status plan_optim(loader *l, lz_optim *o)
     return plan_zero(l, &o->skipped);
 }
 
-/* What lz_checkpoint_save writes: a finite scale above 0, and a count that has not reached the
- * interval, at which it begins again (it would never be equal to it, and the scale never grow). */
-static lz_status check_scaler(const loader *l, const lz_grad_scaler *g, const char *name, int i)
+/* What lz_checkpoint_save writes: a finite scale above 0, and a count to which 1 can be added. The
+ * interval is the scaler's, not the file's: a count that has reached it is complete. */
+static lz_status check_scaler(const loader *l, const char *name, int i)
 {
     lz_array a = {0};
     lz_dtype d = i ? LZ_I32 : LZ_F32;
@@ -697,7 +697,7 @@ static lz_status check_scaler(const loader *l, const lz_grad_scaler *g, const ch
                     lz_dtype_name(a.dtype), lz_dtype_name(d));
     else if (a.nbytes == sizeof(int32_t)) { /* another shape: plan says so */
         v = i ? (double)*(const int32_t *)a.data : (double)*(const float *)a.data;
-        bool good = i ? v >= 0 && v < (double)g->options.growth_interval : v > 0 && isfinite(v);
+        bool good = i ? v >= 0 && v < INT32_MAX : v > 0 && isfinite(v);
         s = good ? LZ_OK : LZ_FAIL(LZ_ECORRUPT, "%s: \"%.100s\" is %g", l->path, name, v);
     }
     lz_array_free(&a);
@@ -711,7 +711,7 @@ static lz_status plan_scaler(loader *l, lz_grad_scaler *s)
         if (!name)
             return LZ_EMEM;
         lz_tensor **state = scaler_state(s, i);
-        lz_status st = check_scaler(l, s, name, i);
+        lz_status st = check_scaler(l, name, i);
         if (st == LZ_OK)
             st = plan(l, name, *state, state);
         lz_free(name);

@@ -172,8 +172,9 @@ LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
                                        const lz_site *site);
 /* Restores all that lz_checkpoint_save wrote (the optimizer must be of the kind that was saved,
  * LZ_EINVAL); on error nothing is changed. A step, rate, state of the random numbers or of
- * the scaler (with its growth_interval) that lz_checkpoint_save would not write is LZ_ECORRUPT, or
- * LZ_EDTYPE. Loading assigns: with an lz_mark_step after
+ * the scaler that lz_checkpoint_save would not write is LZ_ECORRUPT, or LZ_EDTYPE. Where the
+ * scaler's growth_interval is another than that of the file, the scale grows after the good step
+ * with which its count is at least the new one. Loading assigns: with an lz_mark_step after
  * it, the next step of the training is one like all others, and compiles nothing. Errors: as
  * lz_params_load. */
 LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);
