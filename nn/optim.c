@@ -79,6 +79,20 @@ static lz_status count_step(lz_optim *o, const lz_site *site)
     return LZ_OK;
 }
 
+/* Those parameters behind the first `done` did not take part in the last step: it failed before. */
+static void uncount_step(lz_optim *o, size_t done)
+{
+    lz_mutex_lock(&o->lock);
+    for (size_t i = 0, at = 0; i < o->ngroups; i++)
+        for (size_t k = 0; k < o->groups[i].n; k++) {
+            lz_optim_group *g = &o->groups[i];
+            bool part = at++ >= done && g->recent[k] & 1;
+            g->step[k] -= part;
+            g->recent[k] &= ~(uint64_t)part;
+        }
+    lz_mutex_unlock(&o->lock);
+}
+
 /* Counts one more step that may have been skipped. */
 static lz_status count_skip(lz_tensor *skipped, lz_tensor *skip, const lz_site *site)
 {
@@ -99,12 +113,15 @@ static lz_status stand_aside(lz_optim *o, lz_optim_group *group, size_t i, const
     return lz_status_of(t);
 }
 
+/* Adds to *done the parameters up to the first failure. */
 static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
-                            const lz_site *site)
+                            const lz_site *site, size_t *done)
 {
     lz_status s = LZ_OK;
+    size_t before = *done;
     for (size_t i = 0; i < group->params->len && s == LZ_OK; i++) {
         lz_tensor *p = group->params->tensors[i], *g = lz_grad_of(p);
+        *done = before + i;
         if (!g) {
             s = skip ? stand_aside(o, group, i, site) : LZ_OK;
             continue;
@@ -120,9 +137,11 @@ static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
                              .skipped = lz_optim_skipped(o, group, i),
                              .site = site};
         s = o->rule->update(&u);
+        *done += s == LZ_OK;
         if (s == LZ_OK && skip && u.skipped != o->skipped)
             s = count_skip(u.skipped, skip, site);
     }
+    *done = s == LZ_OK ? before + group->n : *done;
     return s;
 }
 
@@ -135,7 +154,9 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
         s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
+    size_t done = 0;
     s = count_step(o, site);
+    bool counted = s == LZ_OK;
     if (s == LZ_OK && skip && !o->skipped) {
         lz_tensor *t = lz_nn_filled(LZ_F32, LZ_SCALAR, false, site);
         s = lz_status_of(t);
@@ -145,7 +166,9 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
             (void)lz_nn_annotated(s, op, site);
     }
     for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
-        s = step_group(o, &o->groups[i], skip, site);
+        s = step_group(o, &o->groups[i], skip, site, &done);
+    if (s != LZ_OK && counted)
+        uncount_step(o, done);
     if (s == LZ_OK && skip)
         s = count_skip(o->skipped, skip, site);
     lz_scope_end();

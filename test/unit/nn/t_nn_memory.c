@@ -2,6 +2,7 @@
  * checkpoints: each gives an error or works, nothing crashes, and (under the address sanitizer)
  * nothing leaks. */
 #include "base/alloc.h"
+#include "nn/optim_rule.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
 #include <stdio.h>
@@ -101,12 +102,71 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+/* One step of sgd with gradients of 1 and its failure at the n-th allocation. Whether it failed. */
+static bool a_step_fails(lz_optim *o, lz_params *ps, lz_grad_scaler *g, int n)
+{
+    lz_tensor *sum = lz_add(ps->tensors[0], lz_add(ps->tensors[1], ps->tensors[2]));
+    ck_assert_int_eq(lz_optim_zero_grad(o), LZ_OK);
+    ck_assert_int_eq(lz_backward(lz_grad_scaler_scale(g, sum)), LZ_OK);
+    lz_alloc_fail_at(n, false);
+    lz_status s = g->options.disabled ? lz_optim_step(o) : lz_grad_scaler_step(g, o);
+    lz_alloc_fail_at(0, false);
+    ck_assert_msg(s == LZ_OK || s == LZ_EMEM, "%s", lz_last_error_text());
+    lz_clear_error();
+    return s != LZ_OK;
+}
+
+static int64_t steps_of(const lz_optim *o, int group, size_t i)
+{
+    return i < o->groups[group].n ? o->groups[group].step[i] : 0;
+}
+
+/* A step that fails between two parameters counts as one of those that it has updated: what a
+ * checkpoint says of the others, and their correction of the bias, is of the updates they got. */
+START_TEST(failed_steps_count_for_the_updated_parameters)
+{
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    bool hit = true, partly = false;
+    for (int n = 1; hit && n < 20000; n++) {
+        lz_scope_begin();
+        lz_params ps = {0};
+        lz_grad_scaler *g = lz_grad_scaler_new(.init_scale = 1, .disabled = _i == 0);
+        ck_assert_int_eq(lz_params_add(&ps, "a", lz_zeros(LZ_F32, LZ_SCALAR)), LZ_OK);
+        ck_assert_int_eq(lz_params_add(&ps, "b", lz_zeros(LZ_F32, LZ_SCALAR)), LZ_OK);
+        lz_optim *o = lz_sgd(&ps, .lr = 1);
+        lz_params other = {0};
+        ck_assert_int_eq(lz_params_add(&other, "c", lz_zeros(LZ_F32, LZ_SCALAR)), LZ_OK);
+        ck_assert_int_eq(lz_optim_add_group(o, &other), LZ_OK);
+        lz_params all = {.tensors =
+                             (lz_tensor *[]){ps.tensors[0], ps.tensors[1], other.tensors[0]}};
+        ck_assert_int_eq(lz_mark_step(), LZ_OK);
+        uint64_t before = lz_alloc_failed_count();
+        bool failed = a_step_fails(o, &all, g, n);
+        hit = lz_alloc_failed_count() != before;
+        ck_assert_int_eq(lz_mark_step(), LZ_OK);
+        const int64_t steps[] = {steps_of(o, 0, 0), steps_of(o, 0, 1), steps_of(o, 1, 0)};
+        for (int i = 0; i < 3; i++)
+            ck_assert_msg(lz_item(all.tensors[i]) == -(double)steps[i],
+                          "allocation %d, parameter %d: %g after %d steps", n, i,
+                          lz_item(all.tensors[i]), (int)steps[i]);
+        partly = partly || (failed && steps[0] && !steps[2]);
+        lz_optim_free(o);
+        lz_grad_scaler_free(g);
+        lz_params_free(&other);
+        lz_params_free(&ps);
+        lz_scope_end();
+    }
+    ck_assert(!hit && (partly || _i)); /* the scaler has made room before the updates */
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("nn memory");
     TCase *t = tcase_create("nn memory");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
+    tcase_add_loop_test(t, failed_steps_count_for_the_updated_parameters, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
