@@ -81,8 +81,12 @@ static double worst(unsigned fn, lz_shape s, lz_dims d, const float *v, const do
     ck_assert_msg(lz_to_host(y, got, (size_t)n * sizeof *got) == LZ_OK &&
                       lz_to_host(z, want, (size_t)n * sizeof *want) == LZ_OK,
                   "%s: %s", device, lz_last_error_text());
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(got[i] - want[i]) / fabs(want[i]) / U);
+    for (int64_t i = 0; i < n; i++) {
+        double off = fabs(got[i] - want[i]) / fabs(want[i]) / U;
+        ck_assert_msg(isfinite(off), "%s: function %u: element %lld is %g, not %g", device, fn,
+                      (long long)i, (double)got[i], want[i]); /* fmax would drop a NaN */
+        most = fmax(most, off);
+    }
     free(got);
     free(want);
     return most;
