@@ -153,7 +153,9 @@ START_TEST(values_of_two)
     }
     for (size_t i = 0; i < sizeof polygammas / sizeof *polygammas; i++) {
         long double got = lz_sf_polygamma(polygammas[i].a, polygammas[i].x);
-        ck_assert_msg(near(got, polygammas[i].want, 4e-17L),
+        bool root = polygammas[i].a == 0; /* digamma's, near which it is absolute */
+        ck_assert_msg(root ? near(got, polygammas[i].want, 4e-17L)
+                           : fabsl(got - polygammas[i].want) <= 4e-17L * fabsl(polygammas[i].want),
                       "polygamma(%g, %g) = %.22Lg, want %.22Lg", polygammas[i].a, polygammas[i].x,
                       got, polygammas[i].want);
     }
