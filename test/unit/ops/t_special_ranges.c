@@ -197,6 +197,30 @@ START_TEST(zeta_between_poles)
 }
 END_TEST
 
+/* The terms of an odd power cancel to the last bit around half a whole number: reflected. */
+START_TEST(zeta_at_halves)
+{
+    ON_DEVICE(_i);
+    static const double powers[] = {3, 5, 7, 21};
+    enum { N = 100 };
+    for (int wide = 0; wide < 2; wide++)
+        for (int p = 0; p < 4; p++) {
+            double q[N], mirror[N], s[N];
+            lz_dtype d = wide ? LZ_F64 : LZ_F32;
+            lz_scope_begin();
+            for (int i = 0; i < N; i++) {
+                q[i] = -0.5 - i;
+                mirror[i] = 1 - q[i];
+                s[i] = powers[p];
+            }
+            lz_tensor *y = lz_special_zeta(in(d, N, s), in(d, N, mirror));
+            OK(lz_to_host(lz_to(y, LZ_F64), want, sizeof(double) * N));
+            expect_bits(lz_special_zeta(in(d, N, s), in(d, N, q)), d, N, "zeta");
+            lz_scope_end();
+        }
+}
+END_TEST
+
 int main(void)
 {
     rt_use("REF");
@@ -208,6 +232,7 @@ int main(void)
     tcase_add_loop_test(t, numbers_are_not_rounded_to_16_bits, 0, at_devices());
     tcase_add_loop_test(t, roots_and_poles, 0, at_devices());
     tcase_add_loop_test(t, zeta_between_poles, 0, at_devices());
+    tcase_add_loop_test(t, zeta_at_halves, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
