@@ -221,6 +221,27 @@ START_TEST(zeta_at_halves)
 }
 END_TEST
 
+/* Values by mpmath, 60 digits. */
+START_TEST(polygamma_between_poles)
+{
+    ON_DEVICE(_i);
+    static const struct {
+        int n;
+        double x, value;
+    } of[] = {{2, -1.5, -0.236204051641727403},
+              {6, -20.5, -1.3936279375536713313e-6},
+              {8, -30.5, -5.8909268269023336369e-9}};
+    for (int wide = 0; wide < 2; wide++)
+        for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+            lz_dtype d = wide ? LZ_F64 : LZ_F32;
+            OK(lz_to_host(lz_to(lz_polygamma(of[i].n, in(d, 1, &of[i].x)), LZ_F64), got, 8));
+            ck_assert_msg(fabs(got[0] - of[i].value) <= (wide ? 9e-16 : 4.8e-7) * fabs(of[i].value),
+                          "polygamma(%d, %g) of %s is %.17g, not %.17g", of[i].n, of[i].x,
+                          lz_dtype_name(d), got[0], of[i].value);
+        }
+}
+END_TEST
+
 int main(void)
 {
     rt_use("REF");
@@ -233,6 +254,7 @@ int main(void)
     tcase_add_loop_test(t, roots_and_poles, 0, at_devices());
     tcase_add_loop_test(t, zeta_between_poles, 0, at_devices());
     tcase_add_loop_test(t, zeta_at_halves, 0, at_devices());
+    tcase_add_loop_test(t, polygamma_between_poles, 0, at_devices());
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
