@@ -26,17 +26,12 @@ typedef struct reverse {
     lz_arena arena;
 } reverse;
 
-static bool has_gradient(lz_dtype d)
-{
-    return lz_dtype_is_float(d) || lz_dtype_is_complex(d) || lz_dtype_is_storage(d);
-}
-
 /* A gradient that arrives at n may go on to its operands. */
 static bool differentiable(const reverse *r, const lz_node *n)
 {
     return lz_node_has_history(n) && !lz_node_before(n, r->since) && !(n->flags & LZ_NODE_NOGRAD) &&
            !lz_vjp_rule_of(lz_node_op(n)).blocks &&
-           (n->sig->nresult != 1 || has_gradient(lz_node_type(n)->dtype));
+           (n->sig->nresult != 1 || lz_has_gradient(lz_node_type(n)));
 }
 
 static bool passes(const reverse *r, const lz_node *n)
@@ -97,7 +92,7 @@ static lz_status check_history(reverse *r, const lz_node *loss)
                 return LZ_FAIL(LZ_EMEM, "no memory to differentiate");
             mark_arrivals(r, loss, arrives);
         }
-        if (lost && arrives[i] && has_gradient(lz_node_type(n)->dtype))
+        if (lost && arrives[i] && lz_has_gradient(lz_node_type(n)))
             return lz_request_lost(n);
     }
     return LZ_OK;
@@ -147,7 +142,7 @@ static lz_status apply_rule(reverse *r, lz_node *n, lz_vjp_fn rule)
         return LZ_FAIL(LZ_EMEM, "no memory to differentiate");
     for (uint32_t i = 0; i < sig->nopnd; i++) {
         opnd[i] = value_of(r, n->opnd[i]);
-        need[i] = r->need[n->opnd[i]->index] && has_gradient(sig->opnd[i]->dtype);
+        need[i] = r->need[n->opnd[i]->index] && lz_has_gradient(sig->opnd[i]);
     }
     lz_vjp v = {.sig = sig, .opnd = opnd, .need = need, .grad_in = grad_in, .site = n->site};
     v.result = sig->nresult == 1 ? value_of(r, n) : NULL;
@@ -258,7 +253,7 @@ static lz_status check_loss(const lz_node *loss, lz_tensor *seed)
     const lz_type *t = lz_node_type(loss);
     char have[96];
     lz_type_short(t, have, sizeof have);
-    if (!has_gradient(t->dtype))
+    if (!lz_has_gradient(t))
         return LZ_FAIL(LZ_EDTYPE, "the loss is %s; only floats and complex numbers have a gradient",
                        have);
     if (!seed && lz_dtype_is_complex(t->dtype))
@@ -291,7 +286,7 @@ static lz_status resolve(lz_tensor *const *params, size_t n, lz_node **nodes, bo
             lz_error_set(&before);
             continue;
         }
-        if (!has_gradient(lz_node_type(nodes[i])->dtype))
+        if (!lz_has_gradient(lz_node_type(nodes[i])))
             return LZ_FAIL(
                 LZ_EDTYPE,
                 "parameter %zu is of %s; only floats and complex numbers have a gradient", i,
@@ -443,7 +438,7 @@ lz_status lz_requires_grad(lz_tensor *t, bool on)
     lz_api_frame frame = lz_api_enter("lz_requires_grad", NULL);
     lz_node *n = lz_trace_node_of(t);
     lz_status s = n ? LZ_OK : t ? lz_error_get()->status : LZ_FAIL(LZ_ENULL, "the tensor is NULL");
-    if (s == LZ_OK && on && !has_gradient(lz_node_type(n)->dtype))
+    if (s == LZ_OK && on && !lz_has_gradient(lz_node_type(n)))
         s = LZ_FAIL(LZ_EDTYPE,
                     "the tensor is of %s; only floats and complex numbers have a gradient",
                     lz_dtype_name(lz_node_type(n)->dtype));

@@ -32,7 +32,6 @@ lz_jvp_fn lz_jvp_diagonal, lz_jvp_pairs, lz_jvp_transposed;
 bool lz_jvp_wants(const lz_sig *sig, uint32_t k);
 
 /* ---- for the rules ---- */
-bool lz_has_gradient(const lz_type *t); /* a float or complex number */
 /* An operation of the table on these operands: handles of its results. */
 lz_status lz_j_op(lz_op op, const lz_attr *record, lz_tensor *const *opnd, uint32_t n,
                   lz_tensor **out, uint32_t nresult, const lz_site *site);

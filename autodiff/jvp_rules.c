@@ -14,12 +14,6 @@
 
 /* ---- what rules share ---- */
 
-bool lz_has_gradient(const lz_type *t)
-{
-    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype) ||
-           lz_dtype_is_storage(t->dtype);
-}
-
 lz_tensor *lz_j_zeros(const lz_type *t, const lz_site *site)
 {
     lz_tensor *zero = lz_hlo_constant_at(t->dtype, 0, site);

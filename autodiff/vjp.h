@@ -63,4 +63,5 @@ lz_tensor *lz_v_attains(const lz_vjp *v, lz_tensor *x, lz_tensor *extremum);
 /* vjp_decompose.c. Positive numbers [n, 1] (dim -2) or [1, n] (dim -1), each a little smaller than
  * the one before. */
 lz_tensor *lz_v_falling(const lz_vjp *v, lz_dtype d, int64_t n, int64_t dim);
+bool lz_has_gradient(const lz_type *t); /* floats, those of 8 bits too, and complex numbers */
 #endif

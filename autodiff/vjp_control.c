@@ -13,12 +13,6 @@
 #include <lazuli/grad.h>
 #include <string.h>
 
-static bool has_gradient(const lz_type *t)
-{
-    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype) ||
-           lz_dtype_is_storage(t->dtype);
-}
-
 /* ---- the gradient of a region ---- */
 
 /* What is differentiated: a region whose parameters are the first placeholders of the body;
@@ -126,7 +120,7 @@ static lz_status vjp_branches(branches *x, lz_body *b, lz_attr_branches *a)
     LZ_TRY(add_placeholders(b, v->sig->opnd + 1, m));
     for (uint32_t k = 0; k < v->sig->nresult; k++) {
         x->grad[k] = LZ_NOVAL;
-        if (!v->grad_out[k] || !has_gradient(v->sig->result[k]))
+        if (!v->grad_out[k] || !lz_has_gradient(v->sig->result[k]))
             continue;
         x->grad[k] = m + ngrad++;
         LZ_TRY(add_placeholders(b, &v->sig->result[k], 1));
@@ -176,7 +170,7 @@ lz_status lz_vjp_if(const lz_vjp *v)
             x.of[x.nof++] = i - 1;
     bool any = false;
     for (uint32_t k = 0; k < v->sig->nresult; k++)
-        any |= v->grad_out[k] && has_gradient(v->sig->result[k]);
+        any |= v->grad_out[k] && lz_has_gradient(v->sig->result[k]);
     if (s == LZ_OK && any && x.nof)
         s = run_branches(&x, r);
     for (uint32_t i = 0; i < x.nof && s == LZ_OK && any; i++)
@@ -235,10 +229,10 @@ static lz_status open_loop(loop *x)
         return LZ_FAIL(LZ_EMEM, "no memory to differentiate a loop");
     x->place = x->of + sig->nopnd;
     for (uint32_t i = 1; i < sig->nopnd; i++)
-        if (i <= x->n ? has_gradient(sig->opnd[i]) : x->v->need[i])
+        if (i <= x->n ? lz_has_gradient(sig->opnd[i]) : x->v->need[i])
             x->of[x->nof++] = i;
     for (uint32_t k = 0; k < sig->nresult; k++)
-        x->place[k] = k && has_gradient(sig->result[k]) ? sig->nopnd + x->ncarried++ : LZ_NOVAL;
+        x->place[k] = k && lz_has_gradient(sig->result[k]) ? sig->nopnd + x->ncarried++ : LZ_NOVAL;
     return LZ_OK;
 }
 

@@ -1,6 +1,12 @@
 /* vjp_util.c - helpers of the gradient rules. See vjp.h. */
 #include "autodiff/vjp.h"
 
+bool lz_has_gradient(const lz_type *t)
+{
+    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype) ||
+           lz_dtype_is_storage(t->dtype);
+}
+
 lz_tensor *lz_v1(const lz_vjp *v, const char *op, lz_tensor *a)
 {
     return lz_hlo_ew_at(op, &a, 1, v->site);
