@@ -158,32 +158,30 @@ static void pass_on(lz_log_level level, const char *module, const char *text)
         to_stderr(level, module, text);
 }
 
-void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
+static void log_to(void (*sink)(lz_log_level, const char *, const char *), lz_log_level level,
+                   const char *module, const char *fmt, va_list ap)
 {
     if (!lz_log_enabled(level))
         return;
     int saved = errno;
     char text[LINE_BYTES];
+    if (lz_vsnprintf(text, sizeof text, fmt, ap) >= 0)
+        sink(level, module, text);
+    errno = saved;
+}
+
+void lz_logf(lz_log_level level, const char *module, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    int n = lz_vsnprintf(text, sizeof text, fmt, ap);
+    log_to(pass_on, level, module, fmt, ap);
     va_end(ap);
-    if (n >= 0)
-        pass_on(level, module, text);
-    errno = saved;
 }
 
 void lz_log_to_stderr(lz_log_level level, const char *module, const char *fmt, ...)
 {
-    if (!lz_log_enabled(level))
-        return;
-    int saved = errno;
-    char text[LINE_BYTES];
     va_list ap;
     va_start(ap, fmt);
-    int n = lz_vsnprintf(text, sizeof text, fmt, ap);
+    log_to(to_stderr, level, module, fmt, ap);
     va_end(ap);
-    if (n >= 0)
-        to_stderr(level, module, text);
-    errno = saved;
 }
