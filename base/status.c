@@ -54,6 +54,8 @@ static void trim_utf8(char *s, size_t len)
 
 static void save(uint64_t serial)
 {
+    if (saved_in && saved_in->saved && !saved_in->serial)
+        saved_in->serial = serial; /* of the first failure that is one of its own */
     if (!saved_in || saved_in->saved)
         return;
     saved_in->saved = true;

@@ -16,17 +16,48 @@ typedef enum how {
 
 typedef struct unseen {
     how state;
-    const void *thread;
+    uint64_t thread; /* thread_id of whose it is */
     lz_error error;
 } unseen;
 
-enum { MOST = 16 };
+enum { MOST = 16, LOOKED = 16 };
 static lz_mutex lock = LZ_MUTEX_INIT("unseen_error");
-static unseen list[MOST];                  /* oldest first, up to `count` */
-static _Atomic uint32_t count;             /* readable without the lock */
-static bool looked, said;                  /* at any failure; the line */
-static pid_t process;                      /* whose failures these are */
-static _Thread_local uint64_t last_looked; /* number of the failure; its address names the thread */
+static unseen list[MOST];        /* oldest first, up to `count` */
+static _Atomic uint32_t count;   /* readable without the lock */
+static bool looked, said;        /* at any failure; the line */
+static pid_t process;            /* whose failures these are */
+static _Atomic uint64_t threads; /* that failures were noted of */
+static _Thread_local struct {
+    uint64_t id;
+    uint64_t looked[LOOKED]; /* at the last ones, by their serials */
+    uint32_t next;
+} mine;
+
+/* Of this thread and no later one, whatever memory they have. */
+static uint64_t thread_id(void)
+{
+    if (!mine.id)
+        mine.id = atomic_fetch_add(&threads, 1) + 1;
+    return mine.id;
+}
+
+static bool has_looked(uint64_t serial)
+{
+    for (uint32_t i = 0; i < LOOKED; i++)
+        if (mine.looked[i] == serial)
+            return true;
+    return false;
+}
+
+/* A child does not tell of its parent's failures. The caller holds the lock. */
+static void own_process(void)
+{
+    if (process == getpid())
+        return;
+    process = getpid();
+    count = 0;
+    looked = said = false;
+}
 
 static void say(const lz_error *e)
 {
@@ -75,28 +106,24 @@ static void sweep(void)
 /* The record of the failure: a new one if `make`. NULL: none, or no room. */
 static unseen *find(const lz_error *e, bool make)
 {
-    if (process != getpid()) { /* a child does not tell of its parent's */
-        process = getpid();
-        count = 0;
-        looked = said = false;
-    }
     for (uint32_t i = 0; i < count; i++)
         if (list[i].error.serial == e->serial)
             return &list[i];
     if (!make || said || count == MOST)
         return NULL;
     unseen *u = &list[count++];
-    *u = (unseen){.thread = &last_looked};
+    *u = (unseen){.thread = thread_id()};
     return u;
 }
 
 static void enter(const lz_error *e, how given)
 {
     static lz_once once = LZ_ONCE_INIT;
-    if (!e->serial || e->serial == last_looked)
+    if (!e->serial || has_looked(e->serial))
         return;
     lz_once_run(&once, watch_exit);
     lz_mutex_lock(&lock);
+    own_process();
     unseen *u = find(e, true);
     if (u) {
         u->error = *e;
@@ -118,15 +145,16 @@ void lz_unseen_given(const lz_error *e)
 void lz_unseen_step(const lz_error *e)
 {
     lz_mutex_lock(&lock);
+    own_process();
     const unseen *before = NULL;
     for (uint32_t i = 0; i < count && !before; i++)
-        if (list[i].state == STEPPED && list[i].thread == &last_looked &&
+        if (list[i].state == STEPPED && list[i].thread == thread_id() &&
             list[i].error.serial != e->serial)
             before = &list[i];
     if (before && !said)
         say(&before->error);
     for (uint32_t i = 0; i < count; i++)
-        if (list[i].thread == &last_looked)
+        if (list[i].thread == thread_id())
             list[i].state = STEPPED;
     lz_mutex_unlock(&lock);
     enter(e, STEPPED);
@@ -134,18 +162,18 @@ void lz_unseen_step(const lz_error *e)
 
 bool lz_unseen_looked(const lz_error *e)
 {
-    if (!e->serial || e->serial == last_looked)
+    if (!e->serial || has_looked(e->serial))
         return false;
-    last_looked = e->serial;
+    mine.looked[mine.next++ % LOOKED] = e->serial;
     if (!atomic_load_explicit(&count, memory_order_relaxed))
         return true;
     lz_mutex_lock(&lock);
+    own_process();
     looked = true;
     unseen *u = find(e, false);
     bool stepped = u && u->state == STEPPED;
     for (uint32_t i = 0; i < count; i++)
-        if (&list[i] == u ||
-            (stepped && list[i].state == STEPPED && list[i].thread == &last_looked))
+        if (&list[i] == u || (stepped && list[i].state == STEPPED && list[i].thread == thread_id()))
             list[i].state = NONE;
     sweep();
     lz_mutex_unlock(&lock);
@@ -157,8 +185,9 @@ void lz_unseen_forget(uint64_t serial)
     if (!atomic_load_explicit(&count, memory_order_relaxed))
         return;
     lz_mutex_lock(&lock);
+    own_process();
     for (uint32_t i = 0; i < count; i++)
-        if (list[i].error.serial >= serial && list[i].thread == &last_looked)
+        if (list[i].error.serial >= serial && list[i].thread == thread_id())
             list[i].state = NONE;
     sweep();
     lz_mutex_unlock(&lock);

@@ -93,6 +93,13 @@ static int fails_in_a_thread(void)
 }
 
 /* The first is known, the second is not. */
+static int looks_at_two_and_reads_one(void)
+{
+    lz_tensor *a = bad(), *b = bad();
+    bool failed = lz_status_of(a) != LZ_OK && lz_status_of(b) != LZ_OK;
+    return failed && lz_item(lz_sum(a)) == 0;
+}
+
 static int looks_at_another(void)
 {
     lz_tensor *first = lz_neg(lz_add(lz_ones(LZ_F32, LZ_SHAPE(4)), lz_ones(LZ_F32, LZ_SHAPE(5))));
@@ -198,6 +205,7 @@ static const struct {
     SAYS(looks_at_another, "t_unseen.c:9: lz_add"),
     KNOWS(asks_for_the_status, 0),
     KNOWS(is_told_by_a_read, 0),
+    KNOWS(looks_at_two_and_reads_one, 0),
     KNOWS(is_told_by_a_sync, 0),
     KNOWS(is_told_by_a_file, 0),
     KNOWS(looks_after_a_number, 0),
