@@ -213,6 +213,15 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     return execute(d, c, r->prog, r->awaited, &r->out->done);
 }
 
+/* A step makes values constants. After a flush, derivatives that would need the history are refused
+ * (lz_node_is_lost). */
+static void forget_history(lz_node *n, bool flush)
+{
+    if (flush && lz_node_has_history(n))
+        atomic_fetch_or(&n->flags, LZ_NODE_LOST);
+    lz_node_cut(n);
+}
+
 /* Values in the graph drop their history. */
 static void cut_leaves(lz_capture *c)
 {
@@ -392,7 +401,7 @@ static lz_status sort_handle(const lz_thread_state *t, lz_dev *d, step_plan *st,
     }
     if (lz_node_is_value(n)) {
         if (st->cut)
-            lz_node_cut(n);
+            forget_history(n, flush);
         *keep = flush && lz_node_has_history(n);
         lz_node_release(n);
         return LZ_OK;
@@ -490,7 +499,7 @@ static int64_t history_limit(int64_t limit)
 
 /* Cuts what flushes on the device computed before `id`, and forgets about it. The caller holds the
  * lock. */
-static void cut_flushed(lz_thread_state *t, const lz_dev *d, uint64_t id)
+static void cut_flushed(lz_thread_state *t, const lz_dev *d, uint64_t id, bool flush)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->flushed.len; i++) {
@@ -498,7 +507,7 @@ static void cut_flushed(lz_thread_state *t, const lz_dev *d, uint64_t id)
         bool alive = f->at <= id && lz_node_retain_live(f->node);
         bool it = alive && f->node->id == f->id;
         if (it && f->node->dev == d)
-            lz_node_cut(f->node);
+            forget_history(f->node, flush);
         if (f->at > id || (it && f->node->dev != d))
             t->flushed.data[kept++] = *f;
         if (alive)
@@ -509,16 +518,16 @@ static void cut_flushed(lz_thread_state *t, const lz_dev *d, uint64_t id)
 
 /* The roots are computed. After a step they have no history; after a flush they keep it until what
  * came since is long enough for every gradient. */
-static void leave_roots(lz_thread_state *t, const lz_dev *d, step_plan *st)
+static void leave_roots(lz_thread_state *t, const lz_dev *d, step_plan *st, bool flush)
 {
     uint64_t window = (uint64_t)history_limit(lz_cfg_int(LZ_OPT_GRAPH_LIMIT));
-    cut_flushed(t, d, st->cut ? UINT64_MAX : t->id_next > window ? t->id_next - window : 0);
+    cut_flushed(t, d, st->cut ? UINT64_MAX : t->id_next > window ? t->id_next - window : 0, flush);
     for (uint32_t i = 0; i < st->roots.len; i++) {
         lz_node *n = st->roots.data[i];
         t->flushed_bytes += lz_node_type(n)->nbytes;
         if (st->cut ||
             lz_vec_push(&t->flushed, ((struct lz_flushed){n, n->id, t->id_next})) != LZ_OK)
-            lz_node_cut(n);
+            forget_history(n, flush);
     }
     if (st->cut)
         t->flushed_bytes = 0;
@@ -546,12 +555,12 @@ static lz_status step_locked(lz_thread_state *t, lz_dev *d, lz_sync_cause cause,
     if (s == LZ_OK)
         s = compute_roots(d, sc, cause, awaited, out);
     if (s == LZ_OK)
-        leave_roots(t, d, st);
+        leave_roots(t, d, st, flush);
     else
         put_back(t, st);
     if (s == LZ_OK && !flush) {
         commit(t, d, st);
-        t->step_id = t->id_next;
+        lz_thread_state_stepped(t, d);
     }
     *tensor_error = st->error;
     step_end(st);

@@ -77,7 +77,6 @@ void lz_node_cut(lz_node *n)
     lz_node **opnd = n->opnd, *dead = NULL;
     if (!opnd)
         return;
-    atomic_fetch_or(&n->flags, LZ_NODE_CUT);
     n->opnd = NULL;
     drop_operands(opnd, n->sig->nopnd, &dead);
     if (opnd != n->inl)
@@ -422,8 +421,13 @@ uint64_t lz_node_oldest(lz_node *const *nodes, size_t n)
 bool lz_node_is_lost(const lz_node *n)
 {
     const lz_thread_state *t = lz_thread_state_self;
-    return n->flags & LZ_NODE_CUT && t && !lz_node_before(n, t->step_id) &&
-           lz_node_before(n, t->id_next);
+    if (!(atomic_load(&((lz_node *)n)->flags) & LZ_NODE_LOST) || !t ||
+        !lz_node_before(n, t->id_next))
+        return false;
+    for (uint32_t i = 0; i < t->stepped.len; i++)
+        if (t->stepped.data[i].dev == n->dev)
+            return !lz_node_before(n, t->stepped.data[i].id);
+    return true;
 }
 
 lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,

@@ -25,7 +25,7 @@ typedef enum lz_node_kind {
 
 enum {
     LZ_NODE_NOGRAD = 1, /* gradients do not flow to the operands (lz_detach) */
-    LZ_NODE_CUT = 4,    /* the operands are forgotten: gradients cannot go further back */
+    LZ_NODE_LOST = 4,   /* an automatic run has cut the operands (lz_node_is_lost) */
     LZ_NODE_SHARED = 8, /* the buffer is shared with somebody outside the graph: never donated */
     LZ_NODE_TWIN = 16   /* or with nodes that were computed to equal values: not while they live */
 };
@@ -200,8 +200,8 @@ uint64_t lz_node_new_epoch(void);
  * been recorded before; 0: it goes beyond all. */
 lz_status lz_trace_order(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,
                          uint32_t *n);
-/* Whether the operands of n were forgotten though n was made after this thread's last step: when
- * graphs were run automatically, or by another thread's step. */
+/* Whether an automatic run has cut the operands of n, a node of this thread, and no step of its own
+ * on the device has made it a constant since. */
 bool lz_node_is_lost(const lz_node *n);
 
 /* ---- gradients' state of a handle (autodiff/) ---- */

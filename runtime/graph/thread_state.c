@@ -158,6 +158,7 @@ static void thread_end(void *arg)
     lz_vec_free(&t->scopes);
     lz_vec_free(&t->pending);
     lz_vec_free(&t->flushed);
+    lz_vec_free(&t->stepped);
     lz_vec_free(&t->unstepped);
     lz_vec_free(&t->names);
     lz_vec_free(&t->autocasts);
@@ -217,7 +218,7 @@ lz_thread_state *lz_thread_state_make(void)
     t->scope_marks = 100000;
     lz_mutex_lock(&lock);
     t->serial = (uint32_t)++thread_serial;
-    t->id_next = t->step_id = thread_serial << LZ_NODE_ID_BITS;
+    t->id_next = thread_serial << LZ_NODE_ID_BITS;
     t->next = threads;
     if (threads)
         threads->prev = t;
@@ -226,6 +227,18 @@ lz_thread_state *lz_thread_state_make(void)
     lz_thread_state_self = t;
     lz_error_save_in(&t->error_before);
     return t;
+}
+
+void lz_thread_state_stepped(lz_thread_state *t, const struct lz_dev *d)
+{
+    for (uint32_t i = 0; i < t->stepped.len; i++)
+        if (t->stepped.data[i].dev == d) {
+            t->stepped.data[i].id = t->id_next;
+            return;
+        }
+    LZ_QUIETLY { /* without memory some derivatives are refused that need not be */
+        (void)lz_vec_push(&t->stepped, ((struct lz_stepped){d, t->id_next}));
+    }
 }
 
 bool lz_thread_state_has_orphans(void)

@@ -35,6 +35,12 @@ struct lz_flushed {
     uint64_t id, at; /* the node's; the thread's id_next at the flush */
 };
 
+/* id_next of the thread at its last step on the device. */
+struct lz_stepped {
+    const struct lz_dev *dev;
+    uint64_t id;
+};
+
 typedef struct lz_thread_state {
     struct lz_thread_state *next, *prev; /* registry */
     lz_pool pool[LZ_POOL_KINDS];
@@ -54,12 +60,13 @@ typedef struct lz_thread_state {
     /* dtype of the innermost autocast scope, NONE outside; those of the scopes around it */
     lz_dtype autocast;
     LZ_VEC(lz_dtype) autocasts;
-    struct lz_dev *dev;        /* default device; NULL: the process's */
-    const char *graph_name;    /* interned; NULL: none */
-    uint64_t id_next, step_id; /* of the next node; of the next one at the last step */
-    uint32_t serial;           /* of the thread; not 0 */
-    uint32_t locked;           /* nesting of lz_trace_lock and of bodies: no flush by itself */
-    uint32_t walks; /* nesting of lz_trace_lock: bodies are those of the library's rules */
+    struct lz_dev *dev;                /* default device; NULL: the process's */
+    const char *graph_name;            /* interned; NULL: none */
+    uint64_t id_next;                  /* of the next node */
+    LZ_VEC(struct lz_stepped) stepped; /* by device, of those it has stepped */
+    uint32_t serial;                   /* of the thread; not 0 */
+    uint32_t locked; /* nesting of lz_trace_lock and of bodies: no flush by itself */
+    uint32_t walks;  /* nesting of lz_trace_lock: bodies are those of the library's rules */
     /* number of handles in the root scope at which the next warning comes */
     uint32_t scope_marks;
     uint32_t flush_check; /* operations until the pending limit is checked again */
@@ -108,6 +115,8 @@ void lz_thread_state_clear_ops(void);
 /* Handles that threads which have ended left pending; appended to t->pending and t->unstepped.
  * LZ_EMEM: they stay where they are. */
 lz_status lz_thread_state_adopt_orphans(lz_thread_state *t);
+/* The thread has stepped on the device: what it made there until now is a constant to gradients. */
+void lz_thread_state_stepped(lz_thread_state *t, const struct lz_dev *d);
 bool lz_thread_state_has_orphans(void);
 
 /* A copy of s that lives for the process; equal strings give one copy. NULL with LZ_EMEM. */

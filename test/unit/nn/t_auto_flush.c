@@ -236,6 +236,40 @@ START_TEST(lost_history)
 }
 END_TEST
 
+/* A step of another device makes nothing of this one a constant. */
+START_TEST(lost_beside_steps_of_another_device)
+{
+    lz_tensor *g;
+    set_limit(1000);
+    OK(lz_set_device("REF:0"));
+    lz_tensor *w = lz_from_host(LZ_F32, LZ_SHAPE(N), (float[]){0.5f, 0.25f, -1});
+    lz_tensor *h = lz_square(w);
+    OK(lz_set_device("CPU:0"));
+    many_operations();
+    OK(lz_mark_step());
+    OK(lz_set_device("REF:0"));
+    lz_scope_begin();
+    ballast(2500);
+    lz_scope_end();
+    OK(lz_set_device("CPU:0"));
+    many_operations();
+    OK(lz_set_device("REF:0"));
+    lz_scope_begin();
+    ballast(2500); /* here its history is cut */
+    lz_scope_end();
+    OK(lz_scope_begin());
+    OK(lz_set_device("CPU:0"));
+    OK(lz_mark_step());
+    ck_assert_int_eq(lz_grad(lz_sum(lz_mul(h, w)), &w, 1, &g), LZ_EGRAD);
+    OK(lz_scope_end());
+    OK(lz_set_device("REF:0"));
+    lz_retain(h);
+    OK(lz_mark_step());
+    OK(lz_grad(lz_sum(lz_mul(h, w)), &w, 1, &g));
+    OK(lz_release(h));
+}
+END_TEST
+
 /* What a gradient costs to record does not grow with what was recorded before its parameters. */
 START_TEST(gradients_look_back_no_further)
 {
@@ -363,6 +397,7 @@ int main(void)
     tcase_add_loop_test(t, the_same_numbers_and_programs, 0, KINDS * NCUTS);
     tcase_add_test(t, no_steps);
     tcase_add_test(t, lost_history);
+    tcase_add_test(t, lost_beside_steps_of_another_device);
     tcase_add_test(t, gradients_look_back_no_further);
     tcase_add_test(t, threads);
     tcase_add_test(t, ended_threads);
