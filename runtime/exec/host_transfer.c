@@ -255,8 +255,7 @@ int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site)
 lz_status lz_status_of(const lz_tensor *t)
 {
     LZ_PUBLIC(LZ_EFORK);
-    lz_slot *s = lz_slot_get(t);
-    lz_node *n = s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
+    lz_node *n = lz_trace_node_of(t);
     if (!n) {
         lz_slot_looked(lz_error_get());
         return lz_error_get()->status;

@@ -1,6 +1,7 @@
 /* snapshot.c - see snapshot.h. */
 #include "runtime/exec/snapshot.h"
 #include "runtime/exec/sync.h"
+#include "runtime/graph/recording.h"
 
 /* Whether a thread lived when the snapshot was begun: the answer must not change within it. */
 typedef struct known {
@@ -29,6 +30,8 @@ static lz_status pick(owners *o, const lz_tensor *t, lz_node **out)
     const lz_thread_state *self = lz_thread_state_self;
     lz_slot *s = lz_slot_get(t);
     bool elsewhere = false;
+    if (s && self && self->recording && (*out = lz_recording_read(self, s, h)) != NULL)
+        return LZ_OK;
     *out = s ? lz_slot_node(s, h) : NULL;
     if (!*out)
         return lz_error_get()->status;

@@ -50,12 +50,15 @@ lz_node *lz_recording_read(const lz_thread_state *t, const lz_slot *s, uint64_t 
     return NULL;
 }
 
-static lz_status refuse(lz_recording *r, lz_slot *s, uint64_t h, const char *why)
+/* r: the body that refuses it, and so do those around it that the tensor is from outside of. */
+static lz_status refuse(lz_recording *r, const lz_thread_state *t, lz_slot *s, uint64_t h,
+                        const char *why)
 {
     char text[128];
     const lz_site *made = atomic_load_explicit(&s->site, memory_order_acquire), *at = r->site;
     const lz_type *type = lz_slot_type(s, h);
-    r->refused = true;
+    for (lz_recording *x = t->recording; x && !is_local(x, t, s); x = x->outer)
+        x->refused = true;
     bool again = (lz_slot_flags(s, h) & LZ_SLOT_WAS_ASSIGNED) != 0;
     return LZ_FAIL(LZ_EINVAL,
                    "the tensor (%s, %s at %s:%d) is from outside of the body that %s at %s:%d "
@@ -71,7 +74,7 @@ lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint6
     lz_recording *r = t->recording;
     return !r || is_local(r, t, s)
                ? LZ_OK
-               : refuse(r, s, h, ", so it cannot keep a gradient from inside: use lz_grad");
+               : refuse(r, t, s, h, ", so it cannot keep a gradient from inside: use lz_grad");
 }
 
 /* The bodies around the innermost one assign it, too, when that is recorded. */
@@ -79,7 +82,7 @@ static lz_status may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h)
 {
     for (lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer)
         if (r->rule == LZ_ASSIGN_REFUSED)
-            return refuse(r, s, h,
+            return refuse(r, t, s, h,
                           ", which may run any number of times: give the value back as a result");
     return LZ_OK;
 }

@@ -25,7 +25,8 @@ typedef struct lz_recording {
     const lz_site *site;
     uint64_t first_id; /* nodes and handles made since then have this id or a larger one */
     lz_assign_rule rule;
-    bool refused; /* something that the body wanted to leave with a tensor from outside */
+    /* something that the body, or one in it, wanted to leave with a tensor from outside */
+    bool refused;
     LZ_VEC(lz_bound_handle) bound; /* by first assignment */
 } lz_recording;
 

@@ -261,7 +261,7 @@ static lz_status take_argument(run *r, int i, const lz_tensor *t)
     char a[128], b[128];
     if (!t)
         return LZ_FAIL(LZ_ENULL, "in[%d] is NULL", i);
-    if (!(r->slot[i] = lz_slot_get(t)) || !(r->in[i] = lz_slot_node(r->slot[i], lz_handle_bits(t))))
+    if (!(r->slot[i] = lz_slot_get(t)) || !(r->in[i] = lz_trace_node_of(t)))
         return lz_error_get()->status;
     const lz_node *n = r->in[i];
     const lz_type *want = r->f->in_type[i], *have = lz_node_type(n);
