@@ -170,15 +170,9 @@ static bool is_complex(const array *a)
     return lz_dtype_is_complex(a->type->dtype);
 }
 
-static lz_dtype part_dtype(const array *a)
-{
-    lz_dtype d = a->type->dtype;
-    return d == LZ_C64 ? LZ_F32 : d == LZ_C128 ? LZ_F64 : d;
-}
-
 static double part_of(const array *a, int64_t i, int part)
 {
-    return is_complex(a) ? lz_elem_get_f64(part_dtype(a), a->data, 2 * i + part)
+    return is_complex(a) ? lz_elem_get_f64(lz_dtype_part(a->type->dtype), a->data, 2 * i + part)
                          : lz_elem_get_f64(a->type->dtype, a->data, i);
 }
 
@@ -206,10 +200,10 @@ static void element(const array *a, int64_t i, char out[5 * WORD])
         lz_snprintf(out, 5 * WORD, "%*s", a->ints, s);
         return;
     }
-    write_float(&a->part[0], part_dtype(a), part_of(a, i, 0), false, out);
+    write_float(&a->part[0], lz_dtype_part(a->type->dtype), part_of(a, i, 0), false, out);
     if (!is_complex(a))
         return;
-    write_float(&a->part[1], part_dtype(a), part_of(a, i, 1), true, im);
+    write_float(&a->part[1], lz_dtype_part(a->type->dtype), part_of(a, i, 1), true, im);
     size_t n = strlen(im), len = n;
     while (n && im[n - 1] == ' ')
         n--;
@@ -232,7 +226,7 @@ static void measure(array *a, int64_t i, int pass)
         if (pass == 0)
             note_range(&a->part[k], part_of(a, i, k));
         else
-            note_width(&a->part[k], part_dtype(a), part_of(a, i, k));
+            note_width(&a->part[k], lz_dtype_part(a->type->dtype), part_of(a, i, k));
 }
 
 /* Index along a dimension of the k-th that is shown; -1: the gap. *n: how many, the gap included.

@@ -83,9 +83,7 @@ static lz_status assign(checkpoint *x, lz_node *const *values)
         s = lz_status_of(t);
         if (s == LZ_OK)
             s = lz_assign_at(lz_handle_of_bits(d->handle), t, d->site);
-        LZ_QUIETLY {
-            (void)lz_release(t);
-        }
+        lz_slot_let_go(lz_handle_bits(t));
     }
     return s;
 }
