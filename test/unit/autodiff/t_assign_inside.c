@@ -1,6 +1,6 @@
 /* t_assign_inside.c - assignments to tensors from outside, in each kind of body that the library
  * records: refused at the assignment where the body may run any number of times, done once in
- * lz_checkpoint. */
+ * lz_checkpoint and in callbacks that nothing records. */
 #include "../runtime/rt.h"
 
 static lz_tensor *u; /* from outside */
@@ -65,6 +65,47 @@ static void rounds_of_checkpoint(lz_tensor *i, lz_tensor *const *in, lz_tensor *
     lz_checkpoint(body, in, 1, 1, user, out);
 }
 
+/* What is called at once belongs to the body around it. */
+static void forward_assigns(lz_tensor *const *in, lz_tensor **out, lz_tensor **residual, void *user)
+{
+    (void)user, (void)residual;
+    out[0] = assign(in[0]);
+}
+static void backward_of_same(lz_tensor *const *residual, lz_tensor *const *given, lz_tensor **g,
+                             void *user)
+{
+    (void)residual;
+    same(given, g, user);
+}
+static void rounds_of_forward(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)i;
+    lz_custom_vjp(forward_assigns, backward_of_same, in, 1, 1, 0, user, out);
+}
+static void of_one_value(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[1] = assign(in[0]);
+    out[0] = lz_sum(out[1]);
+}
+static void rounds_of_value(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    lz_tensor *both[2], *g;
+    (void)i;
+    lz_value_and_grad(of_one_value, in, 1, 2, user, both, &g);
+    out[0] = both[1];
+}
+/* What lz_checkpoint permits to its function it does not permit to the bodies inside. */
+static void loop_of_rounds(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    line = __LINE__ + 1;
+    lz_fori(0, 1, in, 1, rounds, user, out);
+}
+static lz_status checkpointed(lz_tensor *x, lz_tensor **y)
+{
+    return lz_checkpoint(loop_of_rounds, &x, 1, 1, NULL, y);
+}
+
 /* `line` is where the body is recorded. */
 #define KIND(name, call)                                                                           \
     static lz_status name(lz_tensor *x, lz_tensor **y)                                             \
@@ -80,16 +121,21 @@ KIND(scan, lz_scan(&x, 1, NULL, 0, 0, steps, NULL, y, NULL, .length = 1))
 KIND(on_true, lz_cond(lz_lt_scalar(lz_sum(x), 5), body, same, &x, 1, 1, NULL, y))
 KIND(on_false, lz_cond(lz_lt_scalar(lz_sum(x), 5), same, body, &x, 1, 1, NULL, y))
 KIND(choice, lz_switch(lz_scalar(LZ_I32, 0), (lz_body_fn *[]){body, same}, 2, &x, 1, 1, NULL, y))
+KIND(never, lz_switch(lz_scalar(LZ_I32, 0), (lz_body_fn *[]){same, body}, 2, &x, 1, 1, NULL, y))
+KIND(clamped, lz_switch(lz_scalar(LZ_I32, 7), (lz_body_fn *[]){same, body}, 2, &x, 1, 1, NULL, y))
 KIND(map, lz_vmap(body, &(lz_tensor *){lz_reshape(x, LZ_SHAPE(1, 2))}, 1, 1, NULL, y))
 KIND(gradient, lz_custom_vjp(forward, backward, &x, 1, 1, 0, NULL, y))
+KIND(forward_inside, lz_fori(0, 1, &x, 1, rounds_of_forward, NULL, y))
+KIND(value_inside, lz_fori(0, 1, &x, 1, rounds_of_value, NULL, y))
 
 static const struct kind {
     const char *op;
     lz_status (*call)(lz_tensor *x, lz_tensor **y);
-} kinds[] = {{"lz_fori", fori},          {"lz_fori", nested},   {"lz_while", while_body},
-             {"lz_while", while_cond},   {"lz_scan", scan},     {"lz_cond", on_true},
-             {"lz_cond", on_false},      {"lz_switch", choice}, {"lz_vmap", map},
-             {"lz_custom_vjp", gradient}};
+} kinds[] = {{"lz_fori", fori},           {"lz_fori", nested},       {"lz_fori", checkpointed},
+             {"lz_fori", forward_inside}, {"lz_fori", value_inside}, {"lz_while", while_body},
+             {"lz_while", while_cond},    {"lz_scan", scan},         {"lz_cond", on_true},
+             {"lz_cond", on_false},       {"lz_switch", choice},     {"lz_switch", never},
+             {"lz_switch", clamped},      {"lz_vmap", map},          {"lz_custom_vjp", gradient}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static void expect(lz_tensor *t, float a, float b)
@@ -162,6 +208,28 @@ START_TEST(refuses_the_function)
 }
 END_TEST
 
+/* The callbacks that are called at once and not recorded: as if the caller had done it. */
+START_TEST(is_done_where_nothing_is_recorded)
+{
+    rt_use(rt_devices[_i % 2]);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){0.25f, 0.5f}), *y[2], *g;
+    u = lz_retain(lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){7, 8}));
+    OK(lz_requires_grad(u, true));
+    if (_i / 2) {
+        OK(lz_value_and_grad(of_one_value, &x, 1, 2, NULL, y, &g));
+    } else {
+        OK(lz_custom_vjp(forward_assigns, backward_of_same, &x, 1, 1, 0, NULL, y + 1));
+        OK(lz_grad(lz_sum(y[1]), &x, 1, &g));
+    }
+    ck_assert(seen == LZ_OK && seen_grad == LZ_OK);
+    expect(y[1], 1, 2);
+    expect(g, 4, 4);
+    OK(lz_mark_step());
+    expect(u, 1.25f, 1.5f);
+    expect(lz_grad_of(u), 0.25f, 0.5f);
+}
+END_TEST
+
 /* A function that lz_checkpoint computes twice assigns once: values, gradients and random numbers
  * are those without it, and inside, the tensor has the value it was given. */
 static lz_tensor *count;
@@ -219,6 +287,7 @@ int main(void)
     TCase *t = tcase_create("assign_inside");
     tcase_add_loop_test(t, is_refused_at_the_assignment_and_harms_nothing, 0, 2 * KINDS);
     tcase_add_loop_test(t, refuses_the_function, 0, 4);
+    tcase_add_loop_test(t, is_done_where_nothing_is_recorded, 0, 4);
     tcase_add_loop_test(t, is_done_once_in_a_checkpoint, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
