@@ -282,11 +282,17 @@ END_TEST
 
 START_TEST(safetensors_of_every_dtype)
 {
-    if (_i == LZ_C128 || lz_dtype_is_narrow((lz_dtype)_i)) /* the format has no name for it */
-        return;
     lz_array a = sample((lz_dtype)_i, LZ_SHAPE(5, 3)), b;
     const char *const one[] = {"x"};
-    OK(lz_safetensors_write(file("d.safetensors"), one, &a, 1, NULL, 0));
+    lz_status s = lz_safetensors_write(file("d.safetensors"), one, &a, 1, NULL, 0);
+    if (_i == LZ_C128 || lz_dtype_is_narrow((lz_dtype)_i)) { /* the format has no name for it */
+        ck_assert_msg(s == LZ_EDTYPE, "%s: %s", lz_dtype_name((lz_dtype)_i), lz_status_name(s));
+        ck_assert_ptr_nonnull(strstr(lz_last_error_text(), lz_dtype_name((lz_dtype)_i)));
+        ck_assert_int_ne(access(path, F_OK), 0);
+        lz_array_free(&a);
+        return;
+    }
+    OK(s);
     lz_archive *z = lz_safetensors_open(path);
     OK(lz_archive_read(z, "x", &b));
     same(&a, &b);

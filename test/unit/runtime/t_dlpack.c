@@ -208,6 +208,32 @@ START_TEST(strided_and_unaligned_memory_is_copied_when_allowed)
 }
 END_TEST
 
+/* DLPack packs two or four of them in a byte; here each has one. */
+START_TEST(narrow_integers_are_not_lent)
+{
+    static const lz_dtype narrow[] = {LZ_I2, LZ_I4, LZ_U2, LZ_U4};
+    static uint8_t mem[64] __attribute__((aligned(64)));
+    int64_t shape = 3;
+    for (int i = 0; i < 4; i++) {
+        lz_tensor *t[] = {lz_from_host(narrow[i], LZ_SHAPE(3), (uint8_t[]){0, 1, 1}),
+                          lz_full(narrow[i], LZ_SHAPE(3), 1)};
+        for (int k = 0; k < 2; k++) {
+            DLManagedTensorVersioned *m;
+            DLManagedTensor *l;
+            FAILS(lz_to_dlpack(t[k], false, &m), LZ_EDTYPE, lz_dtype_name(narrow[i]));
+            FAILS(lz_to_dlpack_legacy(t[k], false, &l), LZ_EDTYPE, lz_dtype_name(narrow[i]));
+            ck_assert(!m && !l);
+        }
+        DLManagedTensorVersioned m = foreign(mem, 1, &shape, NULL);
+        m.dl_tensor.dtype = (DLDataType){i < 2 ? kDLInt : kDLUInt, i % 2 ? 4 : 2, 1};
+        deleted = 0;
+        BAD(lz_from_dlpack(&m, true), LZ_EDTYPE, i % 2 ? "4 bits" : "2 bits");
+        ck_assert_int_eq(deleted, 1);
+    }
+    (void)lz_mark_step(.wait = true); /* it reports the refusals above */
+}
+END_TEST
+
 START_TEST(what_is_not_understood_is_refused_and_deleted)
 {
     static float mem[16] __attribute__((aligned(64)));
@@ -255,6 +281,7 @@ int main(void)
         tcase_add_test(t, device_memory);
         tcase_add_test(t, device_memory_refused);
         tcase_add_test(t, strided_and_unaligned_memory_is_copied_when_allowed);
+        tcase_add_test(t, narrow_integers_are_not_lent);
         tcase_add_test(t, what_is_not_understood_is_refused_and_deleted);
         suite_add_tcase(s, t);
         failed |= lz_run_suite(s);

@@ -1,5 +1,6 @@
 /* t_handles.c - handles, scopes, and errors that travel as tensors. */
 #include "rt.h"
+#include "ir/op.h"
 #include <pthread.h>
 
 static lz_tensor *vec(int n, float first)
@@ -272,6 +273,33 @@ START_TEST(absurd_shapes_are_refused_before_memory)
 END_TEST
 
 /* NULL for every pointer of every function: a status or an error tensor, never a crash. */
+/* Integers of 2 and of 4 bits: every byte that is the number it holds, and no other. */
+START_TEST(bytes_that_are_no_number_are_refused)
+{
+    const lz_dtype d = (lz_dtype)_i;
+    if (!lz_dtype_is_narrow(d))
+        return;
+    lz_scope_begin();
+    for (int byte = 0; byte < 256; byte++) {
+        static uint8_t lent[64] __attribute__((aligned(64)));
+        uint8_t host[3] = {0, (uint8_t)byte, 1}, back[3];
+        bool is_one = (uint8_t)lz_dtype_wrap(d, (uint64_t)byte) == byte;
+        memcpy(lent, host, sizeof host);
+        lz_tensor *t[] = {lz_from_host(d, LZ_SHAPE(3), host),
+                          lz_from_borrowed(d, LZ_SHAPE(3), lent, NULL, NULL)};
+        for (int k = 0; k < 2; k++)
+            if (is_one) {
+                OK(lz_to_host(t[k], back, sizeof back));
+                ck_assert_mem_eq(back, host, sizeof host);
+            } else {
+                BAD(t[k], LZ_EINVAL, "element 1 of a tensor of ");
+            }
+    }
+    lz_scope_end();
+    (void)lz_mark_step(.wait = true);
+}
+END_TEST
+
 START_TEST(null_is_an_error_everywhere)
 {
     lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2, 2)), *n = NULL, *out;
@@ -490,6 +518,7 @@ int main(void)
     tcase_add_test(e, error_names_op_shapes_and_place);
     tcase_add_test(e, broadcast_errors_follow_the_rule);
     tcase_add_test(e, absurd_shapes_are_refused_before_memory);
+    tcase_add_loop_test(e, bytes_that_are_no_number_are_refused, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(e, null_is_an_error_everywhere);
     tcase_add_test(e, failing_memory_is_an_error);
     suite_add_tcase(s, e);
