@@ -103,7 +103,7 @@ START_TEST(ldexp_rounds_once)
 }
 END_TEST
 
-/* Each function with a number beside a 16-bit float: as of f32, rounded once. */
+/* Each function that computes with a number beside a 16-bit float: as of f32, rounded once. */
 START_TEST(numbers_are_not_rounded_to_16_bits)
 {
     ON_DEVICE(_i);
@@ -144,9 +144,69 @@ START_TEST(numbers_are_not_rounded_to_16_bits)
             SAME(lz_addcmul(a, a, b, s), lz_addcmul(wa, wa, wb, s));
             SAME(lz_addcdiv(a, b, pa, s), lz_addcdiv(wa, wb, pw, s));
             SAME(lz_leaky_relu(a, .negative_slope = s), lz_leaky_relu(wa, .negative_slope = s));
+            SAME(lz_elu(a, .alpha = s, .scale = 1.1, .input_scale = .7),
+                 lz_elu(wa, .alpha = s, .scale = 1.1, .input_scale = .7));
+            SAME(lz_celu(a, s), lz_celu(wa, s));
+            SAME(lz_softplus(a, .beta = s, .threshold = 1.1),
+                 lz_softplus(wa, .beta = s, .threshold = 1.1));
+            SAME(lz_softshrink(a, fabs(s)), lz_softshrink(wa, fabs(s)));
+            SAME(lz_hardtanh(a, .min_val = s, .max_val = 3.3),
+                 lz_hardtanh(wa, .min_val = s, .max_val = 3.3));
+            SAME(lz_clamp_min(a, s), lz_clamp_min(wa, s));
+            SAME(lz_clamp_max(a, s), lz_clamp_max(wa, s));
+            SAME(lz_logit(a, 0.1), lz_logit(wa, 0.1));
             SAME(lz_floor_divide(a, b), lz_floor_divide(wa, wb));
             SAME(lz_deg2rad(a), lz_deg2rad(wa));
             SAME(lz_log10(pa), lz_log10(pw));
+            lz_scope_end();
+        }
+}
+END_TEST
+
+static void expect_mask(lz_tensor *t, int n, const bool *mask, const char *what, double s)
+{
+    bool out[MOST];
+    OK(lz_to_host(t, out, (size_t)n));
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(out[i] == mask[i], "%s of %.17g and %g is %d", what, x[i], s, out[i]);
+}
+
+/* What is only compared with is rounded to the dtype first, as in ATen: at the number it becomes
+ * and beside it, the unrounded one would compare differently. */
+START_TEST(numbers_to_compare_with_are_rounded)
+{
+    ON_DEVICE(_i);
+    enum { N = 5 };
+    static const lz_dtype narrow[] = {LZ_F16, LZ_BF16};
+    static const double numbers[] = {0.3, 0.1, 1.7, 2.6};
+    static lz_tensor *(*const compare[])(lz_tensor *, double, const lz_site *) = {
+        lz_lt_scalar_at, lz_le_scalar_at, lz_gt_scalar_at,
+        lz_ge_scalar_at, lz_eq_scalar_at, lz_ne_scalar_at};
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; j < 4; j++) {
+            double s = numbers[j], r;
+            lz_dtype d = narrow[k];
+            lz_scope_begin();
+            OK(lz_to_host(lz_to(in(d, 1, &s), LZ_F64), &r, sizeof r));
+            memcpy(x, (double[]){r, s * 1.02, s * 0.98, -r, NAN}, sizeof(double) * N);
+            OK(lz_to_host(lz_to(in(d, N, x), LZ_F64), x, sizeof(double) * N));
+            for (int o = 0; o < 6; o++) {
+                bool mask[N];
+                for (int i = 0; i < N; i++)
+                    mask[i] = o == 0   ? x[i] < r
+                              : o == 1 ? x[i] <= r
+                              : o == 2 ? x[i] > r
+                              : o == 3 ? x[i] >= r
+                              : o == 4 ? x[i] == r
+                                       : x[i] != r;
+                expect_mask(compare[o](in(d, N, x), s, LZ_SITE), N, mask, "a comparison", s);
+            }
+            for (int i = 0; i < N; i++)
+                want[i] = fabs(x[i]) <= r ? 0 : x[i];
+            expect_bits(lz_hardshrink(in(d, N, x), s), d, N, "hardshrink");
+            for (int i = 0; i < N; i++)
+                want[i] = x[i] <= r ? 0.7 : x[i];
+            expect_bits(lz_threshold(in(d, N, x), s, 0.7), d, N, "threshold");
             lz_scope_end();
         }
 }
@@ -251,6 +311,7 @@ int main(void)
     tcase_add_loop_test(t, logarithms_of_powers, 0, at_devices());
     tcase_add_loop_test(t, ldexp_rounds_once, 0, at_devices());
     tcase_add_loop_test(t, numbers_are_not_rounded_to_16_bits, 0, at_devices());
+    tcase_add_loop_test(t, numbers_to_compare_with_are_rounded, 0, at_devices());
     tcase_add_loop_test(t, roots_and_poles, 0, at_devices());
     tcase_add_loop_test(t, zeta_between_poles, 0, at_devices());
     tcase_add_loop_test(t, zeta_at_halves, 0, at_devices());
