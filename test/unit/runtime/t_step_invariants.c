@@ -78,24 +78,22 @@ START_TEST(how_states_begin_compiles_nothing)
             lz_tensor *a = lz_retain(lz_full(LZ_F32, s, 2)),
                       *b = lz_retain(lz_full(LZ_F32, s, equal ? 2 : 3)), *was = NULL;
             OK(lz_mark_step());
-            int64_t compiled = 0;
+            const int64_t compiled = lz_counter_value("UncachedCompile");
             for (int i = 0; i < 5; i++) {
                 if (scopes)
                     lz_scope_begin();
-                lz_tensor *next = lz_add(lz_mul(a, a), b);
+                lz_tensor *next = lz_add(lz_mul_scalar(a, 0.5), b);
                 OK(lz_assign(b, lz_add_scalar(b, 1.5)));
                 OK(lz_assign(a, next));
                 OK(lz_mark_step(.wait = true));
-                if (i == 0)
-                    compiled = lz_counter_value("UncachedCompile");
                 was = i == 2 ? lz_retain(next) : was; /* this value stays */
                 if (scopes)
                     lz_scope_end();
             }
-            ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+            ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled + 1);
             float x = 2, y = equal ? 2 : 3, third = 0;
             for (int i = 0; i < 5; i++) {
-                x = x * x + y, y += 1.5f;
+                x = x / 2 + y, y += 1.5f; /* exact */
                 third = i == 2 ? x : third;
             }
             OK(lz_to_host(a, v, (size_t)s.dims[0] * sizeof *v));
