@@ -556,8 +556,6 @@ START_TEST(squares_of_gradients_do_not_overflow)
                                   {1, 1e18, 2e19, 1e38, -1e38, 1e-30},
                                   {4.5e18, 9e18, 1.8e19, 1.9e19, 3.6e19, 1e17}};
     const row *r = &rows[_i];
-    if (strncmp(r->name, "sgd", 3) == 0)
-        return;
     for (size_t k = 0; k < sizeof g / sizeof *g; k++) {
         double narrow[6], wide[6];
         follow(r, LZ_F32, g[k], 6, narrow);
