@@ -89,5 +89,5 @@ lz_status lz_clip_grad_value_at(const lz_params *ps, double value, const lz_site
             s = lz_assign_at(g, lz_clamp_at(g, -value, value, site), site);
     }
     lz_scope_end();
-    return s;
+    return lz_nn_given(s);
 }

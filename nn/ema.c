@@ -81,7 +81,7 @@ lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
         s = lz_assign_at(a, next, site);
     }
     lz_scope_end();
-    return s;
+    return lz_nn_given(s);
 }
 
 lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
@@ -100,7 +100,7 @@ lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
             s = lz_assign_at(a, was, site);
     }
     lz_scope_end();
-    return s;
+    return lz_nn_given(s);
 }
 
 const lz_params *lz_ema_params(const lz_ema *e)

@@ -52,7 +52,7 @@ static lz_status end(nnc *c, lz_status s)
     if (c->open)
         lz_scope_end();
     (void)lz_error_speak_for(c->outer);
-    return s;
+    return lz_nn_given(s);
 }
 
 lz_grad_scaler *lz_grad_scaler_new_at(const lz_grad_scaler_options *opt, const lz_site *site)

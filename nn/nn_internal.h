@@ -5,12 +5,28 @@
 #include "base/alloc.h"
 #include "base/fork.h"
 #include "base/status.h"
+#include "base/unseen_error.h"
 #include <lazuli/nn.h>
 
+/* Gives the status of a function that is called for its effect: a failure is noted. */
+static inline lz_status lz_nn_given(lz_status s)
+{
+    if (s != LZ_OK)
+        lz_unseen_given(lz_error_get());
+    return s;
+}
 /* Records the error as one of `op`, called at `site` (NULL: unknown), and gives the status back. */
 static inline lz_status lz_nn_annotated(lz_status s, const char *op, const lz_site *site)
 {
     lz_error_annotate(op, site);
+    return lz_nn_given(s);
+}
+/* lz_status_of for `op` itself: the program has not looked at the failure. */
+static inline lz_status lz_nn_status_of(const lz_tensor *t, const char *op)
+{
+    const char *outer = lz_error_speak_for(op);
+    lz_status s = lz_status_of(t);
+    (void)lz_error_speak_for(outer);
     return s;
 }
 #define LZ_NN_FAIL(status, op, site, ...)                                                          \

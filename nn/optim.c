@@ -1,7 +1,6 @@
 /* optim.c - a step of an optimizer: every parameter that has a gradient, by the rule of its kind
  * (optim_rules.c). A step records the updates; the next lz_mark_step runs them together with the
  * backward pass, in place (donated). */
-#include "base/unseen_error.h"
 #include "nn/optim_rule.h"
 #include <lazuli/grad.h>
 #include <lazuli/ops.h>
@@ -60,7 +59,7 @@ static lz_status count_step(lz_optim *o, const lz_site *site)
 {
     if (!o->counted) {
         lz_tensor *t = lz_scalar_at(LZ_I64, (double)o->count, site);
-        LZ_TRY(lz_status_of(t));
+        LZ_TRY(lz_nn_status_of(t, "lz_optim_step"));
         lz_optim_publish(o, &o->counted, t);
     }
     LZ_TRY(lz_assign_at(o->counted, lz_scalar_at(LZ_I64, (double)o->count + 1, site), site));
@@ -108,9 +107,10 @@ static lz_status stand_aside(lz_optim *o, lz_optim_group *group, size_t i, const
     if (*own || group->params->is_buffer[i])
         return LZ_OK;
     lz_tensor *t = lz_clone_at(o->skipped, site);
-    if (lz_status_of(t) == LZ_OK)
+    lz_status s = lz_nn_status_of(t, "lz_optim_step");
+    if (s == LZ_OK)
         lz_optim_publish(o, own, t);
-    return lz_status_of(t);
+    return s;
 }
 
 /* Adds to *done the parameters up to the first failure. */
@@ -159,7 +159,7 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
     bool counted = s == LZ_OK;
     if (s == LZ_OK && skip && !o->skipped) {
         lz_tensor *t = lz_nn_filled(LZ_F32, LZ_SCALAR, false, site);
-        s = lz_status_of(t);
+        s = lz_nn_status_of(t, "lz_optim_step");
         if (s == LZ_OK)
             lz_optim_publish(o, &o->skipped, t);
         else
@@ -178,10 +178,7 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
 lz_status lz_optim_step_at(lz_optim *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
-    lz_status s = lz_optim_step_unless(o, NULL, "lz_optim_step", site);
-    if (s != LZ_OK)
-        lz_unseen_given(lz_error_get());
-    return s;
+    return lz_nn_given(lz_optim_step_unless(o, NULL, "lz_optim_step", site));
 }
 
 lz_status lz_optim_zero_grad(lz_optim *o)

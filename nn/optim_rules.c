@@ -24,7 +24,8 @@ static lz_status begin_state(const update *u, int which, double value)
         t = lz_nn_filled(d, lz_shape_of(u->p), false, u->site);
     else
         t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
-    lz_status s = value == 0 ? lz_status_of(t) : lz_sync_at(&t, 1, false, u->site);
+    lz_status s =
+        value == 0 ? lz_nn_status_of(t, "lz_optim_step") : lz_sync_at(&t, 1, false, u->site);
     if (s != LZ_OK)
         return lz_nn_annotated(s, "lz_optim_step", u->site);
     lz_optim_publish(u->o, state, t);

@@ -56,7 +56,7 @@ lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const cha
                       const lz_site *site)
 {
     lz_tensor *t = lz_nn_filled(dtype, shape, false, site);
-    lz_status s = lz_status_of(t);
+    lz_status s = lz_nn_status_of(t, op);
     if (s != LZ_OK)
         return lz_nn_annotated(s, op, site);
     *out = lz_retain(t);
@@ -92,7 +92,7 @@ static lz_status add(lz_params *ps, const char *name, lz_tensor *t, bool buffer,
                           !ps     ? "the list"
                           : !name ? "the name"
                                   : "the tensor");
-    lz_status s = lz_status_of(t);
+    lz_status s = lz_nn_status_of(t, op);
     if (s != LZ_OK)
         return s;
     char *copy = grow(ps) == LZ_OK ? lz_strdup(name) : NULL;

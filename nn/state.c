@@ -244,7 +244,9 @@ static lz_status save(const char *path, bundle *b, const char *const *metadata, 
 
 static lz_status annotated(lz_status s, const char *op, const lz_site *site)
 {
-    return s == LZ_OK ? s : lz_nn_annotated(s, op, site);
+    if (s != LZ_OK)
+        lz_error_annotate(op, site);
+    return s;
 }
 
 lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site)
@@ -360,7 +362,7 @@ static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor *
     if (s == LZ_OK) {
         lz_tensor *t = lz_from_host_at(a.dtype, a.shape, a.data ? a.data : &a, l->site);
         *out = a.dtype == d ? t : lz_to_at(t, d, l->site);
-        s = lz_status_of(*out);
+        s = lz_nn_status_of(*out, "lz_checkpoint_load");
     }
     lz_array_free(&a);
     return s;
@@ -382,7 +384,7 @@ static lz_status plan_zero(loader *l, lz_tensor **slot)
     if (!*slot)
         return LZ_OK;
     pending p = {slot, lz_from_host_at(LZ_F32, LZ_SCALAR, &zero, l->site)};
-    LZ_TRY(lz_status_of(p.value));
+    LZ_TRY(lz_nn_status_of(p.value, "lz_checkpoint_load"));
     return lz_vec_push(&l->todo, p) == LZ_OK
                ? LZ_OK
                : LZ_FAIL(LZ_EMEM, "%s: no memory for a number", l->path);
@@ -537,7 +539,7 @@ static lz_status open_file(loader *l, const char *path, const lz_site *site)
     *l = (loader){.path = path, .site = site};
     l->file = lz_safetensors_open_at(path, site);
     if (!l->file)
-        return lz_last_error(NULL);
+        return lz_error_get()->status;
     lz_status s = lz_scope_begin();
     if (s != LZ_OK)
         loader_free(l);
@@ -567,11 +569,11 @@ lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_optio
                     o->struct_size);
     else if (o)
         memcpy(&c, o, o->struct_size);
-    if (s == LZ_OK)
-        s = open_file(&l, path, site);
+    if (s == LZ_OK && (s = open_file(&l, path, site)) == LZ_ENOENT)
+        return annotated(s, "lz_params_load", site); /* an answer: not noted */
     if (s == LZ_OK)
         s = close_file(&l, plan_params(&l, ps, &c));
-    return annotated(s, "lz_params_load", site);
+    return lz_nn_given(annotated(s, "lz_params_load", site));
 }
 
 /* ---- checkpoints ---- */
@@ -738,9 +740,9 @@ lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_sit
     LZ_PUBLIC_AT(LZ_EFORK);
     loader l;
     lz_status s = take_struct(path, c);
-    if (s == LZ_OK)
-        s = open_file(&l, path, site);
+    if (s == LZ_OK && (s = open_file(&l, path, site)) == LZ_ENOENT)
+        return annotated(s, "lz_checkpoint_load", site); /* an answer: not noted */
     if (s == LZ_OK)
         s = close_file(&l, plan_checkpoint(&l, c));
-    return annotated(s, "lz_checkpoint_load", site);
+    return lz_nn_given(annotated(s, "lz_checkpoint_load", site));
 }

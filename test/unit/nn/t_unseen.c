@@ -107,7 +107,84 @@ static int looks_at_another(void)
     return lz_status_of(first) != LZ_ESHAPE || second == NULL;
 }
 
+/* ---- functions of nn that are called for their effect: X(name, call) ---- */
+
+static float one = 1;
+static lz_params list, none;
+static lz_linear_layer linear;
+static lz_checkpoint checkpoint = {.struct_size = sizeof(lz_checkpoint), .params = &list};
+static char path[300];
+
+static lz_optim *optim(void)
+{
+    (void)lz_params_add(&list, "w", lz_from_host(LZ_F32, LZ_SCALAR, &one));
+    return lz_sgd(&list, .lr = 1);
+}
+
+static lz_grad_scaler *scaler(void)
+{
+    return lz_grad_scaler_new();
+}
+
+static const char *damaged(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/unseen.safetensors", tmp ? tmp : "/tmp");
+    FILE *f = fopen(path, "w");
+    if (!f || fputs("damaged", f) < 0)
+        abort();
+    fclose(f);
+    return path;
+}
+
+static void unlink_damaged(void)
+{
+    (void)unlink(damaged());
+}
+
+/* clang-format off */
+#define EFFECTS(X)                                                                                 \
+    X(lz_optim_step, lz_optim_step(NULL))                                                          \
+    X(lz_optim_zero_grad, lz_optim_zero_grad(NULL))                                                \
+    X(lz_optim_set_lr, lz_optim_set_lr(optim(), -1))                                               \
+    X(lz_optim_add_group, lz_optim_add_group(optim(), &list))                                      \
+    X(lz_grad_scaler_step, lz_grad_scaler_step(scaler(), NULL))                                    \
+    X(lz_grad_scaler_unscale, lz_grad_scaler_unscale(NULL, optim()))                               \
+    X(lz_grad_scaler_update, lz_grad_scaler_update(scaler()))                                      \
+    X(lz_ema_update, lz_ema_update(NULL))                                                          \
+    X(lz_ema_swap, lz_ema_swap(NULL))                                                              \
+    X(lz_clip_grad_value, lz_clip_grad_value(&list, -1))                                           \
+    X(lz_params_add, lz_params_add(&list, NULL, lz_ones(LZ_F32, LZ_SCALAR)))                       \
+    X(lz_params_add_buffer, lz_params_add_buffer(&list, NULL, lz_ones(LZ_F32, LZ_SCALAR)))         \
+    X(lz_params_select, lz_params_select(&list, &none, NULL, NULL))                                \
+    X(lz_linear_layer_init, lz_linear_layer_init(&linear, &list, "l", 0, 1, true, LZ_F32))         \
+    X(lz_params_load, lz_params_load(&list, damaged()))                                            \
+    X(lz_checkpoint_load, lz_checkpoint_load(damaged(), &checkpoint))
+/* clang-format on */
+#define EFFECT(name, call)                                                                         \
+    static int ignores_##name(void)                                                                \
+    {                                                                                              \
+        return (call) == LZ_OK;                                                                    \
+    }                                                                                              \
+    static int reports_##name(void)                                                                \
+    {                                                                                              \
+        return (call) != LZ_OK ? 7 : 0;                                                            \
+    }
+EFFECTS(EFFECT)
+
+/* The list does not take what is an error tensor, and has not told of it either. */
+static int lists_nothing(void)
+{
+    return lz_params_add(&list, "w", bad()) == LZ_OK;
+}
+
 /* ---- programs that know ---- */
+
+static int finds_no_file(void)
+{
+    return lz_checkpoint_load("/nowhere/t", &checkpoint) != LZ_ENOENT ||
+           lz_params_load(&list, "/nowhere/t") != LZ_ENOENT;
+}
 
 static int asks_for_the_status(void)
 {
@@ -203,6 +280,10 @@ static const struct {
     SAYS(reads_a_number_of_many, "lz_item_i64"),
     SAYS(fails_in_a_thread, "t_unseen.c:9: lz_add"),
     SAYS(looks_at_another, "t_unseen.c:9: lz_add"),
+    SAYS(lists_nothing, "t_unseen.c:9: lz_add"),
+#define IGNORES(name, call) SAYS(ignores_##name, #name ": "),
+#define REPORTS(name, call) KNOWS(reports_##name, 7),
+    EFFECTS(IGNORES) EFFECTS(REPORTS) KNOWS(finds_no_file, 0),
     KNOWS(asks_for_the_status, 0),
     KNOWS(is_told_by_a_read, 0),
     KNOWS(looks_at_two_and_reads_one, 0),
@@ -267,6 +348,8 @@ int main(void)
 {
     Suite *s = suite_create("unseen");
     TCase *t = tcase_create("unseen");
+    tcase_set_timeout(t, 60);
+    tcase_add_unchecked_fixture(t, NULL, unlink_damaged);
     tcase_add_loop_test(t, one_line_or_none, 0, 2 * NPROGRAMS);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
