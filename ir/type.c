@@ -7,9 +7,14 @@
 
 /* ---- dtypes ---- */
 
+/* Integers of a byte and booleans have as many bits as the digit with which the text ends. */
+#define BITS(text, nbytes, cls)                                                                    \
+    ((nbytes) == 1 && (cls) != 'S' ? (text)[sizeof(text) - 2] - '0' : 8 * (nbytes))
+
 static const struct {
     const char *mlir;
     char cls;
+    uint8_t bits;
 } dtypes[LZ_DTYPE_COUNT] = {
 #define B 'B'
 #define I 'I'
@@ -17,7 +22,8 @@ static const struct {
 #define F 'F'
 #define C 'C'
 #define S 'S'
-#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype) [LZ_##NAME] = {text, cls},
+#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype)                                      \
+    [LZ_##NAME] = {text, cls, BITS(text, nbytes, cls)},
 #include <lazuli/dtypes.def>
 #undef LZ_DTYPE
 #undef B
@@ -80,13 +86,7 @@ bool lz_dtype_is_unsigned(lz_dtype d)
 
 int lz_dtype_bits(lz_dtype d)
 {
-    char c = class_of(d);
-    if (c != 'B' && c != 'I' && c != 'U')
-        return 8 * (int)lz_dtype_size(d);
-    int bits = 0;
-    for (const char *p = dtypes[d].mlir; *p; p++)
-        bits = *p >= '0' && *p <= '9' ? 10 * bits + *p - '0' : 0;
-    return bits;
+    return (unsigned)d < LZ_DTYPE_COUNT ? dtypes[d].bits : 0;
 }
 
 bool lz_dtype_is_narrow(lz_dtype d)

@@ -42,7 +42,8 @@ lz_status lz_ref_bitcast(const lz_ref_call *c)
     LZ_TRY(lz_ref_reshape(c));
     lz_dtype d = c->sig->result[0]->dtype;
     uint8_t *p = c->result[0]->data;
-    for (int64_t i = 0; lz_dtype_is_narrow(d) && i < c->sig->result[0]->nelem; i++)
+    bool narrow = lz_dtype_is_narrow(d);
+    for (int64_t i = 0; narrow && i < c->sig->result[0]->nelem; i++)
         p[i] = (uint8_t)lz_dtype_wrap(d, p[i]);
     return LZ_OK;
 }

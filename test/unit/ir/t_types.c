@@ -365,10 +365,27 @@ START_TEST(literals_hold_and_compare)
 }
 END_TEST
 
+/* An integer's text is its class and its bits; what moves whole bytes has those of its bytes. */
+START_TEST(bits_are_those_of_the_text)
+{
+    for (int k = 0; k <= LZ_DTYPE_COUNT; k++) {
+        lz_dtype d = (lz_dtype)k;
+        char text[16];
+        if (d != LZ_BOOL && !lz_dtype_is_int(d)) {
+            ck_assert_int_eq(lz_dtype_bits(d), 8 * (int)lz_dtype_size(d));
+            continue;
+        }
+        snprintf(text, sizeof text, "%s%d", lz_dtype_is_unsigned(d) ? "ui" : "i", lz_dtype_bits(d));
+        ck_assert_str_eq(lz_dtype_mlir(d), text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("ir/types");
     TCase *t = tcase_create("types");
+    tcase_add_test(t, bits_are_those_of_the_text);
     tcase_add_loop_test(t, dtype_words_round_trip, 1, LZ_DTYPE_COUNT);
     tcase_add_test(t, types_are_one_pointer);
     tcase_add_test(t, impossible_types_are_refused);
