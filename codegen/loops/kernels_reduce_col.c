@@ -247,13 +247,18 @@ static void in_blocks(strip *w, uint32_t j, const int64_t *size, unsigned level,
     em_loop_end(e, &l, NULL);
 }
 
+/* The levels of loop j inside of `outer` levels, of which the smallest blocks come first. */
+static unsigned levels_of(const kern *c, uint32_t j, unsigned outer, int64_t *size)
+{
+    unsigned level = kern_sum_blocks(c, 0, j, 1, size);
+    return level < LEVELS - outer ? level : LEVELS - outer;
+}
+
 static void all_rows(strip *w, uint32_t j)
 {
     kern *c = w->c;
     int64_t size[KERN_SUM_LEVELS];
-    unsigned level = kern_sum_blocks(c, 0, j, 1, size);
-    if (w->now + level >= LEVELS)
-        level = 0;
+    unsigned level = levels_of(c, j, w->now + 1, size);
     in_blocks(w, j, size, level, em_c64(c->e, 0), kern_size(c, c->st[0].s->extent[j]));
 }
 
@@ -285,10 +290,13 @@ void kern_reduce_col(kern *c, Val lo, Val hi)
     em *e = c->e;
     strip w = {.c = c, .a.u = SIDE};
     em_loop l;
-    int64_t wide = strip_columns(c);
+    int64_t wide = strip_columns(c), size[KERN_SUM_LEVELS];
+    unsigned levels = 1;
+    for (uint32_t j = 0; j < c->st[0].s->ninner; j++)
+        levels += levels_of(c, j, levels, size);
     for (uint32_t r = 0, k = 0; r < c->st[0].s->nred; r++)
         for (uint32_t i = 0; i < c->st[0].s->reds[r].nacc; i++, k++)
-            for (unsigned n = 0; n < LEVELS; n++)
+            for (unsigned n = 0; n < levels; n++)
                 w.sums[n][k] = em_alloca(e, em_type(e, kern_acc_dtype(c, 0, k), c->lanes),
                                          (unsigned)(wide / c->lanes), 64);
     em_loop_begin(e, &l, lo, hi, em_c64(e, wide), 0, NULL);
