@@ -96,9 +96,6 @@ static lz_status lend_copy(lz_node *n, lent *l, void **data)
 
 static lz_status lend_memory(lz_node *n, lent *l, void **data)
 {
-    if (lz_dtype_is_narrow(lz_node_type(n)->dtype))
-        return LZ_FAIL(LZ_EDTYPE, "DLPack packs %s, of which each has a byte here",
-                       lz_dtype_name(lz_node_type(n)->dtype));
     if (!n->dev->be->dlpack_type)
         return LZ_FAIL(LZ_EUNSUPPORTED, "the memory of %s cannot be lent", n->dev->name);
     if (!lz_node_buf(n))
@@ -121,6 +118,15 @@ static DLDevice home_of(const lz_dev *d, bool copy)
     return (DLDevice){(DLDeviceType)d->be->dlpack_type, d->ordinal};
 }
 
+static lz_status may_lend(const lz_node *n)
+{
+    lz_dtype d = lz_node_type(n)->dtype;
+    if (lz_dtype_is_narrow(d))
+        return LZ_FAIL(LZ_EDTYPE, "DLPack packs %s, of which each has a byte here",
+                       lz_dtype_name(d));
+    return lz_node_not_placeholder(n);
+}
+
 static lz_status lend(lz_tensor *t, bool copy, lent **out)
 {
     void *data = NULL;
@@ -128,8 +134,7 @@ static lz_status lend(lz_tensor *t, bool copy, lent **out)
     if (!n)
         return lz_error_get()->status;
     lent *l = lz_calloc(1, sizeof *l);
-    lz_status s =
-        l ? lz_node_not_placeholder(n) : LZ_FAIL(LZ_EMEM, "no memory for a DLPack tensor");
+    lz_status s = l ? may_lend(n) : LZ_FAIL(LZ_EMEM, "no memory for a DLPack tensor");
     copy |= lz_node_is_host(n); /* a host scalar has no buffer */
     if (s == LZ_OK)
         s = copy ? lend_copy(n, l, &data) : lend_memory(n, l, &data);
