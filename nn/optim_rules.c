@@ -106,11 +106,22 @@ static lz_tensor *fixed(const update *u, const lz_tensor *like, double v)
     return lz_hlo_constant_at(lz_dtype_of(like), v, u->site);
 }
 
-/* a 2^n; p: only there */
-static lz_tensor *shifted(const update *u, lz_tensor *p, lz_tensor *a, int n)
+/* What both of the following need of the dtype: each is made once for a parameter. */
+typedef struct powers {
+    int half;                    /* E / 2 */
+    lz_tensor *zero, *up, *down; /* 2^half and 2^-half */
+} powers;
+
+static powers powers_of(const update *u)
 {
-    lz_tensor *t = lz_mul_at(a, fixed(u, a, ldexp(1, n)), u->site);
-    return p ? lz_where_at(p, t, a, u->site) : t;
+    int half = beyond(lz_dtype_of(u->p)) / 2;
+    return (powers){half, fixed(u, u->p, 0), fixed(u, u->p, ldexp(1, half)),
+                    fixed(u, u->p, ldexp(1, -half))};
+}
+
+static lz_tensor *times(const update *u, lz_tensor *a, lz_tensor *b)
+{
+    return lz_mul_at(a, b, u->site);
 }
 
 static lz_tensor *above(const update *u, lz_tensor *a, int n)
@@ -118,48 +129,47 @@ static lz_tensor *above(const update *u, lz_tensor *a, int n)
     return lz_gt_at(a, fixed(u, a, ldexp(1, n)), u->site);
 }
 
-static lz_tensor *negative(const update *u, lz_tensor *a)
+static lz_tensor *negative(const update *u, const powers *w, lz_tensor *a)
 {
-    return lz_lt_at(a, fixed(u, a, 0), u->site);
+    return lz_lt_at(a, w->zero, u->site);
 }
 
 /* decay v + share g g, in torch's order: share g g may be a number where g g is not. */
-static lz_tensor *mean_square(const update *u, lz_tensor *v, lz_tensor *g, double decay,
-                              double share)
+static lz_tensor *mean_square(const update *u, const powers *w, lz_tensor *v, lz_tensor *g,
+                              double decay, double share)
 {
-    int e = beyond(lz_dtype_of(v)), half = e / 2;
-    lz_tensor *below = negative(u, v), *kept = lz_abs_at(v, u->site);
-    lz_tensor *big = above(u, lz_abs_at(g, u->site), half - 2);
-    big = lz_logical_or_at(big, above(u, kept, e - 2), u->site);
+    lz_tensor *below = negative(u, w, v), *kept = lz_abs_at(v, u->site);
+    lz_tensor *big = above(u, lz_abs_at(g, u->site), w->half - 2);
+    big = lz_logical_or_at(big, above(u, kept, 2 * w->half - 2), u->site);
     big = lz_logical_or_at(big, below, u->site);
-    g = shifted(u, big, g, -half);
-    lz_tensor *down = shifted(u, NULL, shifted(u, NULL, kept, -half), -half);
+    g = lz_where_at(big, times(u, g, w->down), g, u->site);
+    lz_tensor *down = times(u, times(u, kept, w->down), w->down);
     kept = lz_where_at(lz_logical_xor_at(big, below, u->site), down, kept, u->site);
-    lz_tensor *next = lz_mul_at(scaled(u, g, share), g, u->site);
+    lz_tensor *next = times(u, share == 1 ? g : scaled(u, g, share), g);
     next = plus(u, next, decay == 1 ? kept : scaled(u, kept, decay));
-    lz_tensor *up = shifted(u, NULL, shifted(u, NULL, next, half), half);
+    lz_tensor *up = times(u, times(u, next, w->up), w->up);
     lz_tensor *much = lz_ge_at(next, fixed(u, next, 0.25), u->site);
     lz_tensor *large = lz_where_at(much, lz_neg_at(next, u->site), up, u->site);
     return lz_where_at(big, large, next, u->site);
 }
 
 /* sqrt(v - mean mean); mean: NULL for 0 */
-static lz_tensor *root(const update *u, lz_tensor *v, lz_tensor *mean)
+static lz_tensor *root(const update *u, const powers *w, lz_tensor *v, lz_tensor *mean)
 {
-    int half = beyond(lz_dtype_of(v)) / 2;
-    lz_tensor *below = negative(u, v), *size = lz_abs_at(v, u->site);
+    lz_tensor *below = negative(u, w, v), *size = lz_abs_at(v, u->site);
     if (mean) {
-        mean = shifted(u, below, mean, -half);
-        size = minus(u, size, lz_mul_at(mean, mean, u->site));
+        mean = lz_where_at(below, times(u, mean, w->down), mean, u->site);
+        size = minus(u, size, times(u, mean, mean));
     }
-    return shifted(u, below, lz_sqrt_at(size, u->site), half);
+    size = lz_sqrt_at(size, u->site);
+    return lz_where_at(below, times(u, size, w->up), size, u->site);
 }
 
 /* The larger of two states, of which a negative one is. */
-static lz_tensor *larger(const update *u, lz_tensor *a, lz_tensor *b)
+static lz_tensor *larger(const update *u, const powers *w, lz_tensor *a, lz_tensor *b)
 {
     lz_tensor *low = lz_minimum_at(a, b, u->site), *high = lz_maximum_at(a, b, u->site);
-    return lz_where_at(negative(u, low), low, high, u->site);
+    return lz_where_at(negative(u, w, low), low, high, u->site);
 }
 
 /* ---- numbers that depend on the step: the host knows them, unless steps may have been skipped
@@ -240,14 +250,15 @@ static lz_status adam(const update *u)
     TRY(begin_state(u, 0, 0));
     TRY(begin_state(u, 1, 0));
     lz_tensor *base = c->decoupled ? decayed(u) : u->p, *g = c->decoupled ? u->g : penalised(u);
+    const powers w = powers_of(u);
     lz_tensor *m = mixed(u, state(u, 0), g, c->beta1);
-    lz_tensor *v = mean_square(u, state(u, 1), g, c->beta2, 1 - c->beta2), *largest = v;
+    lz_tensor *v = mean_square(u, &w, state(u, 1), g, c->beta2, 1 - c->beta2), *largest = v;
     if (c->amsgrad) {
         TRY(begin_state(u, 2, 0));
-        largest = larger(u, state(u, 2), v);
+        largest = larger(u, &w, state(u, 2), v);
         TRY(set_state(u, 2, largest));
     }
-    lz_tensor *denom = root(u, largest, NULL);
+    lz_tensor *denom = root(u, &w, largest, NULL);
     denom = lz_mul_at(denom, by_bias(u, 1, c->beta2, true), u->site);
     denom = lz_add_scalar_at(denom, c->eps, u->site);
     lz_tensor *by = lz_div_at(m, denom, u->site);
@@ -262,14 +273,15 @@ static lz_status rmsprop(const update *u)
     const lz_rmsprop_options *c = &u->o->rmsprop;
     lz_tensor *g = penalised(u);
     TRY(begin_state(u, 0, 0));
-    lz_tensor *v = mean_square(u, state(u, 0), g, c->alpha, 1 - c->alpha), *mean = NULL;
+    const powers w = powers_of(u);
+    lz_tensor *v = mean_square(u, &w, state(u, 0), g, c->alpha, 1 - c->alpha), *mean = NULL;
     TRY(set_state(u, 0, v));
     if (c->centered) {
         TRY(begin_state(u, 2, 0));
         mean = mixed(u, state(u, 2), g, c->alpha);
         TRY(set_state(u, 2, mean));
     }
-    lz_tensor *by = root(u, v, mean);
+    lz_tensor *by = root(u, &w, v, mean);
     by = lz_div_at(g, lz_add_scalar_at(by, c->eps, u->site), u->site);
     if (c->momentum != 0) {
         TRY(begin_state(u, 1, 0));
@@ -284,9 +296,10 @@ static lz_status adagrad(const update *u)
     const lz_adagrad_options *c = &u->o->adagrad;
     lz_tensor *g = penalised(u);
     TRY(begin_state(u, 0, c->initial_accumulator_value));
-    lz_tensor *sum = mean_square(u, state(u, 0), g, 1, 1);
+    const powers w = powers_of(u);
+    lz_tensor *sum = mean_square(u, &w, state(u, 0), g, 1, 1);
     TRY(set_state(u, 0, sum));
-    lz_tensor *by = lz_add_scalar_at(root(u, sum, NULL), c->eps, u->site);
+    lz_tensor *by = lz_add_scalar_at(root(u, &w, sum, NULL), c->eps, u->site);
     by = lz_div_at(g, by, u->site);
     by = lz_mul_at(by, decaying(u, u->lr, c->lr_decay), u->site);
     return store(u, u->p, minus(u, u->p, by));
