@@ -139,10 +139,17 @@ lz_node *lz_ew_log10(lz_tracer *c, lz_node *x)
         return y;
     bool wide = lz_tracer_dtype(x) == LZ_F64;
     double exact = wide ? 22 : 10, near = wide ? 0x1p-49 : 0x1p-20;
-    lz_node *r = whole(c, y), *p = power_of_ten(c, r), *one = K(x, 1);
+    lz_node *r = whole(c, y), *n = r, *one = K(x, 1);
+    /* where 10^|r| may be infinite: x and its power times a power of ten, far from either end */
+    double tens = wide ? 20 : 8;
+    lz_node *low = LT(r, K(r, wide ? -300 : -31));
+    lz_node *within = SEL(low, K(x, wide ? 0x1p-44 : 0x1p-18), K(x, near)); /* sparse numbers */
+    x = SEL(low, MUL(x, K(x, wide ? 1e20 : 1e8)), x);
+    n = SEL(low, ADD(n, K(n, tens)), n);
+    lz_node *p = power_of_ten(c, n);
     p = SEL(LT(r, K(r, 0)), DIV(one, p), p);
     lz_node *off = ABS(SUB(x, p)), *far = GT(ABS(r), K(r, exact));
-    lz_node *close = AND(AND(far, FINITE(p)), LE(off, MUL(p, K(p, near))));
+    lz_node *close = AND(AND(far, FINITE(p)), LE(off, MUL(p, within)));
     return snapped(c, y, r, AND(FINITE(y), OR(EQ(x, p), close)));
 }
 

@@ -125,6 +125,41 @@ START_TEST(one_operand)
 }
 END_TEST
 
+/* Of a number next to 10^e the logarithm is the integer e, if that is the nearest of the dtype:
+ * denormal numbers are less near than others, down to where it is not. */
+START_TEST(logarithms_of_denormal_powers)
+{
+    ON_DEVICE(_i);
+    static const struct {
+        lz_dtype dtype;
+        int lowest, highest;
+    } ends[] = {{LZ_F32, -45, -28}, {LZ_F64, -324, -290}};
+    for (int k = 0; k < 2; k++) {
+        enum { MOST = 64 };
+        double x[MOST], got[MOST];
+        int n = 0, whole = 0;
+        bool wide = ends[k].dtype == LZ_F64;
+        for (int e = ends[k].lowest; e <= ends[k].highest; e++, n++) {
+            char text[16];
+            snprintf(text, sizeof text, "1e%d", e);
+            x[n] = wide ? strtod(text, NULL) : (double)strtof(text, NULL);
+        }
+        lz_scope_begin();
+        lz_tensor *t = lz_to(lz_from_host(LZ_F64, LZ_SHAPE(n), x), ends[k].dtype);
+        OK(lz_to_host(lz_to(lz_log10(t), LZ_F64), got, (size_t)n * 8));
+        lz_scope_end();
+        for (int i = 0; i < n; i++) {
+            double want = wide ? (double)log10l(x[i]) : (double)(float)log10(x[i]);
+            bool integral = want == rint(want);
+            whole += integral;
+            ck_assert_msg(integral ? got[i] == want : fabs(got[i] / want - 1) < 1e-6,
+                          "log10(%g) is %.17g, not %.17g", x[i], got[i], want);
+        }
+        ck_assert_int_ge(whole, 10);
+    }
+}
+END_TEST
+
 START_TEST(one_operand_of_other_dtypes)
 {
     OK(lz_set_device("REF"));
@@ -549,6 +584,7 @@ int main(void)
     TCase *t = tcase_create("values");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, one_operand, 0, at_devices());
+    tcase_add_loop_test(t, logarithms_of_denormal_powers, 0, at_devices());
     tcase_add_test(t, one_operand_of_other_dtypes);
     tcase_add_loop_test(t, two_operands, 0, at_devices());
     tcase_add_loop_test(t, integers, 0, at_devices());
