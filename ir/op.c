@@ -133,7 +133,7 @@ bool lz_op_accepts(lz_op op, lz_dtype d)
 
 static uint64_t extreme_bits(lz_dtype d, bool lowest)
 {
-    int w = lz_dtype_bits(d), bytes = 8 * (int)lz_dtype_size(d);
+    int w = lz_dtype_bits(d), stored_bits = 8 * (int)lz_dtype_size(d);
     switch (d) {
     case LZ_F16:
         return lowest ? 0xfc00 : 0x7c00;
@@ -150,7 +150,7 @@ static uint64_t extreme_bits(lz_dtype d, bool lowest)
     }
     uint64_t all = w == 64 ? UINT64_MAX : (UINT64_C(1) << w) - 1;
     if (lz_dtype_is_signed(d))
-        return lowest ? lz_dtype_wrap(d, UINT64_C(1) << (w - 1)) & UINT64_MAX >> (64 - bytes)
+        return lowest ? lz_dtype_wrap(d, UINT64_C(1) << (w - 1)) & UINT64_MAX >> (64 - stored_bits)
                       : all >> 1;
     return lowest ? 0 : all;
 }

@@ -235,13 +235,10 @@ static lz_status read_operands(reader *rd, lz_op op)
 
 /* A boolean is 0 or 1 in memory, a narrow integer extended to its byte: generated code relies on
  * it. */
-static bool booleans_fit(const lz_type *t, const uint8_t *p)
+static bool elements_fit(const lz_type *t, const uint8_t *p)
 {
-    bool narrow = lz_dtype_is_narrow(t->dtype);
-    for (int64_t i = 0; t->dtype == LZ_BOOL && i < t->nelem; i++)
-        if (p[i] > 1)
-            return false;
-    for (int64_t i = 0; narrow && i < t->nelem; i++)
+    bool check = t->dtype == LZ_BOOL || lz_dtype_is_narrow(t->dtype);
+    for (int64_t i = 0; check && i < t->nelem; i++)
         if (p[i] != (uint8_t)lz_dtype_wrap(t->dtype, p[i]))
             return false;
     return true;
@@ -253,7 +250,7 @@ static lz_status read_constant(reader *rd, const lz_attr_type *a)
     if (!t)
         return as_corrupt();
     const void *p = lz_rd_bytes(&rd->r, t->nbytes);
-    if (!p || !booleans_fit(t, p))
+    if (!p || !elements_fit(t, p))
         return CORRUPT("a stored function has a damaged constant");
     lz_literal *lit = lz_literal_copy_from(t, p);
     lz_val v = lit ? lz_build_const(rd->f, lit) : LZ_NOVAL;
