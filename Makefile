@@ -11,7 +11,7 @@ LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/lazuli
 DESTDIR ?=
-LAYERS := base ir cache lower codegen backends runtime ops autodiff data nn
+LAYERS := base ir shard cache lower codegen backends runtime ops autodiff data nn
 # MAJOR.MINOR.PATCH, as the public header defines it
 VERSION := $(shell sed -n 's/^\#define LZ_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/lazuli/types.h | paste -sd.)
 SOVERSION := 0

@@ -97,6 +97,12 @@ lz_status lz_jvp_barrier(const lz_jvp *j)
     return LZ_OK;
 }
 
+lz_status lz_jvp_mark(const lz_jvp *j)
+{
+    j->out[0] = j->tan[0];
+    return LZ_OK;
+}
+
 /* ---- elementwise ---- */
 
 /* A rank-0 operand beside tensors, broadcast. */

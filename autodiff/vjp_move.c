@@ -154,3 +154,9 @@ lz_status lz_vjp_barrier(const lz_vjp *v)
             v->grad_in[i] = lz_hlo_optimization_barrier_at(v->grad_out[i], v->site);
     return LZ_OK;
 }
+
+lz_status lz_vjp_mark(const lz_vjp *v)
+{
+    v->grad_in[0] = G;
+    return LZ_OK;
+}

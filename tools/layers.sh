@@ -6,11 +6,12 @@ rules() {
     case $1 in
     base) echo 'base/* lazuli/types.h lazuli/*.def' ;;
     ir) echo 'ir/* base/* lazuli/types.h lazuli/*.def' ;;
+    shard) echo 'shard/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;
     lower) echo 'lower/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     codegen) echo 'codegen/* lower/* ir/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def' ;;
-    backends) echo 'backends/* codegen/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
-    runtime) echo 'runtime/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
+    backends) echo 'backends/* shard/* codegen/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
+    runtime) echo 'runtime/* shard/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h base/* ir/* lazuli/*' ;;
     data) echo 'data/* runtime/exec/snapshot.h base/* lazuli/*' ;;
@@ -22,7 +23,7 @@ rules() {
 bad=0
 found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
 trap 'rm -f "$found"' EXIT
-for layer in base ir cache lower codegen backends runtime ops autodiff data nn examples bench include; do
+for layer in base ir shard cache lower codegen backends runtime ops autodiff data nn examples bench include; do
     [ -d $layer ] || continue
     read -ra allowed <<<"$(rules $layer)"
     grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $layer >"$found"

@@ -1,6 +1,7 @@
 /* infer_ew.c - shape rules of elementwise operations, leaves, random bits and structure. See
  * infer.h. */
 #include "ir/infer/infer.h"
+#include "ir/sharding/sharding.h"
 
 lz_status lz_infer_same(lz_infer *c)
 {
@@ -147,6 +148,22 @@ lz_status lz_infer_barrier(lz_infer *c)
     for (uint32_t i = 0; i < c->nopnd; i++)
         c->result[i] = c->opnd[i];
     c->nresult = c->nopnd;
+    return LZ_OK;
+}
+
+/* The operand; a sharding must be one of its rank. */
+lz_status lz_infer_mark(lz_infer *c)
+{
+    if (c->attr->kind == LZ_ATTR_sharding) {
+        const lz_sharding *s = lz_sharding_parse(LZ_ATTR(sharding, c->attr)->sharding);
+        if (!s)
+            return lz_error_get()->status;
+        if (s->rank != c->opnd[0]->shape.rank)
+            return LZ_FAIL(LZ_EINVAL, "%s: the sharding is of rank %d, the tensor of rank %d",
+                           c->name, s->rank, c->opnd[0]->shape.rank);
+    }
+    c->result[0] = c->opnd[0];
+    c->nresult = 1;
     return LZ_OK;
 }
 

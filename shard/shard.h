@@ -1,0 +1,58 @@
+/* shard.h - a function for one device becomes one for all devices of a mesh. Marks in the function
+ * (sdy.sharding_constraint) say where some values are; `propagate` says it of all others;
+ * `partition` writes the function that every device runs on its part, with collectives where parts
+ * meet.
+ * Layer: between ir and lower. Threads: functions are pure; results are thread-compatible. */
+#ifndef LZ_SHARD_SHARD_H
+#define LZ_SHARD_SHARD_H
+#include "ir/module.h"
+#include "ir/sharding/sharding.h"
+
+/* Where a sharding came from, for reports. */
+typedef struct lz_shard_cause {
+    lz_val mark; /* the sharding_constraint (or manual computation) it began at; LZ_NOVAL: none */
+    lz_val from; /* the neighbour it came over; LZ_NOVAL: the mark itself, or a decision */
+    lz_val by;   /* the operation whose rule brought it */
+} lz_shard_cause;
+
+/* Shardings of the values of a function, or of a region at the instruction that has it. */
+typedef struct lz_shardings {
+    const lz_func *f;
+    const lz_sharding **at; /* [ninst]: closed placements (may be unreduced only where marked so);
+                               NULL: constants and the like (each use makes its own), and
+                               instructions with several results, which `result` reads */
+    lz_shard_cause *cause;  /* [ninst] */
+    struct lz_shardings **sub; /* [2 * ninst] or NULL: of region 0 and 1 of an instruction */
+} lz_shardings;
+
+/* The mesh of a function's marks. *out is NULL when it has none. Errors: LZ_EUNSUPPORTED (marks of
+ * meshes that differ in devices). */
+lz_status lz_shard_mesh(const lz_func *f, const lz_mesh **out);
+
+/* Shardings of all values from the marks. Parameters and results that are marked keep exactly what
+ * the mark says where it is closed. Everything is in the arena. Errors: LZ_EMEM, LZ_EINVAL naming
+ * the mark. */
+lz_status lz_shard_propagate(const lz_func *f, const lz_mesh *mesh, lz_arena *a,
+                             lz_shardings **out);
+
+typedef struct lz_partitioned {
+    lz_func *local; /* one parameter more than f, the last: the number of the partition, ui32[] */
+    uint32_t nin, nout;            /* of f */
+    const lz_sharding **in, **out; /* of f's parameters and results */
+} lz_partitioned;
+
+/* The local function of f on the mesh. Collectives of it have groups of partition numbers,
+ * use_global_device_ids. Errors: LZ_EUNSUPPORTED naming the operation, LZ_EMEM. */
+lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out);
+void lz_partitioned_free(lz_partitioned *p);
+
+/* What a local function sends: one record for each collective, in order. */
+typedef struct lz_shard_collective {
+    lz_op op;
+    int64_t group_size;
+    uint32_t operands;
+    uint64_t operand_bytes, result_bytes; /* of one device */
+    uint64_t executions;                  /* of a run; loops of unknown length count once */
+} lz_shard_collective;
+
+#endif
