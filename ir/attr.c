@@ -119,9 +119,9 @@ bool lz_ints_has(const lz_ints *s, int64_t v)
 
 typedef struct content {
     size_t n;
-    uint8_t bytes[1024];
+    uint8_t bytes[2048];
 } content;
-_Static_assert(sizeof(lz_attr_any) < 1000, "a record of attrs.def may outgrow its hashed form");
+_Static_assert(sizeof(lz_attr_any) < 2000, "a record of attrs.def may outgrow its hashed form");
 
 static void content_put(content *c, const void *p, size_t n)
 {

@@ -81,7 +81,7 @@ typedef enum lz_dtype {
     LZ_DTYPE_COUNT
 } lz_dtype;
 
-enum { LZ_MAX_RANK = 8 };
+enum { LZ_MAX_RANK = 16 };
 
 /* Extents of a tensor, outermost first; row-major. rank 0 is a scalar. Extents may be 0. */
 typedef struct lz_shape {
@@ -90,7 +90,7 @@ typedef struct lz_shape {
 } lz_shape;
 
 /* LZ_SHAPE(2, 3) is the shape 2x3; LZ_SCALAR is the shape of a scalar.
- * More than LZ_MAX_RANK extents give rank 9 or more, which every function refuses with
+ * More than LZ_MAX_RANK extents give a rank above it, which every function refuses with
  * LZ_ESHAPE. */
 #define LZ_SCALAR (lz_shape_make(0, NULL))
 #ifdef __cplusplus

@@ -35,8 +35,8 @@
 #include "ir/module.h"
 
 enum {
-    LZ_LOOP_MAX = 16,
-    LZ_OUTER_MAX = 8,
+    LZ_LOOP_MAX = LZ_MAX_RANK + 8, /* room to split loops */
+    LZ_OUTER_MAX = LZ_MAX_RANK,
     LZ_DYN_MAX = LZ_MAX_RANK,
     LZ_KBUF_MAX = 64,
     LZ_STAGE_MAX = 16,

@@ -174,8 +174,8 @@ npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999999
 bad_input 'bad.npy: an extent in the .npy header is too large'
 npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4), }" 0
 bad_input 'bad.npy: f32.* has too many bytes'
-npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }" 4
-bad_input 'bad.npy: more than 8 dimensions'
+npy bad.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }" 4
+bad_input 'bad.npy: more than 16 dimensions'
 printf '\223NUMPY\001\000\377\377' >bad.npy
 bad_input 'bad.npy: a .npy header of'
 printf '\223NUMPY\002\000\377\377\377\377' >bad.npy

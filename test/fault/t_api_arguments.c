@@ -379,9 +379,9 @@ static long peak_kib(void)
 START_TEST(a04_sizes)
 {
     const int64_t big = INT64_MAX, half = (int64_t)1 << 32;
-    lz_shape nine = LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1), wild = {.rank = INT32_MAX},
-             neg = {.rank = -3};
-    lz_shape bad[] = {nine,
+    lz_shape long_one = LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
+             wild = {.rank = INT32_MAX}, neg = {.rank = -3};
+    lz_shape bad[] = {long_one,
                       wild,
                       neg,
                       LZ_SHAPE(-1, 2),

@@ -43,6 +43,8 @@ lz_shape gen_shape(gen *g, int min_rank)
 {
     static const int8_t ranks[] = {0, 1, 1, 2, 2, 2, 3, 3, 4};
     int rank = ranks[RND(0, (int64_t)sizeof ranks - 1)];
+    if (g->many_dimensions && rank > 1)
+        rank = (int)RND(9, LZ_MAX_RANK);
     lz_shape s = lz_shape_make(rank < min_rank ? min_rank : rank, (const int64_t[LZ_MAX_RANK]){0});
     int64_t n = 1;
     for (int d = 0; d < s.rank; d++) {
@@ -271,6 +273,7 @@ lz_func *lz_gen_random(uint64_t seed, const lz_gen_options *o)
     gen g;
     if (gen_begin(&g, seed * 2 + 1, o) != LZ_OK)
         return NULL;
+    g.many_dimensions = seed % 32 == 31; /* small ones, as programs of quantum circuits have them */
     add_params(&g);
     int want = (int)lz_rnd_range(&g.r, 1, g.o.max_insts);
     for (int made = 0, tries = 0; made < want && tries < 20 * want; tries++)

@@ -10,7 +10,8 @@ typedef struct gen {
     bool pure;             /* operands are new parameters, so that the function is one operation */
     lz_dtype dtype;        /* pure: of operand 0 */
     const lz_shape *shape; /* pure: of operand 0 */
-    int depth;             /* of regions */
+    bool many_dimensions;
+    int depth; /* of regions */
 } gen;
 
 static const lz_shape gen_scalar = {.rank = 0};

@@ -239,10 +239,10 @@ static void no_result(lz_tensor *const *in, lz_tensor **out, void *user)
 {
     (void)in, (void)out, (void)user;
 }
-static void into_eight(lz_tensor *const *in, lz_tensor **out, void *user)
+static void into_sixteen(lz_tensor *const *in, lz_tensor **out, void *user)
 {
     (void)user;
-    out[0] = lz_reshape(in[0], LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1));
+    out[0] = lz_reshape(in[0], LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
 }
 
 START_TEST(bad_calls_are_errors)
@@ -261,7 +261,7 @@ START_TEST(bad_calls_are_errors)
     ck_assert_int_eq(lz_vmap(product, in, 2, 0, NULL, &out), LZ_EINVAL);
     ck_assert_int_eq(lz_vmap(no_result, in, 1, 1, NULL, &out), LZ_ENULL);
     lz_tensor *one = values(LZ_SHAPE(2, 1), 0);
-    ck_assert_int_eq(lz_vmap(into_eight, &one, 1, 1, NULL, &out), LZ_ESHAPE);
+    ck_assert_int_eq(lz_vmap(into_sixteen, &one, 1, 1, NULL, &out), LZ_ESHAPE);
     ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "reshape"));
     const int64_t size_only[1] = {LZ_UNMAPPED};
     ck_assert_int_eq(lz_vmap(no_result, in, 0, 1, NULL, &out, .size = 3, .in_axes = size_only),

@@ -53,8 +53,9 @@ static const struct {
     {"\"dtype\":\"F6_E2M3\",\"shape\":[4]", 3, LZ_EDTYPE, "F6_E2M3"},
     {"\"dtype\":\"F8_E4M3FNUZ\",\"shape\":[4]", 4, LZ_EDTYPE, "F8_E4M3FNUZ"},
     {"\"dtype\":\"I4\",\"shape\":[2,2]", 2, LZ_EDTYPE, "I4"},
-    {"\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1]", 4, LZ_ESHAPE, "9 dimensions"},
-    {"\"dtype\":\"NEW\",\"shape\":[1,1,1,1,1,1,1,1,1]", 5, LZ_EDTYPE, "NEW"},
+    {"\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", 4, LZ_ESHAPE,
+     "17 dimensions"},
+    {"\"dtype\":\"NEW\",\"shape\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", 5, LZ_EDTYPE, "NEW"},
     {"\"dtype\":\"F4\",\"shape\":[2,3]", 3, LZ_ESHAPE, "inside one"},
     {"\"shape\":[7],\"dtype\":\"LATER\"", 1, LZ_EDTYPE, "LATER"},
 };

@@ -230,8 +230,8 @@ static const struct {
     {"%0 = stablehlo.abs %a : tensor<2x3xf32, #enc>", LZ_EUNSUPPORTED, "encodings"},
     {"%0 = stablehlo.abs %a : !stablehlo.token", LZ_EUNSUPPORTED, "!stablehlo.token"},
     {"%0 = stablehlo.abs %a : f32", LZ_EPARSE, "expected a tensor type, not 'f32'"},
-    {"%0 = stablehlo.abs %a : tensor<1x1x1x1x1x1x1x1x1xf32>", LZ_EUNSUPPORTED,
-     "more than 8 dimensions"},
+    {"%0 = stablehlo.abs %a : tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>", LZ_EUNSUPPORTED,
+     "more than 16 dimensions"},
     {"%0 = stablehlo.abs %a : tensor<9223372036854775807xf32>", LZ_EPARSE, "more bytes than"},
     {"%0 = stablehlo.abs %a : tensor<99999999999999999999xf32>", LZ_EPARSE,
      "the number is too large"},
@@ -247,9 +247,10 @@ static const struct {
      LZ_EPARSE, "-1 is outside the 2 dimensions"},
     {"%0 = stablehlo.transpose %a, dims = [1, 0], 7 : (tensor<2x3xf32>) -> tensor<3x2xf32>",
      LZ_EPARSE, "expected a value or"},
-    {"%0 = stablehlo.transpose %a, dims = [0, 1, 2, 3, 4, 5, 6, 7, 8] : (tensor<2x3xf32>) -> "
+    {"%0 = stablehlo.transpose %a, dims = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, "
+     "16] : (tensor<2x3xf32>) -> "
      "tensor<3x2xf32>",
-     LZ_EUNSUPPORTED, "more than 8 values"},
+     LZ_EUNSUPPORTED, "more than 16 values"},
     {"%0 = stablehlo.transpose %a, dims = [0, 1 : (tensor<2x3xf32>) -> tensor<3x2xf32>", LZ_EPARSE,
      ""},
     {"%0 = stablehlo.transpose %a : (tensor<2x3xf32>) -> tensor<3x2xf32>", LZ_EPARSE,

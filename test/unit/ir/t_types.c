@@ -57,7 +57,7 @@ START_TEST(impossible_types_are_refused)
         int64_t dims[LZ_MAX_RANK + 1];
         lz_status want;
     } cases[] = {
-        {9, {1, 1, 1, 1, 1, 1, 1, 1, 1}, LZ_ESHAPE},
+        {LZ_MAX_RANK + 1, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, LZ_ESHAPE},
         {-1, {0}, LZ_ESHAPE},
         {INT32_MAX, {1}, LZ_ESHAPE},
         {INT32_MIN, {1}, LZ_ESHAPE},
@@ -224,7 +224,7 @@ END_TEST
 START_TEST(broken_attributes_are_refused)
 {
     lz_attr_perm p = {.kind = LZ_ATTR_perm};
-    p.permutation.n = 9;
+    p.permutation.n = LZ_MAX_RANK + 1;
     ck_assert_ptr_null(lz_attr_get((lz_attr *)(void *)&p));
     p.permutation.n = -1;
     ck_assert_ptr_null(lz_attr_get((lz_attr *)(void *)&p));

@@ -239,9 +239,11 @@ END_TEST
 START_TEST(what_is_not_understood_is_refused_and_deleted)
 {
     static float mem[16] __attribute__((aligned(64)));
-    int64_t shape[9] = {2, 2, 1, 1, 1, 1, 1, 1, 1};
-    DLManagedTensorVersioned m = foreign(mem, 9, shape, NULL);
-    BAD(lz_from_dlpack(&m, true), LZ_ESHAPE, "rank 9");
+    int64_t shape[LZ_MAX_RANK + 1] = {2, 2};
+    for (int i = 2; i <= LZ_MAX_RANK; i++)
+        shape[i] = 1;
+    DLManagedTensorVersioned m = foreign(mem, LZ_MAX_RANK + 1, shape, NULL);
+    BAD(lz_from_dlpack(&m, true), LZ_ESHAPE, "rank 17");
     m = foreign(mem, 2, shape, NULL);
     m.dl_tensor.device.device_type = kDLROCM;
     BAD(lz_from_dlpack(&m, true), LZ_EUNSUPPORTED, "device type 10");

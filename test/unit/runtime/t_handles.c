@@ -253,7 +253,8 @@ START_TEST(absurd_shapes_are_refused_before_memory)
 {
     static const int64_t big = INT64_MAX, half = (int64_t)1 << 32;
     uint64_t before = lz_alloc_count();
-    BAD(lz_zeros(LZ_F32, LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1)), LZ_ESHAPE, "rank");
+    BAD(lz_zeros(LZ_F32, LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), LZ_ESHAPE,
+        "rank");
     BAD(lz_zeros(LZ_F32, LZ_SHAPE(2, -1)), LZ_ESHAPE, "-1");
     BAD(lz_zeros(LZ_F64, LZ_SHAPE(big, big)), LZ_ERANGE, "");
     BAD(lz_zeros(LZ_U8, LZ_SHAPE(half, half)), LZ_ERANGE, ""); /* the product is exactly 2^64 */
