@@ -50,8 +50,8 @@ static const lz_op_info rows[LZ_OP_COUNT] = {
                    .doc = doc_},
 #define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, doc)               \
     ROW(E, text, EW, arity, attr, dtypes, flags, vjp, doc, tol)
-#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, loops, tol,  \
-              doc)                                                                                 \
+#define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, loops,       \
+              shard, tol, doc)                                                                     \
     ROW(E, text, cls, arity, attr, dtypes, flags, vjp, doc, tol)
 #include "ir/ops.def"
 };

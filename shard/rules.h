@@ -37,7 +37,7 @@ typedef struct lz_rule {
     uint32_t nfactor, nopnd, nresult;
     lz_rule_factor *factors;
     lz_rule_tensor *tensors;
-    bool elementwise; /* of Shardy's first stage of propagation: elementwise, reshape, transpose */
+    bool elementwise; /* of the first stage of propagation: elementwise, reshape, transpose */
     bool free_result; /* constants, iota, splats: each use has its own copy */
     bool edges; /* while, if, barriers, calls: values of regions and operands are one; no factors */
 } lz_rule;
