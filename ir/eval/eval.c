@@ -1,7 +1,7 @@
 /* eval.c - the reference evaluator: driver over a function, one instruction, one scalar; regions
  * on scalars.
  * Threads: pure; every call owns its storage. */
-#include "ir/eval/eval.h"
+#include "ir/eval/eval_frame.h"
 #include <string.h>
 
 enum { MAX_DEPTH = 32 };
@@ -58,7 +58,7 @@ static lz_status run_ew(const lz_ref_call *c, lz_ref_ew_fn *fn)
     return fn(&e);
 }
 
-static lz_status eval_at(const lz_sig *sig, lz_literal *const *opnds, lz_literal **results,
+lz_status lz_ref_eval_at(const lz_sig *sig, lz_literal *const *opnds, lz_literal **results,
                          int depth)
 {
     const rule *r = rule_of(sig->op);
@@ -77,7 +77,7 @@ static lz_status eval_at(const lz_sig *sig, lz_literal *const *opnds, lz_literal
 
 lz_status lz_ref_eval_inst(const lz_sig *sig, lz_literal *const *opnds, lz_literal **results)
 {
-    return eval_at(sig, opnds, results, 0);
+    return lz_ref_eval_at(sig, opnds, results, 0);
 }
 
 lz_status lz_ref_parameter(const lz_ref_call *c)
@@ -152,16 +152,7 @@ lz_status lz_ref_eval_bits(lz_op op, const lz_attr *attr, lz_dtype out, const lz
 
 /* ---- a function ---- */
 
-/* Values of a run: those of instruction i are val[first[i]] and on. */
-typedef struct run {
-    const lz_func *f;
-    uint32_t *uses, *first;
-    lz_literal **val;
-    uint64_t nval;
-    lz_literal **opnd; /* operands of the instruction at hand */
-} run;
-
-static void run_end(run *r)
+void lz_ref_frame_end(lz_ref_frame *r)
 {
     for (uint64_t i = 0; r->val && i < r->nval; i++)
         lz_literal_release(r->val[i]);
@@ -171,9 +162,8 @@ static void run_end(run *r)
     lz_free(r->opnd);
 }
 
-static lz_status run_begin(run *r, const lz_func *f)
+static lz_status allocate(lz_ref_frame *r, const lz_func *f)
 {
-    *r = (run){.f = f};
     uint32_t max_opnd = 1;
     r->uses = lz_calloc(f->ninst, sizeof *r->uses);
     r->first = lz_calloc(f->ninst, sizeof *r->first);
@@ -200,7 +190,7 @@ static lz_status run_begin(run *r, const lz_func *f)
     return LZ_OK;
 }
 
-static void drop(run *r, lz_val v)
+static void drop(lz_ref_frame *r, lz_val v)
 {
     for (uint32_t k = 0; k < r->f->insts[v].sig->nresult; k++) {
         lz_literal_release(r->val[r->first[v] + k]);
@@ -226,7 +216,29 @@ static lz_status check_args(const lz_func *f, lz_literal *const *args)
     return LZ_OK;
 }
 
-static lz_status run_inst(run *r, uint32_t i, lz_literal *const *args, int depth)
+/* Counts go down as values are used, so uses of dead instructions must not be in them. */
+static void discount_dead(lz_ref_frame *r)
+{
+    for (uint32_t i = r->f->ninst; i-- > 0;)
+        for (uint32_t k = 0; r->uses[i] == 0 && k < r->f->insts[i].sig->nopnd; k++)
+            r->uses[r->f->insts[i].opnd[k]]--;
+}
+
+lz_status lz_ref_frame_begin(lz_ref_frame *r, const lz_func *f, lz_literal *const *args, int depth)
+{
+    *r = (lz_ref_frame){.f = f};
+    if (depth > MAX_DEPTH)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "'%s': regions are nested deeper than %d", f->name,
+                       MAX_DEPTH);
+    if (f->status != LZ_OK)
+        return LZ_FAIL(f->status, "'%s': the function was not built to the end", f->name);
+    LZ_TRY(check_args(f, args));
+    LZ_TRY(allocate(r, f));
+    discount_dead(r);
+    return LZ_OK;
+}
+
+lz_status lz_ref_frame_step(lz_ref_frame *r, uint32_t i, lz_literal *const *args, int depth)
 {
     const lz_inst *in = &r->f->insts[i];
     lz_literal **out = &r->val[r->first[i]];
@@ -236,55 +248,50 @@ static lz_status run_inst(run *r, uint32_t i, lz_literal *const *args, int depth
         return LZ_OK;
     }
     if (in->sig->op == LZ_OP_RESULT)
-        return eval_at(in->sig, &r->val[r->first[in->opnd[0]]], out, depth);
+        return lz_ref_eval_at(in->sig, &r->val[r->first[in->opnd[0]]], out, depth);
     for (uint32_t k = 0; k < in->sig->nopnd; k++)
         r->opnd[k] = r->val[r->first[in->opnd[k]]];
-    return eval_at(in->sig, r->opnd, out, depth);
+    return lz_ref_eval_at(in->sig, r->opnd, out, depth);
 }
 
-static lz_status run_all(run *r, lz_literal *const *args, int depth)
+void lz_ref_frame_used(lz_ref_frame *r, uint32_t i)
+{
+    const lz_inst *in = &r->f->insts[i];
+    for (uint32_t k = 0; k < in->sig->nopnd; k++)
+        if (--r->uses[in->opnd[k]] == 0)
+            drop(r, in->opnd[k]);
+}
+
+void lz_ref_frame_results(const lz_ref_frame *r, lz_literal **results)
+{
+    for (uint32_t k = 0; k < r->f->nresult; k++) {
+        results[k] = r->val[r->first[r->f->results[k]]];
+        lz_literal_retain(results[k]);
+    }
+}
+
+static lz_status run_all(lz_ref_frame *r, lz_literal *const *args, int depth)
 {
     for (uint32_t i = 0; i < r->f->ninst; i++) {
         if (r->uses[i] == 0)
             continue; /* dead, or a parameter that nobody reads */
-        LZ_TRY(run_inst(r, i, args, depth));
-        const lz_inst *in = &r->f->insts[i];
-        for (uint32_t k = 0; k < in->sig->nopnd; k++)
-            if (--r->uses[in->opnd[k]] == 0)
-                drop(r, in->opnd[k]);
+        LZ_TRY(lz_ref_frame_step(r, i, args, depth));
+        lz_ref_frame_used(r, i);
     }
     return LZ_OK;
 }
 
-/* Counts go down as values are used, so uses of dead instructions must not be in them. */
-static void discount_dead(run *r)
-{
-    for (uint32_t i = r->f->ninst; i-- > 0;)
-        for (uint32_t k = 0; r->uses[i] == 0 && k < r->f->insts[i].sig->nopnd; k++)
-            r->uses[r->f->insts[i].opnd[k]]--;
-}
-
 lz_status lz_ref_run_at(const lz_func *f, lz_literal *const *args, lz_literal **results, int depth)
 {
+    lz_ref_frame r;
     for (uint32_t k = 0; k < f->nresult; k++)
         results[k] = NULL;
-    if (depth > MAX_DEPTH)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "'%s': regions are nested deeper than %d", f->name,
-                       MAX_DEPTH);
-    if (f->status != LZ_OK)
-        return LZ_FAIL(f->status, "'%s': the function was not built to the end", f->name);
-    LZ_TRY(check_args(f, args));
-    run r;
-    lz_status s = run_begin(&r, f);
-    if (s == LZ_OK) {
-        discount_dead(&r);
+    lz_status s = lz_ref_frame_begin(&r, f, args, depth);
+    if (s == LZ_OK)
         s = run_all(&r, args, depth);
-    }
-    for (uint32_t k = 0; s == LZ_OK && k < f->nresult; k++) {
-        results[k] = r.val[r.first[f->results[k]]];
-        lz_literal_retain(results[k]);
-    }
-    run_end(&r);
+    if (s == LZ_OK)
+        lz_ref_frame_results(&r, results);
+    lz_ref_frame_end(&r);
     return s;
 }
 

@@ -5,6 +5,7 @@
 #include "ir/attr.h"
 #include "ir/collective.h"
 #include "ir/func.h"
+#include "ir/participants.h"
 #include "ir/text/parse_chlo.h"
 #include <string.h>
 
@@ -171,30 +172,6 @@ static lz_status advance(grid *g, uint32_t self)
 
 /* ---- groups ---- */
 
-/* The numbers of channel, groups and ids of a collective's record. */
-typedef struct manner {
-    const char *name, *field, *text;
-    bool channel, global;
-} manner;
-
-static manner manner_of(const lz_sig *sig)
-{
-    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
-    manner m = {.name = lz_op_get(sig->op)->text};
-    int n = lz_attr_fields(sig->attr, f);
-    for (int i = 0; i < n; i++) {
-        if (strcmp(f[i].name, "channel_id") == 0)
-            m.channel = *f[i].i64 > 0;
-        else if (strcmp(f[i].name, "use_global_device_ids") == 0)
-            m.global = *f[i].flag;
-        else if (f[i].type == LZ_FIELD_STR) {
-            m.field = f[i].name;
-            m.text = *f[i].str;
-        }
-    }
-    return m;
-}
-
 /* Who meets in a collective: the numbers of its matrix that are not -1, each of them once, row
  * after row. */
 typedef struct crowd {
@@ -241,19 +218,17 @@ static lz_status each_pair(void *user, int64_t row, int64_t column, int64_t v)
  * participants (StableHLO, "process groups"). */
 static lz_status read_crowd(grid *g, const lz_sig *sig, crowd *x)
 {
-    manner m = manner_of(sig);
+    lz_group_field f = lz_group_field_of(sig);
     lz_groups size;
-    bool pairs = sig->op == LZ_OP_COLLECTIVE_PERMUTE;
-    bool sums = sig->op == LZ_OP_ALL_REDUCE || sig->op == LZ_OP_REDUCE_SCATTER ||
-                sig->op == LZ_OP_ALL_GATHER;
     memset(x, 0, sizeof *x);
     x->g = g;
     x->sig = sig;
-    x->flat = m.channel && m.global;
-    x->all_partitions = m.channel && sums && !m.global;
-    x->by_partition = m.channel && !sums;
+    x->flat = f.mode == LZ_GROUP_FLAT;
+    x->all_partitions = f.mode == LZ_GROUP_ALL_PARTITIONS;
+    x->by_partition = f.mode == LZ_GROUP_PARTITIONS;
     x->limit = x->flat ? (int64_t)g->parts.len : x->by_partition ? g->partitions : g->replicas;
-    return lz_groups_read(m.name, m.field, m.text, &size, pairs ? each_pair : each_number, x);
+    return lz_groups_read(lz_op_get(sig->op)->text, f.name, f.text, &size,
+                          f.pairs ? each_pair : each_number, x);
 }
 
 /* The number that a participant has in a crowd, and the participant beside `self` that has number

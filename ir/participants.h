@@ -1,0 +1,62 @@
+/* participants.h - who meets in a collective, when the partitions of one program run it: the
+ * groups of its attributes as lists of partitions. Used by whatever runs collectives: the reference
+ * evaluator and plans.
+ * Threads: pure functions; results are thread-compatible. */
+#ifndef LZ_IR_PARTICIPANTS_H
+#define LZ_IR_PARTICIPANTS_H
+#include "ir/module.h"
+
+/* What the numbers in a collective's groups name (StableHLO, "process groups"). */
+typedef enum lz_group_mode {
+    LZ_GROUP_REPLICAS,       /* replicas; each partition meets its like */
+    LZ_GROUP_PARTITIONS,     /* partitions; each replica by itself */
+    LZ_GROUP_ALL_PARTITIONS, /* replicas, with all their partitions */
+    LZ_GROUP_FLAT            /* partitions of all replicas, counted through */
+} lz_group_mode;
+typedef struct lz_group_field {
+    lz_group_mode mode;
+    const char *name, *text; /* of the attribute: replica_groups or source_target_pairs */
+    bool pairs;
+} lz_group_field;
+/* sig: of class COLLECTIVE. */
+lz_group_field lz_group_field_of(const lz_sig *sig);
+
+#define LZ_NO_PARTITION UINT32_MAX
+enum { LZ_MAX_PARTITIONS = 1 << 16 };
+
+/* One replica of n partitions. Groups: those of group g are member[start[g]] up to start[g + 1], in
+ * the order of the attribute, which is the order in which values are summed and joined. A partition
+ * that is in no group is LZ_NO_PARTITION. */
+typedef struct lz_participants {
+    uint32_t n, ngroup, largest; /* largest: members of a group */
+    uint32_t *member, *start;    /* [n], [ngroup + 1] */
+    uint32_t *group, *place;     /* [n]: of a partition, and where in it */
+    uint32_t *from;              /* [n]: permute and broadcast: whose operand each gets */
+} lz_participants;
+
+/* Errors: LZ_EINVAL naming the operation and the participant that there is not, or the partition
+ * that is in no group; LZ_ESHAPE when groups are not of as many as the types say; LZ_ERANGE (n);
+ * LZ_EMEM. On error *out is {0}. */
+lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_participants *out);
+void lz_participants_free(lz_participants *p); /* {0} is fine */
+
+/* Whether a function, or a region in it, has an operation of that class (LZ_CLASS_COLLECTIVE) or
+ * asks for the number of its partition. Regions of reducers count too. */
+bool lz_func_has_collective(const lz_func *f);
+bool lz_func_has_partition_id(const lz_func *f);
+
+/* What a collective sends, for reports: one record for each collective of a program that has run,
+ * in the order in which partition 0 first came to it. */
+typedef struct lz_collective_use {
+    const lz_sig *sig;
+    const lz_func *f; /* the function or region that it stands in, and where */
+    uint32_t at;
+    uint32_t group_size; /* the largest; 1 or 2 of a permute: whether anything moves */
+    uint64_t executions; /* of partition 0 */
+} lz_collective_use;
+typedef LZ_VEC(lz_collective_use) lz_collective_uses;
+lz_status lz_collective_count(lz_collective_uses *u, const lz_func *f, uint32_t at,
+                              uint32_t group_size);
+/* All operands, all results: bytes of one partition. */
+void lz_collective_bytes(const lz_sig *sig, uint64_t *operands, uint64_t *results);
+#endif
