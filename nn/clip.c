@@ -1,5 +1,6 @@
 /* clip.c - gradient clipping: torch.nn.utils.clip_grad_norm_ and clip_grad_value_. */
 #include "nn/nn_internal.h"
+#include "runtime/exec/assign.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <lazuli/ops.h>
@@ -61,11 +62,13 @@ lz_tensor *lz_clip_grad_norm_at(const lz_params *ps, double max_norm, double nor
     lz_tensor *room = lz_full_at(lz_dtype_of(total), LZ_SCALAR, max_norm, site);
     lz_tensor *by = lz_div_at(room, lz_add_scalar_at(total, 1e-6, site), site);
     by = lz_minimum_at(by, lz_ones_at(lz_dtype_of(total), LZ_SCALAR, site), site);
+    lz_assignments all = {0};
     for (size_t i = 0; i < ps->len && s == LZ_OK; i++) {
         lz_tensor *g = lz_grad_of(ps->tensors[i]);
         if (g)
-            s = lz_assign_at(g, lz_mul_at(g, lz_to_at(by, lz_dtype_of(g), site), site), site);
+            s = lz_assignments_add(&all, g, lz_mul_at(g, lz_to_at(by, lz_dtype_of(g), site), site));
     }
+    s = lz_assignments_end(&all, s, site);
     if (s == LZ_OK)
         return lz_scope_end_keep(total);
     lz_scope_end();
@@ -83,11 +86,13 @@ lz_status lz_clip_grad_value_at(const lz_params *ps, double value, const lz_site
     lz_status s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
+    lz_assignments all = {0};
     for (size_t i = 0; i < ps->len && s == LZ_OK; i++) {
         lz_tensor *g = lz_grad_of(ps->tensors[i]);
         if (g)
-            s = lz_assign_at(g, lz_clamp_at(g, -value, value, site), site);
+            s = lz_assignments_add(&all, g, lz_clamp_at(g, -value, value, site));
     }
+    s = lz_assignments_end(&all, s, site);
     lz_scope_end();
     return lz_nn_given(s);
 }

@@ -1,5 +1,6 @@
 /* ema.c - exponential moving averages of parameters. */
 #include "nn/optim_rule.h"
+#include "runtime/exec/assign.h"
 #include "runtime/exec/snapshot.h"
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
@@ -72,14 +73,16 @@ lz_status lz_ema_update_at(lz_ema *e, const lz_site *site)
     lz_status s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
+    lz_assignments all = {0};
     for (size_t i = 0; i < e->average.len && i < e->params->len && s == LZ_OK; i++) {
         lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i], *next;
         if (is_float(p) && !e->params->is_buffer[i])
             next = lz_add_at(a, lz_mul_scalar_at(lz_sub_at(p, a, site), 1 - e->decay, site), site);
         else /* a copy: shared memory could not be updated in place */
             next = lz_hlo_optimization_barrier_at(p, site);
-        s = lz_assign_at(a, next, site);
+        s = lz_assignments_add(&all, a, next);
     }
+    s = lz_assignments_end(&all, s, site);
     lz_scope_end();
     return lz_nn_given(s);
 }
@@ -92,13 +95,15 @@ lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site)
     lz_status s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
+    lz_assignments all = {0};
     for (size_t i = 0; i < e->average.len && i < e->params->len && s == LZ_OK; i++) {
         lz_tensor *a = e->average.tensors[i], *p = e->params->tensors[i];
         lz_tensor *was = lz_detach_at(p, site); /* a snapshot: p may be assigned later */
-        s = lz_assign_at(p, lz_detach_at(a, site), site);
+        s = lz_assignments_add(&all, p, lz_detach_at(a, site));
         if (s == LZ_OK)
-            s = lz_assign_at(a, was, site);
+            s = lz_assignments_add(&all, a, was);
     }
+    s = lz_assignments_end(&all, s, site);
     lz_scope_end();
     return lz_nn_given(s);
 }

@@ -3,6 +3,7 @@
  * program as any other. */
 #include "nn/nn_compose.h"
 #include "nn/optim_rule.h"
+#include "runtime/exec/assign.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -115,30 +116,35 @@ lz_tensor *lz_grad_scaler_scale_at(lz_grad_scaler *s, lz_tensor *loss, const lz_
 /* ---- gradients ---- */
 
 /* found = found or not all elements finite; g = g / scale. 16-bit gradients on the way in f32. */
-static lz_status unscale(nnc *c, lz_tensor *g, lz_tensor *inverse, lz_tensor **found)
+static lz_status unscale(nnc *c, lz_tensor *g, lz_tensor *inverse, lz_tensor **found,
+                         lz_assignments *all)
 {
-    lz_tensor *all = lz_all_at(lz_isfinite_at(g, c->site), NULL, c->site);
-    lz_tensor *bad = lz_logical_not_at(all, c->site);
+    lz_tensor *finite = lz_all_at(lz_isfinite_at(g, c->site), NULL, c->site);
+    lz_tensor *bad = lz_logical_not_at(finite, c->site);
     *found = *found ? lz_logical_or_at(*found, bad, c->site) : bad;
     lz_tensor *wide = nn_widen(c, g);
     wide = nn_mul(c, wide, nn_narrow(c, inverse, lz_dtype_of(wide)));
-    return lz_assign_at(g, nn_narrow(c, wide, lz_dtype_of(g)), c->site);
+    return lz_assignments_add(all, g, nn_narrow(c, wide, lz_dtype_of(g)));
 }
 
 static lz_status unscale_all(nnc *c, lz_grad_scaler *s, lz_optim *o, lz_tensor **found)
 {
     lz_tensor *inverse = lz_reciprocal_at(s->scale, c->site);
+    lz_assignments all = {0};
+    lz_status st = LZ_OK;
     for (size_t k = 0; k < o->ngroups; k++) {
         const lz_params *ps = o->groups[k].params;
-        for (size_t i = 0; i < ps->len; i++) {
+        for (size_t i = 0; i < ps->len && st == LZ_OK; i++) {
             lz_tensor *g = lz_grad_of(ps->tensors[i]);
             if (g)
-                LZ_TRY(unscale(c, g, inverse, found));
+                st = unscale(c, g, inverse, found, &all);
         }
     }
     if (!*found)
         *found = lz_zeros_at(LZ_BOOL, LZ_SCALAR, c->site);
-    return lz_status_of(*found);
+    if (st == LZ_OK)
+        st = lz_status_of(*found);
+    return lz_assignments_end(&all, st, c->site);
 }
 
 static struct lz_scaled *entry_of(lz_grad_scaler *s, const lz_optim *o)
@@ -223,8 +229,11 @@ static lz_status update(nnc *c, lz_grad_scaler *s)
     scale = nn_where(c, found, nn_muls(c, s->scale, o->backoff_factor), scale);
     lz_tensor *again = lz_logical_or_at(found, full, c->site);
     count = nn_where(c, again, nn_number(c, count, 0), count);
-    LZ_TRY(lz_assign_at(s->scale, scale, c->site));
-    LZ_TRY(lz_assign_at(s->growth_tracker, count, c->site));
+    lz_assignments both = {0};
+    lz_status st = lz_assignments_add(&both, s->scale, scale);
+    if (st == LZ_OK)
+        st = lz_assignments_add(&both, s->growth_tracker, count);
+    LZ_TRY(lz_assignments_end(&both, st, c->site));
     forget(s);
     return LZ_OK;
 }

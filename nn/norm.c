@@ -1,5 +1,6 @@
 /* norm.c - normalisation layers, as torch.nn.functional. */
 #include "nn/nn_compose.h"
+#include "runtime/exec/assign.h"
 #include <inttypes.h>
 #include <lazuli/reduce_ops.h>
 #include <lazuli/functional.h>
@@ -144,13 +145,13 @@ lz_tensor *lz_instance_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
 }
 
 /* running = (1 - momentum) running + momentum now, without gradient. */
-static void follow(nnc *c, lz_tensor *running, lz_tensor *now, double momentum)
+static void follow(nnc *c, lz_tensor *running, lz_tensor *now, double momentum, lz_assignments *all)
 {
     if (!running || c->status != LZ_OK)
         return;
     now = nn_narrow(c, lz_detach_at(now, c->site), lz_dtype_of(running));
     lz_tensor *next = nn_add(c, nn_muls(c, running, 1 - momentum), nn_muls(c, now, momentum));
-    c->status = lz_assign_at(running, next, c->site);
+    c->status = lz_assignments_add(all, running, next);
 }
 
 static lz_tensor *batch_norm(nnc *c, lz_tensor *x, lz_tensor *mean, lz_tensor *var,
@@ -171,8 +172,10 @@ static lz_tensor *batch_norm(nnc *c, lz_tensor *x, lz_tensor *mean, lz_tensor *v
         m = nn_mean(c, wide, over, false);
         lz_tensor *d = nn_sub(c, wide, by_channel(c, m, s.rank));
         v = nn_mean(c, nn_square(c, d), over, false);
-        follow(c, mean, m, o->momentum);
-        follow(c, var, nn_muls(c, v, (double)n / (double)(n - 1)), o->momentum);
+        lz_assignments both = {0};
+        follow(c, mean, m, o->momentum, &both);
+        follow(c, var, nn_muls(c, v, (double)n / (double)(n - 1)), o->momentum, &both);
+        c->status = lz_assignments_end(&both, c->status, c->site);
     }
     lz_tensor *scale = lz_rsqrt_at(nn_adds(c, nn_widen(c, v), o->eps), c->site);
     lz_tensor *y =

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "data/safetensors_save.h"
 #include "nn/optim_rule.h"
+#include "runtime/exec/assign.h"
 #include <inttypes.h>
 #include <lazuli/data.h>
 #include <lazuli/tensor_ops.h>
@@ -318,6 +319,7 @@ lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c, const 
  * it. */
 typedef struct pending {
     lz_tensor **slot, *value;
+    bool converted; /* from the file's dtype */
 } pending;
 /* What the metadata of a checkpoint say. */
 typedef struct numbers {
@@ -342,7 +344,7 @@ static bool is_float(lz_dtype d)
 
 /* The array copied to a device buffer, not a view of the file: the first step updates it in
  * place. */
-static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor **out)
+static lz_status fetch(loader *l, const char *name, lz_tensor *like, pending *out)
 {
     lz_array a;
     LZ_TRY(lz_archive_read_at(l->file, name, &a, l->site));
@@ -361,8 +363,9 @@ static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor *
                     lz_dtype_name(a.dtype), lz_dtype_name(d));
     if (s == LZ_OK) {
         lz_tensor *t = lz_from_host_at(a.dtype, a.shape, a.data ? a.data : &a, l->site);
-        *out = a.dtype == d ? t : lz_to_at(t, d, l->site);
-        s = lz_nn_status_of(*out, "lz_checkpoint_load");
+        out->converted = a.dtype != d;
+        out->value = out->converted ? lz_to_at(t, d, l->site) : t;
+        s = lz_nn_status_of(out->value, "lz_checkpoint_load");
     }
     lz_array_free(&a);
     return s;
@@ -370,8 +373,8 @@ static lz_status fetch(loader *l, const char *name, lz_tensor *like, lz_tensor *
 
 static lz_status plan(loader *l, const char *name, lz_tensor *like, lz_tensor **slot)
 {
-    pending p = {slot, NULL};
-    LZ_TRY(fetch(l, name, like, &p.value));
+    pending p = {.slot = slot};
+    LZ_TRY(fetch(l, name, like, &p));
     return lz_vec_push(&l->todo, p) == LZ_OK
                ? LZ_OK
                : LZ_FAIL(LZ_EMEM, "%s: no memory for \"%.64s\"", l->path, name);
@@ -383,7 +386,7 @@ static lz_status plan_zero(loader *l, lz_tensor **slot)
     const float zero = 0;
     if (!*slot)
         return LZ_OK;
-    pending p = {slot, lz_from_host_at(LZ_F32, LZ_SCALAR, &zero, l->site)};
+    pending p = {.slot = slot, .value = lz_from_host_at(LZ_F32, LZ_SCALAR, &zero, l->site)};
     LZ_TRY(lz_nn_status_of(p.value, "lz_checkpoint_load"));
     return lz_vec_push(&l->todo, p) == LZ_OK
                ? LZ_OK
@@ -405,14 +408,16 @@ static void set_counts(lz_optim *o, const numbers *n, const int64_t *steps)
 }
 
 /* Who saves meanwhile sees all of it or nothing; it counts without a step. Nothing here fails. */
-static void publish(loader *l, lz_tensor *const *assigned, size_t n)
+static void publish(loader *l, const lz_assignments *all, lz_tensor **assigned)
 {
     lz_checkpoint *c = l->checkpoint;
     lz_optim *o = c ? c->optim : NULL;
     const lz_rng_state rng = {l->numbers.seed, l->numbers.counter};
     if (o)
         lz_mutex_lock(&o->lock);
-    lz_snapshot_commit(assigned, n, c ? &rng : NULL);
+    for (uint32_t i = 0; i < all->len; i++)
+        assigned[i] = all->data[i].dst;
+    lz_snapshot_commit(assigned, all->len, c ? &rng : NULL);
     for (uint32_t i = 0; i < l->todo.len; i++) {
         const pending *p = &l->todo.data[i];
         if (!*p->slot) /* only an optimizer's state is not there yet */
@@ -426,26 +431,43 @@ static void publish(loader *l, lz_tensor *const *assigned, size_t n)
         c->step = (int64_t)l->numbers.step;
 }
 
+/* Values of another dtype than the file's are computed now: an error of that would come when others
+ * are assigned. */
+static lz_status compute(const loader *l)
+{
+    LZ_VEC(lz_tensor *) values = {0};
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < l->todo.len && s == LZ_OK; i++)
+        if (l->todo.data[i].converted)
+            s = lz_vec_push(&values, l->todo.data[i].value);
+    if (s == LZ_OK && values.len)
+        s = lz_sync_at(values.data, values.len, true, l->site);
+    lz_vec_free(&values);
+    return s;
+}
+
 /* What can fail comes first. */
 static lz_status assign_all(loader *l)
 {
-    LZ_VEC(lz_tensor *) assigned = {0};
+    lz_assignments all = {0};
     lz_rng_state now;
+    LZ_TRY(compute(l));
     if (l->checkpoint)
         LZ_TRY(lz_get_rng_state(&now)); /* the device is there */
-    lz_status s = lz_vec_reserve(&assigned, l->todo.len);
-    if (s != LZ_OK)
-        return LZ_FAIL(s, "%s: no memory for %u tensors", l->path, l->todo.len);
+    lz_tensor **assigned = lz_calloc((size_t)l->todo.len + 1, sizeof *assigned);
+    lz_status s =
+        assigned ? LZ_OK : LZ_FAIL(LZ_EMEM, "%s: no memory for %u tensors", l->path, l->todo.len);
     for (uint32_t i = 0; i < l->todo.len && s == LZ_OK; i++) {
         const pending *p = &l->todo.data[i];
-        if (!*p->slot)
-            continue;
-        s = lz_assign_at(*p->slot, p->value, l->site);
-        assigned.data[assigned.len++] = *p->slot;
+        if (*p->slot)
+            s = lz_assignments_add(&all, *p->slot, p->value);
     }
     if (s == LZ_OK)
-        publish(l, assigned.data, assigned.len);
-    lz_vec_free(&assigned);
+        s = lz_assign_all(&all, l->site);
+    if (s == LZ_OK)
+        publish(l, &all, assigned);
+    lz_vec_free(&all);
+    lz_free(assigned);
     return s;
 }
 

@@ -2,6 +2,7 @@
  * share one implementation: normalisation over some dimensions of a reshaped x, with an affine part
  * broadcast along others. */
 #include "ops/compose.h"
+#include "runtime/exec/assign.h"
 #include <inttypes.h>
 #include <lazuli/norm_ops.h>
 #include <math.h>
@@ -266,19 +267,31 @@ lz_tensor *lz_native_group_norm_backward_at(lz_tensor *grad, lz_tensor *x, lz_te
 
 /* ---- batch norm ---- */
 
-/* running = (1 - momentum) running + momentum value, in running's dtype, assigned. */
-static bool update(lz_tracer *c, lz_tensor *running, lz_node *old, lz_node *value, double momentum)
+/* (1 - momentum) old + momentum value, in old's dtype. NULL: an error. */
+static lz_tensor *followed(lz_tracer *c, lz_node *old, lz_node *value, double momentum)
 {
-    if (!running)
-        return true;
     value = TO(lz_tracer_detached(c, value), lz_tracer_dtype(old));
     lz_node *n = ADD(MUL(old, ARG(old, 1 - momentum)), MUL(value, ARG(old, momentum)));
-    if (!n)
-        return false;
-    lz_tensor *t = lz_trace_tensor_of(n, c->site);
-    bool ok = lz_assign_at(running, t, c->site) == LZ_OK;
-    (void)lz_release(t);
-    return ok;
+    return n ? lz_trace_tensor_of(n, c->site) : NULL;
+}
+
+/* Assigns the running statistics that are there, both or none. */
+static bool update(lz_tracer *c, lz_tensor *const running[2], lz_node *const old[2],
+                   lz_node *const value[2], double momentum)
+{
+    lz_assignments all = {0};
+    lz_tensor *t[2] = {NULL, NULL};
+    lz_status s = LZ_OK;
+    for (int i = 0; i < 2 && s == LZ_OK; i++)
+        if (running[i]) {
+            t[i] = followed(c, old[i], value[i], momentum);
+            s = t[i] ? lz_assignments_add(&all, running[i], t[i]) : lz_error_get()->status;
+        }
+    s = lz_assignments_end(&all, s, c->site);
+    for (int i = 0; i < 2; i++)
+        if (t[i])
+            (void)lz_release(t[i]);
+    return s == LZ_OK;
 }
 
 typedef struct batch_in {
@@ -339,8 +352,9 @@ lz_tensor *lz_native_batch_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
     if (ok && p->training) {
         ok = normalise(c, &r, n, p->eps, &s);
         double unbiased = (double)r.n / fmax(1, (double)r.n - 1);
-        ok = ok && update(c, running_mean, in.mean, s.mean, p->momentum) &&
-             update(c, running_var, in.var, MUL(s.var, K(s.var, unbiased)), p->momentum);
+        ok = ok &&
+             update(c, (lz_tensor *[]){running_mean, running_var}, (lz_node *[]){in.mean, in.var},
+                    (lz_node *[]){s.mean, MUL(s.var, K(s.var, unbiased))}, p->momentum);
     } else if (ok) {
         s.mean = TO(in.mean, lz_tracer_dtype(n));
         s.var = TO(in.var, lz_tracer_dtype(n));

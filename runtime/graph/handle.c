@@ -282,16 +282,24 @@ void lz_slot_own(lz_slot *s, uint64_t h, const lz_thread_state *t)
                                                     memory_order_relaxed, memory_order_relaxed));
 }
 
-static lz_status push_pending(lz_thread_state *t, uint64_t h)
+/* Room for `more` handles: first by dropping ended ones. */
+static lz_status room_pending(lz_thread_state *t, uint32_t more)
 {
-    if (t->pending.len == t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
-        uint32_t n = 0; /* makes room by dropping ended handles */
+    uint64_t need = (uint64_t)t->pending.len + more;
+    if (need > t->pending.cap && t->pending.len >= 2 * t->pending_floor) {
+        uint32_t n = 0;
         for (uint32_t i = 0; i < t->pending.len; i++)
             if (lz_slot_pending(t, t->pending.data[i]))
                 t->pending.data[n++] = t->pending.data[i];
         t->pending.len = n;
         t->pending_floor = n;
     }
+    return lz_vec_reserve(&t->pending, (uint64_t)t->pending.len + more);
+}
+
+static lz_status push_pending(lz_thread_state *t, uint64_t h)
+{
+    LZ_TRY(room_pending(t, 1));
     return lz_vec_push(&t->pending, h);
 }
 
@@ -323,10 +331,25 @@ void lz_slot_sweep_unstepped(lz_thread_state *t)
     t->unstepped_floor = n;
 }
 
+static lz_status room_unstepped(lz_thread_state *t, uint32_t more)
+{
+    uint64_t need = (uint64_t)t->unstepped.len + more;
+    if (need > t->unstepped.cap && t->unstepped.len >= 2 * t->unstepped_floor)
+        lz_slot_sweep_unstepped(t);
+    return lz_vec_reserve(&t->unstepped, (uint64_t)t->unstepped.len + more);
+}
+
+lz_status lz_slot_reserve(lz_thread_state *t, uint32_t n)
+{
+    lz_status s = room_pending(t, n);
+    if (s == LZ_OK)
+        s = room_unstepped(t, n);
+    return s;
+}
+
 static lz_status push_unstepped(lz_thread_state *t, uint64_t h)
 {
-    if (t->unstepped.len == t->unstepped.cap && t->unstepped.len >= 2 * t->unstepped_floor)
-        lz_slot_sweep_unstepped(t);
+    LZ_TRY(room_unstepped(t, 1));
     return lz_vec_push(&t->unstepped, h);
 }
 

@@ -161,6 +161,9 @@ void lz_slot_let_go(uint64_t handle);         /* the same without recording an e
 void lz_slot_release_scoped(uint64_t handle); /* releases a handle at the end of its scope */
 /* Alive, and in the pending list of t, not of a thread that wrote it later. */
 bool lz_slot_pending(const lz_thread_state *t, uint64_t handle);
+/* Room for n assignments of the calling thread: lz_slot_keep_old and lz_slot_queue of so many
+ * handles do not fail. LZ_EMEM. */
+lz_status lz_slot_reserve(lz_thread_state *t, uint32_t n);
 /* Before an assignment by the calling thread: keeps the value of its last step. Comes before
  * lz_slot_queue. LZ_EMEM. */
 lz_status lz_slot_keep_old(lz_thread_state *t, lz_slot *s, uint64_t handle);

@@ -78,8 +78,9 @@ lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint6
 }
 
 /* The bodies around the innermost one assign it, too, when that is recorded. */
-static lz_status may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h)
+lz_status lz_recording_may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h, bool *inside)
 {
+    *inside = t->recording && !is_local(t->recording, t, s);
     for (lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer)
         if (r->rule == LZ_ASSIGN_REFUSED)
             return refuse(r, t, s, h,
@@ -87,24 +88,23 @@ static lz_status may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h)
     return LZ_OK;
 }
 
-lz_status lz_recording_assign(const lz_thread_state *t, lz_slot *s, uint64_t h, lz_node *n,
-                              const lz_site *site, bool *done)
+lz_status lz_recording_reserve(const lz_thread_state *t, uint32_t n)
 {
     lz_recording *r = t->recording;
-    *done = r && !is_local(r, t, s);
-    if (!*done)
-        return LZ_OK;
-    LZ_TRY(may_assign(t, s, h));
+    return r ? lz_vec_reserve(&r->bound, (uint64_t)r->bound.len + n) : LZ_OK;
+}
+
+bool lz_recording_assign(const lz_thread_state *t, uint64_t h, lz_node *n, const lz_site *site)
+{
+    lz_recording *r = t->recording;
     lz_bound_handle *b = find(r, h);
-    if (!b) {
-        LZ_TRY(lz_vec_reserve(&r->bound, (uint64_t)r->bound.len + 1));
-        LZ_TRY(lz_slot_retain(h));
+    bool first = !b;
+    if (first) {
         b = &r->bound.data[r->bound.len++];
         *b = (lz_bound_handle){.handle = h};
     }
-    lz_node_retain(n);
     lz_node_release(b->now);
     b->now = n;
     b->site = site;
-    return LZ_OK;
+    return first;
 }

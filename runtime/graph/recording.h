@@ -38,8 +38,12 @@ lz_node *lz_recording_read(const lz_thread_state *t, const lz_slot *s, uint64_t 
 /* LZ_EINVAL in a body of the thread that the handle is from outside of: what lz_backward leaves
  * with the handle would be a value that exists only inside. */
 lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint64_t h);
-/* *done: the assignment is the body's, and the slot stays as it is; else the caller assigns it.
- * Retains n. */
-lz_status lz_recording_assign(const lz_thread_state *t, lz_slot *s, uint64_t h, lz_node *n,
-                              const lz_site *site, bool *done);
+/* *inside: an assignment to the handle is the innermost body's, and the slot stays as it is.
+ * LZ_EINVAL in a body that may run any number of times. */
+lz_status lz_recording_may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h, bool *inside);
+/* Room for n assignments, so that lz_recording_assign has it. LZ_EMEM. */
+lz_status lz_recording_reserve(const lz_thread_state *t, uint32_t n);
+/* An assignment inside of the innermost body. Takes over n and, when it gives true, the caller's
+ * reference to the handle. */
+bool lz_recording_assign(const lz_thread_state *t, uint64_t h, lz_node *n, const lz_site *site);
 #endif

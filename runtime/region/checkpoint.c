@@ -4,6 +4,7 @@
  * is recorded once and runs once in the forward pass, so what it assigns to tensors from outside
  * (statistics of batch norm) are further results, and are assigned when it is recorded. */
 #include "ir/attr.h"
+#include "runtime/exec/assign.h"
 #include "runtime/region/callback.h"
 #include <lazuli/control.h>
 
@@ -76,15 +77,22 @@ static lz_status record(checkpoint *x, const lz_func **region)
 static lz_status assign(checkpoint *x, lz_node *const *values)
 {
     lz_recording *r = &x->b.rec;
-    lz_status s = LZ_OK;
+    lz_assignments all = {0};
+    lz_status s = lz_vec_reserve(&all, r->bound.len);
     for (uint32_t i = 0; i < r->bound.len && s == LZ_OK; i++) {
         lz_bound_handle *d = &r->bound.data[i];
         lz_tensor *t = lz_trace_tensor_of(values[i], d->site);
         s = lz_status_of(t);
         if (s == LZ_OK)
-            s = lz_assign_at(lz_handle_of_bits(d->handle), t, d->site);
-        lz_slot_let_go(lz_handle_bits(t));
+            s = lz_assignments_add(&all, lz_handle_of_bits(d->handle), t);
+        else
+            lz_slot_let_go(lz_handle_bits(t));
     }
+    if (s == LZ_OK)
+        s = lz_assign_all(&all, x->c.site);
+    for (uint32_t i = 0; i < all.len; i++)
+        lz_slot_let_go(lz_handle_bits(all.data[i].value));
+    lz_vec_free(&all);
     return s;
 }
 

@@ -1,10 +1,11 @@
 /* t_nn_memory.c - the n-th allocation fails in layers, losses, optimizers, averages and
- * checkpoints: each gives an error or works, nothing crashes, and (under the address sanitizer)
- * nothing leaks. */
+ * checkpoints: each gives an error or works, nothing crashes, what changes many tensors changes all
+ * or none, and (under the address sanitizer) nothing leaks. */
 #include "base/alloc.h"
 #include "nn/optim_rule.h"
 #include "suite.h"
 #include <lazuli/lazuli.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -160,6 +161,200 @@ START_TEST(failed_steps_count_for_the_updated_parameters)
 }
 END_TEST
 
+/* ---- what changes many tensors changes all or none ---- */
+
+enum { MANY = 40 }; /* more than a list that grows has room for at first */
+
+typedef struct many {
+    lz_params ps;
+    lz_optim *o;
+    lz_ema *e;
+    lz_grad_scaler *g;
+    int64_t step; /* of the checkpoint that was loaded last */
+} many;
+
+static char checkpoint[300], doubles[300];
+
+static lz_status load_all(many *m)
+{
+    lz_checkpoint c = {
+        .struct_size = sizeof c, .params = &m->ps, .optim = m->o, .ema = m->e, .scaler = m->g};
+    lz_status s = lz_checkpoint_load(checkpoint, &c);
+    m->step = c.step;
+    return s;
+}
+static lz_status load_converted(many *m)
+{
+    return lz_params_load(&m->ps, doubles);
+}
+static lz_status average(many *m)
+{
+    return lz_ema_update(m->e);
+}
+static lz_status swap(many *m)
+{
+    return lz_ema_swap(m->e);
+}
+static lz_status clip_norm(many *m)
+{
+    return lz_status_of(lz_clip_grad_norm(&m->ps, 1, 2));
+}
+static lz_status clip_value(many *m)
+{
+    return lz_clip_grad_value(&m->ps, 0.5);
+}
+static lz_status unscale(many *m)
+{
+    return lz_grad_scaler_unscale(m->g, m->o);
+}
+
+static const struct {
+    const char *name;
+    lz_status (*change)(many *m);
+} changes[] = {{"lz_checkpoint_load", load_all},   {"lz_params_load", load_converted},
+               {"lz_ema_update", average},         {"lz_ema_swap", swap},
+               {"lz_clip_grad_norm", clip_norm},   {"lz_clip_grad_value", clip_value},
+               {"lz_grad_scaler_unscale", unscale}};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* Parameters of some dtype that have gradients of 4, and averages, which lag behind. */
+static void many_begin(many *m, lz_dtype dtype, double value)
+{
+    *m = (many){0};
+    lz_scope_begin();
+    ck_assert_int_eq(lz_manual_seed((uint64_t)value), LZ_OK);
+    lz_tensor *sum = NULL;
+    for (int i = 0; i < MANY; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%d", i);
+        ck_assert_int_eq(lz_params_add(&m->ps, name, lz_full(dtype, LZ_SCALAR, value + i)), LZ_OK);
+    }
+    ck_assert_int_eq(lz_mark_step(), LZ_OK);
+    m->o = lz_sgd(&m->ps, .lr = value, .momentum = 0.5);
+    m->e = lz_ema_new(&m->ps, 0.5);
+    m->g = lz_grad_scaler_new(.init_scale = 2 * value);
+    ck_assert(m->o && m->e && m->g);
+    for (int i = 0; i < MANY; i++) {
+        lz_tensor *p = m->ps.tensors[i];
+        sum = sum ? lz_add(sum, p) : p;
+    }
+    ck_assert_int_eq(lz_backward(lz_mul_scalar(sum, 4)), LZ_OK);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(lz_assign(m->ps.tensors[i], lz_full(dtype, LZ_SCALAR, 2 * value + i)),
+                         LZ_OK);
+    ck_assert_int_eq(lz_mark_step(), LZ_OK);
+}
+
+static void many_end(many *m)
+{
+    lz_optim_free(m->o);
+    lz_ema_free(m->e);
+    lz_grad_scaler_free(m->g);
+    lz_params_free(&m->ps);
+    lz_scope_end();
+}
+
+enum { SEEN = 3 * MANY + 5 };
+
+static void look(const many *m, double v[SEEN])
+{
+    lz_rng_state r;
+    for (int i = 0; i < MANY; i++) {
+        *v++ = lz_item(m->ps.tensors[i]);
+        *v++ = lz_item(lz_ema_params(m->e)->tensors[i]);
+        *v++ = lz_item(lz_grad_of(m->ps.tensors[i]));
+    }
+    ck_assert_int_eq(lz_get_rng_state(&r), LZ_OK);
+    *v++ = lz_item(lz_grad_scaler_get_scale(m->g));
+    *v++ = lz_optim_lr(m->o);
+    *v++ = (double)r.seed;
+    *v++ = (double)r.counter;
+    *v++ = (double)m->step;
+}
+
+typedef struct attempt {
+    many *m;
+    int row, n;
+    lz_status status;
+    char error[300];
+} attempt;
+
+/* In a thread of its own, whose lists are short. */
+static void *attempts(void *p)
+{
+    attempt *a = p;
+    if ((a->status = lz_set_device("REF:0")) != LZ_OK)
+        return NULL;
+    lz_alloc_fail_at(a->n, false);
+    a->status = changes[a->row].change(a->m);
+    lz_alloc_fail_at(0, false);
+    snprintf(a->error, sizeof a->error, "%s", lz_last_error_text());
+    lz_clear_error();
+    return NULL;
+}
+
+/* Row i with its n-th allocation failing, n > 0, or with a parameter that was released. Whether it
+ * failed for that. */
+static bool changed_in_part(int i, int n)
+{
+    double before[SEEN], after[SEEN];
+    many m;
+    many_begin(&m, LZ_F32, 2);
+    look(&m, before);
+    uint64_t count = lz_alloc_failed_count();
+    lz_tensor *gone = m.ps.tensors[MANY / 2];
+    if (n == 0)
+        m.ps.tensors[MANY / 2] = lz_matmul(gone, gone); /* an error */
+    attempt a = {.m = &m, .row = i, .n = n};
+    pthread_t t;
+    ck_assert_int_eq(pthread_create(&t, NULL, attempts, &a), 0);
+    pthread_join(t, NULL);
+    lz_status s = a.status;
+    bool hit = n ? lz_alloc_failed_count() != count : s != LZ_OK;
+    ck_assert_msg(s == LZ_OK || hit, "%s, allocation %d: %s", changes[i].name, n, a.error);
+    m.ps.tensors[MANY / 2] = gone;
+    (void)!lz_mark_step(); /* reports what is left of the failure */
+    lz_clear_error();
+    look(&m, after);
+    bool same = memcmp(before, after, sizeof before) == 0;
+    for (int k = 0; s != LZ_OK && !same && k < SEEN; k++)
+        ck_assert_msg(before[k] == after[k], "%s, allocation %d failed: number %d was %g and is %g",
+                      changes[i].name, n, k, before[k], after[k]);
+    ck_assert_msg(same == (s != LZ_OK), "%s changes nothing", changes[i].name);
+    many_end(&m);
+    return hit;
+}
+
+START_TEST(many_tensors_change_together_or_not_at_all)
+{
+    const char *tmp = getenv("TMPDIR");
+    many other;
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    snprintf(checkpoint, sizeof checkpoint, "%s/many.safetensors", tmp ? tmp : "/tmp");
+    snprintf(doubles, sizeof doubles, "%s/doubles.safetensors", tmp ? tmp : "/tmp");
+    many_begin(&other, LZ_F32, 7);
+    ck_assert_int_eq(lz_optim_step(other.o), LZ_OK);
+    lz_checkpoint c = {.struct_size = sizeof c,
+                       .params = &other.ps,
+                       .optim = other.o,
+                       .ema = other.e,
+                       .scaler = other.g,
+                       .step = 5};
+    ck_assert_int_eq(lz_checkpoint_save(checkpoint, &c), LZ_OK);
+    many_end(&other);
+    many_begin(&other, LZ_F64, 9);
+    ck_assert_int_eq(lz_params_save(&other.ps, doubles), LZ_OK);
+    many_end(&other);
+    (void)changed_in_part(_i, 0);
+    int step = getenv("LZ_TEST_QUICK") ? 7 : 1, n = 1;
+    while (changed_in_part(_i, n))
+        n += n < 200 ? step : 7 * step;
+    ck_assert_int_gt(n, 1);
+    unlink(checkpoint);
+    unlink(doubles);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("nn memory");
@@ -167,6 +362,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
     tcase_add_loop_test(t, failed_steps_count_for_the_updated_parameters, 0, 2);
+    tcase_add_loop_test(t, many_tensors_change_together_or_not_at_all, 0, CHANGES);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
