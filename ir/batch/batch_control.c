@@ -2,6 +2,7 @@
  * all examples: then it chooses for all. When it is each example's own, a loop runs as long as any
  * example goes on, and of branches both run; what counts is selected. See batch.h. */
 #include "ir/batch/batch.h"
+#include "ir/sharding/sharding.h"
 #include <string.h>
 
 #define ATTRS(kind) LZ_ATTR(kind, b->sig->attr)
@@ -12,6 +13,34 @@ lz_status lz_batch_barrier(const lz_batch *b)
 {
     memcpy(b->out_mapped, b->mapped, b->sig->nresult * sizeof *b->mapped);
     return b->to ? lz_batch_build(b, b->sig->attr, b->opnd) : LZ_OK;
+}
+
+/* The examples may lie on the devices in any way. */
+lz_status lz_batch_sharding(const lz_batch *b)
+{
+    const lz_sharding *one = lz_sharding_parse(ATTRS(sharding)->sharding);
+    lz_attr_sharding a = {.kind = LZ_ATTR_sharding};
+    lz_sharding many;
+    if (!b->to)
+        return LZ_OK;
+    if (!one)
+        return lz_error_get()->status;
+    if (one->rank == LZ_MAX_RANK)
+        return LZ_FAIL(LZ_ESHAPE, "%s: of many examples would have more than %d dimensions",
+                       lz_op_get(b->sig->op)->text, LZ_MAX_RANK);
+    many = *one;
+    many.rank = one->rank + 1;
+    many.open = one->open << 1 | 1;
+    many.priority[0] = 0;
+    many.dims[0] = (lz_axis_list){0};
+    for (int d = 0; d < one->rank; d++) {
+        many.priority[d + 1] = one->priority[d];
+        many.dims[d + 1] = one->dims[d];
+    }
+    const lz_sharding *s = lz_sharding_get(&many);
+    a.sharding = s ? lz_sharding_text(s) : NULL;
+    return a.sharding ? lz_batch_build(b, (const lz_attr *)(const void *)&a, b->opnd)
+                      : lz_error_get()->status;
 }
 
 /* The results are each example's own, and so are the gradients, for every input: one that is the

@@ -81,8 +81,28 @@ void lz_sharding_local_shape(const lz_sharding *s, const lz_shape *global, lz_sh
 void lz_sharding_print(lz_buf *b, const lz_sharding *s, const char *name);
 /* The interned canonical text; NULL with LZ_EMEM. */
 const char *lz_sharding_text(const lz_sharding *s);
-/* The sharding of a canonical text (untrusted: of a module or an entry). NULL: LZ_EINVAL. */
+/* The sharding of a canonical text (untrusted: of a module or an entry). NULL: LZ_EINVAL, LZ_EMEM.
+ */
 const lz_sharding *lz_sharding_parse(const char *text);
+
+/* ---- reading them (sharding_read.c) ---- */
+
+/* What the names of meshes stand for. find gives NULL with the error recorded. */
+typedef struct lz_mesh_names {
+    const lz_mesh *(*find)(void *user, const char *name, size_t n);
+    void *user;
+} lz_mesh_names;
+/* The sharding that text[0..n) begins with, as above or with what Shardy may write otherwise (sum,
+ * axes in another order); names NULL: the mesh must be said. *used (may be NULL): its length.
+ * Errors: LZ_EPARSE; LZ_EINVAL naming the axis (none of the mesh, used twice, no such part);
+ * LZ_EUNSUPPORTED (a part that is no product of prime factors in order); LZ_EMEM. */
+const lz_sharding *lz_sharding_read(const char *text, size_t n, const lz_mesh_names *names,
+                                    size_t *used);
+/* The same of a mesh, <["x"=2, "y"=4], device_ids=[..]>. */
+const lz_mesh *lz_mesh_read(const char *text, size_t n, size_t *used);
+/* The same of a set of axes, {"x", "y":(1)2}, as a mask of factors. */
+lz_status lz_sharding_read_axes(const lz_mesh *mesh, const char *text, size_t n, uint32_t *out,
+                                size_t *used);
 
 /* ---- HLO's texts (sharding_hlo.c) ---- */
 

@@ -1,6 +1,6 @@
 /* sharding_text.c - shardings as Shardy writes them: <@mesh, [{"x"}, {"y", ?}p1],
  * replicated={"z"}, unreduced={"w"}>; the canonical text has the mesh itself instead of its name.
- * Threads: thread-safe. */
+ * Reading: sharding_read.c. Threads: thread-safe. */
 #include "ir/sharding/sharding.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,12 +103,4 @@ const char *lz_sharding_text(const lz_sharding *s)
         (void)LZ_FAIL(LZ_EMEM, "no memory for a sharding's text");
     lz_buf_free(&b);
     return text;
-}
-
-/* ---- reading ---- */
-
-const lz_sharding *lz_sharding_parse(const char *text)
-{
-    (void)LZ_FAIL(LZ_EINVAL, "sharding: %.100s", text);
-    return NULL;
 }

@@ -23,6 +23,13 @@ lz_func *lz_gen_random(uint64_t seed, const lz_gen_options *o);
 /* A chain of what networks are made of, on shapes up to some thousand elements. */
 lz_func *lz_gen_net(uint64_t seed);
 
+/* A mesh of at most `most` devices (and 64), of up to four axes, some in another order of devices;
+ * a sharding of it: parts of axes, open, with priorities, replicated, unreduced. NULL: LZ_EMEM. */
+struct lz_mesh;
+struct lz_sharding;
+const struct lz_mesh *lz_gen_mesh(lz_rnd *r, int64_t most);
+const struct lz_sharding *lz_gen_sharding(lz_rnd *r, const struct lz_mesh *m, int rank);
+
 /* Arguments for a function; parameters that are indices of gather, scatter and the dynamic slices
  * get LZ_FILL_INDEX. */
 lz_status lz_gen_args(const lz_func *f, uint64_t seed, lz_fill fill, lz_literal ***args);

@@ -35,6 +35,7 @@ lz_val gen_op(gen *g, lz_op op);
 lz_val gen_control(gen *g, lz_op op); /* gen_control.c: while, if */
 lz_val gen_custom_vjp(gen *g);
 lz_val gen_call(gen *g);
+lz_val gen_mark(gen *g, lz_op op);   /* gen_shard.c: where a value is to be */
 lz_val gen_window(gen *g, lz_op op); /* gen_window.c */
 lz_val gen_window_view(gen *g, lz_val a);
 lz_status gen_begin(gen *g, uint64_t seed, const lz_gen_options *o);

@@ -798,6 +798,7 @@ lz_val gen_op(gen *g, lz_op op)
     default:
         return op == LZ_OP_OPTIMIZATION_BARRIER ? op_barrier(g)
                : op == LZ_OP_CUSTOM_VJP         ? gen_custom_vjp(g)
-                                                : LZ_NOVAL;
+               : op == LZ_OP_RESULT             ? LZ_NOVAL
+                                                : gen_mark(g, op);
     }
 }
