@@ -2,6 +2,8 @@
  * together. A rule names factors (loops of the operation); each dimension of each tensor is a list
  * of factors, major to minor, or none. Shardy calls this an op_sharding_rule. (Factors of a mesh,
  * ir/sharding/mesh.h, are called axes in this folder.)
+ * Axes on a dimension of several factors must divide them, else the tiles of the two sides of a
+ * reshape are not the same elements.
  * Threads: pure functions of signatures. */
 #ifndef LZ_SHARD_RULES_H
 #define LZ_SHARD_RULES_H
@@ -22,7 +24,7 @@ typedef struct lz_rule_factor {
     lz_op reduction; /* of REDUCE: ADD, ...; NONE: of no known operation, partials are gathered */
 } lz_rule_factor;
 
-enum { LZ_RULE_DIM_FACTORS = 8 };
+enum { LZ_RULE_DIM_FACTORS = LZ_MAX_RANK };
 typedef struct lz_rule_dim {
     uint8_t n;                        /* 0: a dimension of no factor */
     uint16_t at[LZ_RULE_DIM_FACTORS]; /* major to minor */
@@ -38,6 +40,8 @@ typedef struct lz_rule {
     lz_rule_factor *factors;
     lz_rule_tensor *tensors;
     bool elementwise; /* of the first stage of propagation: elementwise, reshape, transpose */
+    bool slices;      /* dynamic slices: of the first stage forwards */
+    bool expands;     /* broadcasts: forwards in the last stage only */
     bool free_result; /* constants, iota, splats: each use has its own copy */
     bool edges; /* while, if, barriers, calls: values of regions and operands are one; no factors */
 } lz_rule;

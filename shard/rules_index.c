@@ -6,6 +6,7 @@
 
 void lz_shard_dynamic_slice(lz_rule_make *m)
 {
+    m->r->slices = true;
     uint32_t out = lz_rule_result(m, 0);
     for (int d = 0; d < lz_rule_shape(m, 0)->rank; d++)
         lz_rule_pair(m, 0, d, out, d, LZ_FACTOR_GATHER);
@@ -13,6 +14,7 @@ void lz_shard_dynamic_slice(lz_rule_make *m)
 
 void lz_shard_dynamic_update_slice(lz_rule_make *m)
 {
+    m->r->slices = true;
     uint32_t out = lz_rule_result(m, 0);
     for (int d = 0; d < lz_rule_shape(m, 0)->rank; d++) {
         int f = lz_rule_pair(m, 0, d, out, d, LZ_FACTOR_PASS);

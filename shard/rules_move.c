@@ -34,6 +34,7 @@ void lz_shard_broadcast(lz_rule_make *m)
     for (int d = 0; d < out->rank; d++)
         if (!(mapped >> d & 1))
             lz_rule_alone(m, 1, d, LZ_FACTOR_PASS);
+    m->r->expands = true;
     m->r->free_result = m->sig->opnd[0]->nelem == 1;
 }
 

@@ -10,6 +10,7 @@
 
 /* Where a sharding came from, for reports. */
 typedef struct lz_shard_cause {
+    const struct lz_shardings *where; /* the function or region that has the mark */
     lz_val mark; /* the sharding_constraint (or manual computation) it began at; LZ_NOVAL: none */
     lz_val from; /* the neighbour it came over; LZ_NOVAL: the mark itself, or a decision */
     lz_val by;   /* the operation whose rule brought it */

@@ -1,0 +1,432 @@
+/* propagate_step.c - one visit of an edge: shardings of its nodes are read as axes of the rule's
+ * factors, factors are extended, and nodes get what is new. See propagate.h.
+ * A basic step extends a factor by what all tensors agree on and can take. An aggressive one lets
+ * each tensor take what it can, of the candidates those first that tensors of the most bytes have:
+ * these need not move then. */
+#include "shard/propagate.h"
+#include <string.h>
+
+/* One factor of one dimension of one tensor. */
+typedef struct slot {
+    uint32_t tensor, node;
+    int16_t dim;
+    uint16_t factor;
+    int32_t next; /* of the same factor; -1: none */
+    bool closed;
+    uint8_t had;    /* axes at the start of the visit */
+    lz_axis_list a; /* axes of this factor */
+} slot;
+
+typedef struct visit {
+    lz_prop *p;
+    const lz_prop_edge *e;
+    const lz_rule *r;
+    const lz_prop_step *step;
+    slot *slots;
+    int32_t nslot;
+    int32_t *first;          /* [nfactor] */
+    lz_axis_list *wanted;    /* [nfactor] */
+    uint64_t *weight;        /* [nfactor]: bytes of tensors that have what is wanted */
+    uint16_t *order;         /* [nfactor] */
+    uint32_t *used;          /* [tensor]: axes that are not to be had */
+    uint32_t *once, *more;   /* [tensor]: axes that one factor wants, that several want */
+    const lz_sharding **was; /* [tensor] */
+    bool clash, again;
+} visit;
+
+static uint32_t count_tensors(const lz_rule *r)
+{
+    return r->nopnd + r->nresult;
+}
+
+static size_t count_slots(const lz_rule *r)
+{
+    size_t n = 0;
+    for (uint32_t t = 0; t < count_tensors(r); t++)
+        for (int d = 0; d < r->tensors[t].rank; d++)
+            n += r->tensors[t].dims[d].n;
+    return n;
+}
+
+static size_t bytes_of(const lz_rule *r)
+{
+    size_t per_factor =
+        sizeof(int32_t) + sizeof(lz_axis_list) + sizeof(uint64_t) + sizeof(uint16_t);
+    return count_slots(r) * sizeof(slot) + (r->nfactor + 1) * per_factor +
+           count_tensors(r) * (3 * sizeof(uint32_t) + sizeof(void *)) + 64;
+}
+
+size_t lz_prop_scratch(const lz_prop *p)
+{
+    size_t most = 0;
+    const lz_rule *last = NULL;
+    for (uint32_t i = 0; i < p->edges.len; i++) {
+        size_t n = p->edges.data[i].rule == last ? 0 : bytes_of(p->edges.data[i].rule);
+        last = p->edges.data[i].rule;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Arrays in the scratch, the most aligned first. */
+static void place(visit *v)
+{
+    char *at = v->p->scratch;
+    uint32_t nt = count_tensors(v->r);
+    v->weight = (uint64_t *)(void *)at;
+    at += (v->r->nfactor + 1) * sizeof *v->weight;
+    v->was = (const lz_sharding **)(void *)at;
+    at += nt * sizeof *v->was;
+    v->slots = (slot *)(void *)at;
+    at += count_slots(v->r) * sizeof *v->slots;
+    v->first = (int32_t *)(void *)at;
+    at += (v->r->nfactor + 1) * sizeof *v->first;
+    v->used = (uint32_t *)(void *)at;
+    v->once = v->used + nt;
+    v->more = v->once + nt;
+    at += 3 * nt * sizeof *v->used;
+    v->order = (uint16_t *)(void *)at;
+    at += (v->r->nfactor + 1) * sizeof *v->order;
+    v->wanted = (lz_axis_list *)(void *)at;
+    memset(v->weight, 0, v->r->nfactor * sizeof *v->weight);
+    memset(v->used, 0, 3 * nt * sizeof *v->used);
+    memset(v->wanted, 0, v->r->nfactor * sizeof *v->wanted);
+    for (uint32_t f = 0; f < v->r->nfactor; f++)
+        v->first[f] = -1;
+}
+
+/* ---- from shardings to factors ---- */
+
+/* The axes of tensor t that only the other side of a manual computation's border has. */
+static uint32_t hidden_axes(const visit *v, uint32_t t)
+{
+    return (t > 0) == v->e->manual_result ? v->e->manual : 0;
+}
+
+/* Axes go to the factors major to minor. Of several factors, one can have axes only when those
+ * before it are full, and only axes that divide it: else the tiles of the two sides would not be
+ * the same. */
+static void project_dim(visit *v, uint32_t t, int d, const lz_sharding *s)
+{
+    const lz_rule_dim *dim = &v->r->tensors[t].dims[d];
+    uint32_t hidden = hidden_axes(v, t);
+    bool late = s && s->priority[d] > v->step->priority;
+    bool closed = late || (s && !(s->open >> d & 1));
+    int at = 0, n = s && !late ? s->dims[d].n : 0;
+    for (int k = 0; k < dim->n; k++) {
+        slot *x = &v->slots[v->nslot];
+        int64_t left = v->r->factors[dim->at[k]].size;
+        *x = (slot){.tensor = t, .dim = (int16_t)d, .factor = dim->at[k], .closed = closed};
+        x->node = v->p->ends.data[v->e->first + t];
+        for (; at < n; at++) {
+            int axis = s->dims[d].at[at];
+            int64_t size = v->p->mesh->factors[axis].size;
+            if (hidden >> axis & 1)
+                continue;
+            if (dim->n > 1 && (left == 1 || left % size))
+                break;
+            left /= dim->n > 1 ? size : 1;
+            lz_axis_list_push(&x->a, axis);
+        }
+        x->had = x->a.n;
+        if (left != 1) { /* not full, or more than it can hold is there */
+            x->closed |= at < n;
+            closed = true;
+            at = n;
+        }
+        x->next = v->first[x->factor];
+        v->first[x->factor] = v->nslot++;
+    }
+}
+
+/* Whether there is anything to propagate. */
+static bool project(visit *v)
+{
+    bool any = false;
+    for (uint32_t t = count_tensors(v->r); t-- > 0;) { /* lists begin with operand 0 */
+        uint32_t n = v->p->ends.data[v->e->first + t];
+        if (n == LZ_PROP_NONE)
+            continue;
+        const lz_sharding *s = v->was[t] = v->p->nodes.data[n].s;
+        if (s) {
+            uint32_t dims = lz_sharding_dims_mask(s);
+            v->used[t] = dims | s->replicated | s->unreduced | s->manual;
+            any |= dims != 0;
+        }
+        for (int d = 0; d < v->r->tensors[t].rank; d++)
+            project_dim(v, t, d, s);
+    }
+    return any;
+}
+
+/* ---- what a factor may do ---- */
+
+int lz_prop_directions(const lz_prop_edge *e, const lz_rule_factor *f, int stage)
+{
+    const lz_rule *r = e->rule;
+    if (f->blocked)
+        return 0;
+    if (r->expands)
+        return stage >= 4 ? LZ_PROP_BOTH : stage >= 2 ? LZ_PROP_BACKWARD : 0;
+    if (f->kind != LZ_FACTOR_PASS)
+        return stage >= 3 ? LZ_PROP_BOTH : 0;
+    if (r->elementwise)
+        return e->directions;
+    if (r->slices && stage < 2)
+        return stage == 1 || e->one_user ? LZ_PROP_FORWARD : 0;
+    return stage >= 2 ? LZ_PROP_BOTH : 0;
+}
+
+static bool is_source(const visit *v, const slot *x, int directions)
+{
+    return directions & (x->tensor < v->r->nopnd ? LZ_PROP_FORWARD : LZ_PROP_BACKWARD);
+}
+
+static bool is_target(const visit *v, const slot *x, int directions)
+{
+    return directions & (x->tensor < v->r->nopnd ? LZ_PROP_BACKWARD : LZ_PROP_FORWARD) ||
+           directions == LZ_PROP_BOTH;
+}
+
+static int64_t slot_size(const visit *v, const slot *x)
+{
+    return lz_axis_list_size(v->p->mesh, &x->a);
+}
+
+/* Whether one axis more fits behind those that the slot has. */
+static bool can_take(const visit *v, const slot *x, int axis, int64_t have)
+{
+    const lz_rule_factor *f = &v->r->factors[x->factor];
+    int64_t n = have * v->p->mesh->factors[axis].size;
+    int64_t extent = v->p->nodes.data[x->node].type->shape.dims[x->dim];
+    if (x->closed || v->used[x->tensor] >> axis & 1)
+        return false;
+    if (v->r->tensors[x->tensor].dims[x->dim].n > 1)
+        return f->size % n == 0;
+    return f->kind == LZ_FACTOR_PASS || n <= extent;
+}
+
+/* ---- basic ---- */
+
+/* The next axis of a factor behind those of `l` by all that have more; -1: none, or they differ. */
+static int next_agreed(visit *v, uint32_t f, const lz_axis_list *l, int directions)
+{
+    int axis = -1;
+    bool source = false;
+    for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next) {
+        const slot *x = &v->slots[k];
+        if (x->a.n <= l->n)
+            continue;
+        if (axis >= 0 && x->a.at[l->n] != axis) {
+            v->clash = true;
+            return -1;
+        }
+        axis = x->a.at[l->n];
+        source |= is_source(v, x, directions);
+    }
+    return source ? axis : -1;
+}
+
+/* The axes that a factor has or may have everywhere. */
+static void agree(visit *v, uint32_t f, int directions)
+{
+    lz_axis_list *l = &v->wanted[f];
+    int64_t have = 1;
+    for (int axis; (axis = next_agreed(v, f, l, directions)) >= 0;) {
+        for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next) {
+            const slot *x = &v->slots[k];
+            if (x->a.n <= l->n && is_target(v, x, directions) && !can_take(v, x, axis, have)) {
+                v->clash = true;
+                return;
+            }
+        }
+        lz_axis_list_push(l, axis);
+        have *= v->p->mesh->factors[axis].size;
+    }
+}
+
+/* Axes that two factors want of one tensor go to neither. */
+static void drop_contested(visit *v)
+{
+    for (int32_t k = 0; k < v->nslot; k++) {
+        const slot *x = &v->slots[k];
+        uint32_t mask = 0;
+        for (int i = x->a.n; i < v->wanted[x->factor].n; i++)
+            mask |= UINT32_C(1) << v->wanted[x->factor].at[i];
+        v->more[x->tensor] |= v->once[x->tensor] & mask;
+        v->once[x->tensor] |= mask;
+    }
+    for (int32_t k = 0; k < v->nslot; k++) {
+        const slot *x = &v->slots[k];
+        lz_axis_list *l = &v->wanted[x->factor];
+        for (int i = x->a.n; i < l->n; i++)
+            if (v->more[x->tensor] >> l->at[i] & 1) {
+                v->clash = true;
+                l->n = (uint8_t)i;
+            }
+    }
+}
+
+static void basic(visit *v)
+{
+    for (uint32_t f = 0; f < v->r->nfactor; f++) {
+        int directions = lz_prop_directions(v->e, &v->r->factors[f], v->step->stage);
+        if (directions)
+            agree(v, f, directions);
+    }
+    drop_contested(v);
+    for (int32_t k = 0; k < v->nslot; k++) {
+        slot *x = &v->slots[k];
+        const lz_axis_list *l = &v->wanted[x->factor];
+        int directions = lz_prop_directions(v->e, &v->r->factors[x->factor], v->step->stage);
+        if (l->n > x->a.n && is_target(v, x, directions))
+            x->a = *l;
+    }
+}
+
+/* ---- aggressive ---- */
+
+static uint64_t slot_bytes(const visit *v, const slot *x)
+{
+    return (uint64_t)v->p->nodes.data[x->node].type->nbytes + 1;
+}
+
+static bool has_prefix(const slot *x, const lz_axis_list *l)
+{
+    return x->a.n >= l->n && memcmp(x->a.at, l->at, l->n) == 0;
+}
+
+/* The axis that tensors of the most bytes have next, of those that have what is wanted so far. */
+static int next_heaviest(const visit *v, uint32_t f, const lz_axis_list *l, int directions)
+{
+    uint64_t bytes[LZ_MESH_FACTORS] = {0};
+    int best = -1;
+    for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next) {
+        const slot *x = &v->slots[k];
+        if (x->a.n <= l->n || !has_prefix(x, l) || !is_source(v, x, directions))
+            continue;
+        int axis = x->a.at[l->n];
+        bytes[axis] += slot_bytes(v, x);
+        if (best < 0 || bytes[axis] > bytes[best])
+            best = axis;
+    }
+    return best;
+}
+
+static void choose(visit *v, uint32_t f, int directions)
+{
+    lz_axis_list *l = &v->wanted[f];
+    for (int axis; (axis = next_heaviest(v, f, l, directions)) >= 0;)
+        lz_axis_list_push(l, axis);
+    for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next)
+        if (v->slots[k].a.n && has_prefix(&v->slots[k], &(lz_axis_list){1, {l->at[0]}}))
+            v->weight[f] += slot_bytes(v, &v->slots[k]);
+}
+
+/* The heaviest first, of equal ones those of lower numbers. */
+static void sort_factors(visit *v)
+{
+    for (uint32_t f = 0; f < v->r->nfactor; f++) {
+        uint32_t k = f;
+        for (; k > 0 && v->weight[v->order[k - 1]] < v->weight[f]; k--)
+            v->order[k] = v->order[k - 1];
+        v->order[k] = (uint16_t)f;
+    }
+}
+
+static void extend(visit *v, slot *x, const lz_axis_list *l)
+{
+    int64_t have = slot_size(v, x);
+    if (x->a.n >= l->n || memcmp(x->a.at, l->at, x->a.n) != 0)
+        return;
+    while (x->a.n < l->n && can_take(v, x, l->at[x->a.n], have)) {
+        int axis = l->at[x->a.n];
+        lz_axis_list_push(&x->a, axis);
+        v->used[x->tensor] |= UINT32_C(1) << axis;
+        have *= v->p->mesh->factors[axis].size;
+    }
+}
+
+static void aggressive(visit *v)
+{
+    for (uint32_t f = 0; f < v->r->nfactor; f++) {
+        int directions = lz_prop_directions(v->e, &v->r->factors[f], v->step->stage);
+        if (directions)
+            choose(v, f, directions);
+    }
+    sort_factors(v);
+    for (uint32_t i = 0; i < v->r->nfactor; i++) {
+        uint32_t f = v->order[i];
+        int directions = lz_prop_directions(v->e, &v->r->factors[f], v->step->stage);
+        for (int32_t k = v->first[f]; k >= 0 && v->wanted[f].n; k = v->slots[k].next)
+            if (is_target(v, &v->slots[k], directions))
+                extend(v, &v->slots[k], &v->wanted[f]);
+    }
+}
+
+/* ---- from factors to shardings ---- */
+
+/* The node that has the axis which slot x got. */
+static uint32_t giver_of(const visit *v, const slot *x)
+{
+    int axis = x->a.at[x->had];
+    for (int32_t k = v->first[x->factor]; k >= 0; k = v->slots[k].next) {
+        const slot *y = &v->slots[k];
+        if (y->had > x->had && y->a.at[x->had] == axis)
+            return y->node;
+    }
+    return LZ_PROP_NONE;
+}
+
+/* One tensor, whose slots are [from, to). New axes are behind those of the last factor that has
+ * any, so behind all of the dimension. A node that two tensors have changes once in a visit. */
+static lz_status give(visit *v, int32_t from, int32_t to)
+{
+    uint32_t node = v->slots[from].node, giver = LZ_PROP_NONE;
+    lz_sharding s;
+    const lz_prop_node *n = &v->p->nodes.data[node];
+    if (n->s != v->was[v->slots[from].tensor]) {
+        v->again = true;
+        return LZ_OK;
+    }
+    if (n->s)
+        s = *n->s;
+    else
+        lz_sharding_init(&s, v->p->mesh, n->type->shape.rank, true);
+    for (int32_t k = from; k < to; k++) {
+        const slot *x = &v->slots[k];
+        if (x->a.n == x->had)
+            continue;
+        if (giver == LZ_PROP_NONE)
+            giver = giver_of(v, x);
+        v->again |= v->r->tensors[x->tensor].dims[x->dim].n > 1; /* the next factor may have some */
+        for (int i = x->had; i < x->a.n; i++)
+            lz_axis_list_push(&s.dims[x->dim], x->a.at[i]);
+    }
+    if (giver == LZ_PROP_NONE)
+        return LZ_OK;
+    const lz_sharding *made = lz_sharding_get(&s);
+    return made ? lz_prop_changed(v->p, node, made, v->e, giver) : lz_error_get()->status;
+}
+
+lz_status lz_prop_visit(lz_prop *p, uint32_t edge, const lz_prop_step *step)
+{
+    lz_prop_edge *e = &p->edges.data[edge];
+    visit v = {.p = p, .e = e, .r = e->rule, .step = step};
+    place(&v);
+    e->clash = false;
+    p->visits++;
+    if (!project(&v))
+        return LZ_OK;
+    if (step->aggressive)
+        aggressive(&v);
+    else
+        basic(&v);
+    e->clash = v.clash;
+    for (int32_t k = 0, to; k < v.nslot; k = to) {
+        for (to = k; to < v.nslot && v.slots[to].tensor == v.slots[k].tensor; to++)
+            ;
+        LZ_TRY(give(&v, k, to));
+    }
+    return v.again ? lz_prop_queue(p, edge) : LZ_OK;
+}
