@@ -7,6 +7,7 @@
 #include <lazuli/shape_ops.h>
 #include <lazuli/tensor_ops.h>
 #include <math.h>
+#include <string.h>
 
 static lz_status reserve(lz_optim_group *g, const char *op, const lz_site *site)
 {
@@ -54,28 +55,130 @@ void lz_optim_publish(lz_optim *o, lz_tensor **slot, lz_tensor *t)
     lz_mutex_unlock(&o->lock);
 }
 
-/* Begins a step, in which the parameters that have a gradient take part. */
-static lz_status count_step(lz_optim *o, const lz_site *site)
+/* ---- numbers of the step ---- */
+
+typedef struct number_of {
+    lz_optim_number_kind kind;
+    size_t group, i; /* of the parameter */
+    double a;
+} number_of;
+
+static double number_now(const void *object, const void *data)
 {
-    if (!o->counted) {
-        lz_tensor *t = lz_scalar_at(LZ_I64, (double)o->count, site);
-        LZ_TRY(lz_nn_status_of(t, "lz_optim_step"));
-        lz_optim_publish(o, &o->counted, t);
+    const lz_optim *o = object;
+    const number_of *n = data;
+    if (n->kind == LZ_NEXT_STEP_COUNT)
+        return (double)o->count + 1;
+    const lz_optim_group *g = &o->groups[n->group];
+    double lr = o->lr * g->lr_scale, t = (double)g->step[n->i], a = n->a;
+    switch (n->kind) {
+    case LZ_RATE:
+        return lr;
+    case LZ_KEPT_SHARE:
+        return 1 - lr * a;
+    case LZ_STEP:
+        return t;
+    case LZ_BIAS_ROOT:
+        return 1 / sqrt(1 - pow(a, t));
+    case LZ_BIAS_RATE:
+        return lr / (1 - pow(a, t));
+    case LZ_DECAYING_RATE:
+        return lr / (1 + (t - 1) * a);
+    case LZ_FIRST_ONE:
+        return t == 1 ? 1 : a;
+    case LZ_NEXT_STEP_COUNT:
+        break;
     }
-    LZ_TRY(lz_assign_at(o->counted, lz_scalar_at(LZ_I64, (double)o->count + 1, site), site));
+    return NAN;
+}
+
+lz_tensor *lz_optim_number(const lz_optim_update *u, lz_optim_number_kind kind, double a,
+                           lz_dtype dtype)
+{
+    number_of n;
+    memset(&n, 0, sizeof n);
+    n.kind = kind;
+    n.group = u->group ? (size_t)(u->group - u->o->groups) : 0;
+    n.i = u->i;
+    n.a = a;
+    return lz_host_number(u->o->host, number_now, &n, sizeof n, dtype, u->site);
+}
+
+/* ---- counting. In a function that is recorded each call counts: what follows does not look at
+ * gradients, which are there while the callback runs ---- */
+
+/* A step, or in *data one per parameter, of those of all groups that there are when it is made. */
+typedef struct step_parts {
+    size_t n;
+    double lr; /* what the history had in the step's place */
+    bool part[];
+} step_parts;
+
+static void count_parts(lz_optim *o, step_parts *p, bool back)
+{
     lz_mutex_lock(&o->lock);
     if (!o->count)
         o->lrs[0] = o->lr;
-    o->lrs[++o->count % LZ_OPTIM_HISTORY] = o->lr;
-    for (size_t i = 0; i < o->ngroups; i++)
-        for (size_t k = 0; k < o->groups[i].n; k++) {
+    double *lr = &o->lrs[(o->count + !back) % LZ_OPTIM_HISTORY];
+    double was = *lr;
+    *lr = back ? p->lr : o->lr;
+    p->lr = was;
+    o->count += back ? -1 : 1;
+    for (size_t i = 0, at = 0; i < o->ngroups; i++)
+        for (size_t k = 0; k < o->groups[i].n; k++, at++) {
             lz_optim_group *g = &o->groups[i];
-            bool part = k < g->params->len && lz_grad_of(g->params->tensors[k]);
-            g->step[k] += part;
-            g->recent[k] = g->recent[k] << 1 | part;
+            bool part = at < p->n && p->part[at];
+            g->step[k] += back ? -(int64_t)part : part;
+            g->recent[k] = back ? g->recent[k] >> 1 : g->recent[k] << 1 | part;
         }
     lz_mutex_unlock(&o->lock);
-    return LZ_OK;
+}
+
+static void count(void *o, void *parts)
+{
+    count_parts(o, parts, false);
+}
+
+static void count_back(void *o, void *parts)
+{
+    count_parts(o, parts, true);
+}
+
+/* The parameters that have a gradient take part. */
+static lz_status count_taking_part(lz_optim *o, const lz_site *site)
+{
+    static const lz_host_action action = {count, count_back};
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < o->ngroups; i++)
+        n += o->groups[i].n;
+    step_parts *p = lz_calloc(1, sizeof *p + n);
+    if (!p)
+        return LZ_NN_FAIL(LZ_EMEM, "lz_optim_step", site, "no memory for a step");
+    p->n = n;
+    for (size_t i = 0; i < o->ngroups; i++)
+        for (size_t k = 0; k < o->groups[i].n; k++) {
+            const lz_params *ps = o->groups[i].params;
+            p->part[at++] = k < ps->len && lz_grad_of(ps->tensors[k]);
+        }
+    lz_status s = lz_host_act(o->host, &action, p, sizeof *p + n);
+    lz_free(p);
+    return s;
+}
+
+/* Begins a step. */
+static lz_status count_step(lz_optim *o, const lz_site *site)
+{
+    if (!o->counted) {
+        const lz_outside outside = lz_outside_begin();
+        lz_tensor *t = lz_scalar_at(LZ_I64, (double)o->count, site);
+        lz_status s = lz_nn_status_of(t, "lz_optim_step");
+        lz_outside_end(&outside, t);
+        LZ_TRY(s);
+        lz_optim_publish(o, &o->counted, t);
+    }
+    const lz_optim_update u = {.o = o, .site = site};
+    LZ_TRY(lz_assign_at(o->counted, lz_optim_number(&u, LZ_NEXT_STEP_COUNT, 0, LZ_I64), site));
+    return count_taking_part(o, site);
 }
 
 /* Those parameters behind the first `done` did not take part in the last step: it failed before. */
@@ -106,8 +209,10 @@ static lz_status stand_aside(lz_optim *o, lz_optim_group *group, size_t i, const
     lz_tensor **own = &group->state[LZ_OPTIM_SKIPPED][i];
     if (*own || group->params->is_buffer[i])
         return LZ_OK;
+    const lz_outside outside = lz_outside_begin();
     lz_tensor *t = lz_clone_at(o->skipped, site);
     lz_status s = lz_nn_status_of(t, "lz_optim_step");
+    lz_outside_end(&outside, t);
     if (s == LZ_OK)
         lz_optim_publish(o, own, t);
     return s;
@@ -129,8 +234,6 @@ static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
         lz_optim_update u = {.o = o,
                              .group = group,
                              .i = i,
-                             .step = group->step[i],
-                             .lr = o->lr * group->lr_scale,
                              .p = p,
                              .g = g,
                              .skip = skip,
@@ -145,11 +248,40 @@ static lz_status step_group(lz_optim *o, lz_optim_group *group, lz_tensor *skip,
     return s;
 }
 
+/* Whether the step may assign what it updates: a body that runs any number of times refuses it, and
+ * then nothing has changed, also on the host. */
+static lz_status may_step(const lz_optim *o, const char *op, const lz_site *site)
+{
+    for (size_t i = 0; i < o->ngroups; i++)
+        for (size_t k = 0; k < o->groups[i].params->len; k++) {
+            lz_tensor *p = o->groups[i].params->tensors[k];
+            lz_status s = lz_grad_of(p) ? lz_outside_may_assign(p) : LZ_OK;
+            if (s != LZ_OK)
+                return lz_nn_annotated(s, op, site);
+        }
+    return LZ_OK;
+}
+
+/* The state of a step that may be skipped. */
+static lz_status begin_skipping(lz_optim *o, const char *op, const lz_site *site)
+{
+    const lz_outside outside = lz_outside_begin();
+    lz_tensor *t = lz_nn_filled(LZ_F32, LZ_SCALAR, false, site);
+    lz_status s = lz_nn_status_of(t, "lz_optim_step");
+    lz_outside_end(&outside, t);
+    if (s != LZ_OK)
+        return lz_nn_annotated(s, op, site);
+    lz_optim_publish(o, &o->skipped, t);
+    return LZ_OK;
+}
+
 lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, const lz_site *site)
 {
     if (!o)
         return LZ_NN_FAIL(LZ_ENULL, op, site, "the optimizer is NULL");
-    lz_status s = lz_optim_reserve(o, op, site);
+    lz_status s = may_step(o, op, site);
+    if (s == LZ_OK)
+        s = lz_optim_reserve(o, op, site);
     if (s == LZ_OK)
         s = lz_scope_begin();
     if (s != LZ_OK)
@@ -157,17 +289,13 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
     size_t done = 0;
     s = count_step(o, site);
     bool counted = s == LZ_OK;
-    if (s == LZ_OK && skip && !o->skipped) {
-        lz_tensor *t = lz_nn_filled(LZ_F32, LZ_SCALAR, false, site);
-        s = lz_nn_status_of(t, "lz_optim_step");
-        if (s == LZ_OK)
-            lz_optim_publish(o, &o->skipped, t);
-        else
-            (void)lz_nn_annotated(s, op, site);
-    }
+    if (s == LZ_OK && skip && !o->skipped)
+        s = begin_skipping(o, op, site);
     for (size_t i = 0; i < o->ngroups && s == LZ_OK; i++)
         s = step_group(o, &o->groups[i], skip, site, &done);
-    if (s != LZ_OK && counted)
+    if (s != LZ_OK && lz_host_records())
+        lz_host_spoil();
+    else if (s != LZ_OK && counted)
         uncount_step(o, done);
     if (s == LZ_OK && skip)
         s = count_skip(o->skipped, skip, site);
@@ -192,6 +320,36 @@ lz_status lz_optim_zero_grad(lz_optim *o)
     return s;
 }
 
+/* A rate, and what was there before. */
+typedef struct set_rate {
+    double lr, was;
+    int64_t was_count;
+    pthread_t was_setter;
+} set_rate;
+
+static void set_lr(void *object, void *data)
+{
+    lz_optim *o = object;
+    set_rate *r = data;
+    lz_mutex_lock(&o->lock);
+    *r = (set_rate){r->lr, o->lr, o->lr_count, o->lr_setter};
+    o->lr = r->lr;
+    o->lr_count = o->count;
+    o->lr_setter = pthread_self();
+    lz_mutex_unlock(&o->lock);
+}
+
+static void set_lr_back(void *object, void *data)
+{
+    lz_optim *o = object;
+    const set_rate *r = data;
+    lz_mutex_lock(&o->lock);
+    o->lr = r->was;
+    o->lr_count = r->was_count;
+    o->lr_setter = r->was_setter;
+    lz_mutex_unlock(&o->lock);
+}
+
 lz_status lz_optim_set_lr(lz_optim *o, double lr)
 {
     LZ_PUBLIC(LZ_EFORK);
@@ -200,12 +358,10 @@ lz_status lz_optim_set_lr(lz_optim *o, double lr)
     if (!(lr >= 0) || isinf(lr))
         return LZ_NN_FAIL(LZ_EINVAL, "lz_optim_set_lr", NULL,
                           "lr is %g: a finite number >= 0 is needed", lr);
-    lz_mutex_lock(&o->lock);
-    o->lr = lr;
-    o->lr_count = o->count;
-    o->lr_setter = pthread_self();
-    lz_mutex_unlock(&o->lock);
-    return LZ_OK;
+    static const lz_host_action action = {set_lr, set_lr_back};
+    const set_rate r = {.lr = lr};
+    lz_status s = lz_host_act(o->host, &action, &r, sizeof r);
+    return s == LZ_OK ? s : lz_nn_annotated(s, "lz_optim_set_lr", NULL);
 }
 
 double lz_optim_lr(const lz_optim *o)
@@ -231,6 +387,7 @@ void lz_optim_free(lz_optim *o)
     }
     lz_release(o->skipped);
     lz_release(o->counted);
+    lz_host_end(o->host);
     lz_mutex_destroy(&o->lock);
     lz_free(o->groups);
     lz_free(o);

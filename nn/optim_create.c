@@ -12,8 +12,10 @@ static lz_optim *create(const lz_optim_rule *rule, lz_params *ps, double lr, dou
     }
     lz_optim *o = lz_calloc(1, sizeof *o);
     lz_optim_group *g = o ? lz_calloc(1, sizeof *g) : NULL;
-    if (!g) {
+    lz_host *host = g ? lz_host_new(o, "optimizer") : NULL;
+    if (!host) {
         LZ_NN_FAIL(LZ_EMEM, op, site, "no memory for the optimizer");
+        lz_free(g);
         lz_free(o);
         return NULL;
     }
@@ -23,6 +25,7 @@ static lz_optim *create(const lz_optim_rule *rule, lz_params *ps, double lr, dou
     o->lr = lr;
     o->groups = g;
     o->ngroups = 1;
+    o->host = host;
     return o;
 }
 

@@ -6,6 +6,7 @@
 #define LZ_NN_OPTIM_RULE_H
 #include "base/mutex.h"
 #include "nn/nn_internal.h"
+#include "runtime/graph/host_event.h"
 #include <lazuli/amp.h>
 
 /* State per parameter: up to three states of the rule; and an f32 of rank 0, the number of its
@@ -50,26 +51,42 @@ struct lz_optim {
     pthread_t lr_setter;          /* by which thread */
     /* f32, rank 0: number of skipped steps; NULL: none can be */
     lz_tensor *skipped;
+    lz_host *host; /* what functions that were recorded with it know of it */
 };
 
-/* One update: parameter p with gradient g, step number `step` (from 1) at learning rate `lr`. */
+/* One update: parameter p with gradient g. */
 typedef struct lz_optim_update {
     lz_optim *o;
     lz_optim_group *group;
     size_t i;
-    int64_t step;
-    double lr;
     lz_tensor *p, *g;
     lz_tensor *skip;    /* boolean, rank 0: the step is skipped; NULL: it is not */
     lz_tensor *skipped; /* number of skipped steps so far; NULL: none */
     const lz_site *site;
 } lz_optim_update;
 
+/* Numbers of a step, of the rate lr of a parameter and its number t (from 1). In a function that is
+ * recorded they are of each call. */
+typedef enum lz_optim_number_kind {
+    LZ_RATE,           /* lr */
+    LZ_KEPT_SHARE,     /* 1 - lr a */
+    LZ_STEP,           /* t */
+    LZ_BIAS_ROOT,      /* 1 / sqrt(1 - a^t) */
+    LZ_BIAS_RATE,      /* lr / (1 - a^t) */
+    LZ_DECAYING_RATE,  /* lr / (1 + (t - 1) a) */
+    LZ_FIRST_ONE,      /* 1 at the first step, then a */
+    LZ_NEXT_STEP_COUNT /* the optimizer's count with the step that begins */
+} lz_optim_number_kind;
+/* As a rank-0 tensor of the dtype. */
+lz_tensor *lz_optim_number(const lz_optim_update *u, lz_optim_number_kind kind, double a,
+                           lz_dtype dtype);
+
 extern const lz_optim_rule lz_rule_sgd, lz_rule_adam, lz_rule_rmsprop, lz_rule_adagrad,
     lz_rule_lion;
 /* Room for the state of every parameter in the lists. */
 lz_status lz_optim_reserve(lz_optim *o, const char *op, const lz_site *site);
-/* *slot becomes t, retained, where others may be saving. */
+/* *slot becomes t, retained, where others may be saving; it is outside of a body that is recorded.
+ */
 void lz_optim_publish(lz_optim *o, lz_tensor **slot, lz_tensor *t);
 
 /* The number of skipped steps of parameter i; NULL: none. */

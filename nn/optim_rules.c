@@ -20,12 +20,14 @@ static lz_status begin_state(const update *u, int which, double value)
     if (*state)
         return LZ_OK;
     lz_dtype d = lz_dtype_of(u->p);
+    const lz_outside outside = lz_outside_begin();
     if (value == 0)
         t = lz_nn_filled(d, lz_shape_of(u->p), false, u->site);
     else
         t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
     lz_status s =
         value == 0 ? lz_nn_status_of(t, "lz_optim_step") : lz_sync_at(&t, 1, false, u->site);
+    lz_outside_end(&outside, t);
     if (s != LZ_OK)
         return lz_nn_annotated(s, "lz_optim_step", u->site);
     lz_optim_publish(u->o, state, t);
@@ -54,8 +56,19 @@ static lz_tensor *scaled(const update *u, lz_tensor *a, double s)
     return lz_mul_scalar_at(a, s, u->site);
 }
 
-/* Multiplies by a number that changes from step to step: an argument even when it is 0 or 1. */
-static lz_tensor *rated(const update *u, lz_tensor *a, double s)
+/* A number that changes from step to step: an argument even when it is 0 or 1. */
+static lz_tensor *number(const update *u, lz_optim_number_kind kind, double a)
+{
+    return lz_optim_number(u, kind, a, lz_dtype_of(u->p));
+}
+
+static lz_tensor *rated(const update *u, lz_tensor *a)
+{
+    return lz_mul_at(a, number(u, LZ_RATE, 0), u->site);
+}
+
+/* Multiplies by a number of the options that is an argument all the same. */
+static lz_tensor *by_argument(const update *u, lz_tensor *a, double s)
 {
     return lz_mul_at(a, lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, s, u->site), u->site);
 }
@@ -87,7 +100,7 @@ static lz_tensor *penalised(const update *u)
 static lz_tensor *decayed(const update *u)
 {
     double w = u->group->weight_decay;
-    return w != 0 ? rated(u, u->p, 1 - u->lr * w) : u->p;
+    return w != 0 ? lz_mul_at(u->p, number(u, LZ_KEPT_SHARE, w), u->site) : u->p;
 }
 
 /* ---- means of squares: a square may be beyond the largest number where its root is not. Such a
@@ -175,49 +188,43 @@ static lz_tensor *larger(const update *u, const powers *w, lz_tensor *a, lz_tens
 /* ---- numbers that depend on the step: the host knows them, unless steps may have been skipped
  * ---- */
 
-static lz_tensor *number(const update *u, double v)
-{
-    return lz_full_at(lz_dtype_of(u->p), LZ_SCALAR, v, u->site);
-}
-
 /* The step number without skipped steps: f32, or f64 for a parameter of that dtype. */
 static lz_tensor *device_step(const update *u)
 {
     lz_dtype d = lz_dtype_of(u->p) == LZ_F64 ? LZ_F64 : LZ_F32;
-    lz_tensor *t = lz_full_at(d, LZ_SCALAR, (double)u->step, u->site);
+    lz_tensor *t = lz_optim_number(u, LZ_STEP, 0, d);
     return minus(u, t, lz_to_at(u->skipped, d, u->site));
 }
 
-/* v / (1 - beta^t), or the root of that divisor. */
-static lz_tensor *by_bias(const update *u, double v, double beta, bool rooted)
+/* lr / (1 - beta^t); or 1 / the root of that divisor. */
+static lz_tensor *by_bias(const update *u, double beta, bool rooted)
 {
-    if (!u->skipped) {
-        double fix = 1 - pow(beta, (double)u->step);
-        return number(u, v / (rooted ? sqrt(fix) : fix));
-    }
+    if (!u->skipped)
+        return number(u, rooted ? LZ_BIAS_ROOT : LZ_BIAS_RATE, beta);
     lz_tensor *fix = lz_expm1_at(scaled(u, device_step(u), log(beta)), u->site);
     fix = lz_neg_at(fix, u->site);
     fix = lz_reciprocal_at(rooted ? lz_sqrt_at(fix, u->site) : fix, u->site);
-    return lz_to_at(rated(u, fix, v), lz_dtype_of(u->p), u->site);
+    fix = rooted ? by_argument(u, fix, 1) : rated(u, fix);
+    return lz_to_at(fix, lz_dtype_of(u->p), u->site);
 }
 
-/* v / (1 + (t - 1) decay) */
-static lz_tensor *decaying(const update *u, double v, double decay)
+/* lr / (1 + (t - 1) decay) */
+static lz_tensor *decaying(const update *u, double decay)
 {
     if (!u->skipped || decay == 0)
-        return number(u, v / (1 + (double)(u->step - 1) * decay));
+        return number(u, LZ_DECAYING_RATE, decay);
     lz_tensor *by = scaled(u, lz_add_scalar_at(device_step(u), -1, u->site), decay);
     by = lz_reciprocal_at(lz_add_scalar_at(by, 1, u->site), u->site);
-    return lz_to_at(rated(u, by, v), lz_dtype_of(u->p), u->site);
+    return lz_to_at(rated(u, by), lz_dtype_of(u->p), u->site);
 }
 
 /* g (1 - dampening), but g itself at the first step, as torch.optim.SGD has it. */
-static lz_tensor *dampened(const update *u, lz_tensor *g, double dampening, bool first)
+static lz_tensor *dampened(const update *u, lz_tensor *g, double dampening)
 {
     if (!u->skipped)
-        return rated(u, g, first ? 1 : 1 - dampening);
+        return lz_mul_at(g, number(u, LZ_FIRST_ONE, 1 - dampening), u->site);
     lz_tensor *t = device_step(u), *begun = lz_gt_scalar_at(t, 1, u->site);
-    return lz_where_at(begun, rated(u, g, 1 - dampening), g, u->site);
+    return lz_where_at(begun, by_argument(u, g, 1 - dampening), g, u->site);
 }
 
 #define TRY(expr)                                                                                  \
@@ -234,14 +241,13 @@ static lz_status sgd(const update *u)
     const lz_sgd_options *c = &u->o->sgd;
     lz_tensor *g = penalised(u);
     if (c->momentum != 0) {
-        bool first = !state(u, 0);
         TRY(begin_state(u, 0, 0));
         lz_tensor *m = scaled(u, state(u, 0), c->momentum);
-        m = plus(u, m, c->dampening != 0 ? dampened(u, g, c->dampening, first) : g);
+        m = plus(u, m, c->dampening != 0 ? dampened(u, g, c->dampening) : g);
         TRY(set_state(u, 0, m));
         g = c->nesterov ? plus(u, g, scaled(u, m, c->momentum)) : m;
     }
-    return store(u, u->p, minus(u, u->p, rated(u, g, u->lr)));
+    return store(u, u->p, minus(u, u->p, rated(u, g)));
 }
 
 static lz_status adam(const update *u)
@@ -259,10 +265,10 @@ static lz_status adam(const update *u)
         TRY(set_state(u, 2, largest));
     }
     lz_tensor *denom = root(u, &w, largest, NULL);
-    denom = lz_mul_at(denom, by_bias(u, 1, c->beta2, true), u->site);
+    denom = lz_mul_at(denom, by_bias(u, c->beta2, true), u->site);
     denom = lz_add_scalar_at(denom, c->eps, u->site);
     lz_tensor *by = lz_div_at(m, denom, u->site);
-    by = lz_mul_at(by, by_bias(u, u->lr, c->beta1, false), u->site);
+    by = lz_mul_at(by, by_bias(u, c->beta1, false), u->site);
     TRY(set_state(u, 0, m));
     TRY(set_state(u, 1, v));
     return store(u, u->p, minus(u, base, by));
@@ -288,7 +294,7 @@ static lz_status rmsprop(const update *u)
         by = plus(u, scaled(u, state(u, 1), c->momentum), by);
         TRY(set_state(u, 1, by));
     }
-    return store(u, u->p, minus(u, u->p, rated(u, by, u->lr)));
+    return store(u, u->p, minus(u, u->p, rated(u, by)));
 }
 
 static lz_status adagrad(const update *u)
@@ -301,7 +307,7 @@ static lz_status adagrad(const update *u)
     TRY(set_state(u, 0, sum));
     lz_tensor *by = lz_add_scalar_at(root(u, &w, sum, NULL), c->eps, u->site);
     by = lz_div_at(g, by, u->site);
-    by = lz_mul_at(by, decaying(u, u->lr, c->lr_decay), u->site);
+    by = lz_mul_at(by, decaying(u, c->lr_decay), u->site);
     return store(u, u->p, minus(u, u->p, by));
 }
 
@@ -310,7 +316,7 @@ static lz_status lion(const update *u)
     const lz_lion_options *c = &u->o->lion;
     TRY(begin_state(u, 0, 0));
     lz_tensor *way = lz_sign_at(mixed(u, state(u, 0), u->g, c->beta1), u->site);
-    lz_tensor *next = minus(u, decayed(u), rated(u, way, u->lr));
+    lz_tensor *next = minus(u, decayed(u), rated(u, way));
     TRY(set_state(u, 0, mixed(u, state(u, 0), u->g, c->beta2)));
     return store(u, u->p, next);
 }

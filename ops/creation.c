@@ -4,7 +4,7 @@
  *   and no graph depends on another one's. */
 #include "ops/random_builder.h"
 #include "ir/attr.h"
-#include "runtime/region/region_trace.h"
+#include "runtime/graph/function_trace.h"
 #include "runtime/graph/trace_builder.h"
 #include <inttypes.h>
 #include <math.h>
@@ -114,54 +114,16 @@ lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double step, c
 
 /* ---- random ---- */
 
-static lz_node *const_u64(lz_tracer *c, uint64_t v, const lz_node *like)
-{
-    static const lz_shape scalar;
-    const lz_type *t = like ? lz_type_get(LZ_U64, &scalar) : NULL;
-    return t ? lz_tracer_own(c, lz_node_new_host(LZ_NODE_CONST, t, &v, like->dev, c->site)) : NULL;
-}
-
-/* Inside loops every iteration gets blocks of its own: counts the iterations of all enclosing
- * loops, and computes the number of the present one. */
-static uint64_t rounds_of(const lz_loop_frame *l)
-{
-    uint64_t n = 1;
-    for (; l; l = l->outer)
-        n *= l->trip_count ? l->trip_count : 1;
-    return n;
-}
-
-static lz_node *in_round(lz_tracer *c, lz_node *start, uint64_t blocks)
-{
-    lz_node *iteration = NULL, *zero = NULL;
-    uint64_t inner = 1;
-    for (const lz_loop_frame *l = c->thr->loop; l; l = l->outer) {
-        lz_node *i = lz_tracer_convert(c, l->index, LZ_U64);
-        i = lz_tracer_ew2(c, LZ_OP_MULTIPLY, i, const_u64(c, inner * blocks, i));
-        iteration = iteration ? lz_tracer_ew2(c, LZ_OP_ADD, iteration, i) : i;
-        inner *= l->trip_count ? l->trip_count : 1;
-    }
-    if (!iteration)
-        return start;
-    zero = const_u64(c, 0, iteration);
-    lz_shape one = {.rank = 1, .dims = {1}};
-    lz_node *parts[2] = {lz_tracer_reshape(c, zero, &one), lz_tracer_reshape(c, iteration, &one)};
-    return lz_tracer_ew2(c, LZ_OP_ADD, start, lz_tracer_concat(c, parts, 2, 0));
-}
-
 /* n words of 32 bits from the device's stream: reserves Philox blocks of four. */
 lz_node *lz_tracer_random_bits(lz_tracer *c, lz_dtype d, const lz_shape *s, const lz_node *like)
 {
-    static const lz_shape pair = {.rank = 1, .dims = {2}};
     lz_dev *dev = lz_tracer_dev(c, like);
-    const lz_type *t = dev ? lz_type_get(d, s) : NULL, *st = t ? lz_type_get(LZ_U64, &pair) : NULL;
+    const lz_type *t = dev ? lz_type_get(d, s) : NULL;
     lz_attr_any a;
-    if (!st)
+    if (!t)
         return NULL;
     uint64_t words = (uint64_t)t->nelem * (lz_dtype_size(d) == 8 ? 2 : 1), blocks = (words + 3) / 4;
-    lz_rng state = lz_dev_rng_draw(dev, blocks * rounds_of(c->thr->loop));
-    lz_node *start = lz_tracer_own(c, lz_node_new_host(LZ_NODE_SCALAR, st, &state, dev, c->site));
-    start = in_round(c, start, blocks);
+    lz_node *start = lz_tracer_rng_state(c, dev, blocks);
     lz_attr_init(&a, LZ_ATTR_rng);
     a.as_rng.rng_algorithm = LZ_RNG_PHILOX;
     a.as_rng.dtype = d;
@@ -242,8 +204,10 @@ static lz_status set_rng(const char *op, uint64_t seed, uint64_t counter)
         lz_error_annotate(op, NULL);
         return lz_error_get()->status;
     }
-    lz_dev_rng_set(d, (lz_rng){seed, counter});
-    return LZ_OK;
+    lz_status s = lz_recording_seed(d, (lz_rng){seed, counter});
+    if (s != LZ_OK)
+        lz_error_annotate(op, NULL);
+    return s;
 }
 
 lz_status lz_manual_seed(uint64_t seed)

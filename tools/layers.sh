@@ -15,7 +15,7 @@ rules() {
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h base/* ir/* lazuli/*' ;;
     data) echo 'data/* runtime/exec/snapshot.h base/* lazuli/*' ;;
-    nn) echo 'nn/* data/safetensors_save.h runtime/exec/assign.h runtime/exec/snapshot.h base/* lazuli/*' ;;
+    nn) echo 'nn/* data/safetensors_save.h runtime/exec/assign.h runtime/exec/snapshot.h runtime/graph/host_event.h base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;
     include) echo 'lazuli/*' ;;
     esac

@@ -2,11 +2,14 @@
  *
  * lz_function_trace calls the callback once, on tensors that stand for the arguments, and compiles
  * what it recorded. lz_function_call runs that on other tensors of the same types: it neither
- * records nor looks anything up, whatever the number of operations. Tensors that the callback uses
- * from outside are kept as they were then; what changes between calls has to be an argument. What
- * was recorded inside exists only there, as in control.h. Random operations give other numbers in
- * every call. There are no gradients through a call; lz_grad inside the callback is fine.
- * Implemented in: runtime/region/function.c. */
+ * records nor looks anything up, whatever the number of operations. It does what the callback, run
+ * anew, and lz_mark_step would do: tensors that the callback uses from outside are read in each
+ * call; those that it assigns are assigned by each call (lz_assign, lz_backward's gradients,
+ * optimizers, statistics of batch norm, averages, the gradient scaler); random operations draw
+ * further numbers. What was recorded inside exists only there, as in control.h. There are no
+ * gradients through a call; lz_grad and lz_backward inside the callback are fine. Inside of another
+ * callback a call becomes part of that. docs/reference/semantics.md has the details.
+ * Implemented in: runtime/region/function.c, runtime/region/function_call.c. */
 #ifndef LAZULI_JIT_H
 #define LAZULI_JIT_H
 #include <lazuli/control.h>
@@ -21,8 +24,10 @@ typedef struct lz_function_options {
     const bool *donate LZ_DEFAULT(nullptr);
 } lz_function_options;
 /* A function of nin arguments of the types (and on the device) of `in`, with nout >= 1 results.
- * user is for the callback. Errors: LZ_ENULL, LZ_EINVAL, what the callback's results carry, what
- * compiling gives; then *out is NULL. */
+ * user is for the callback. Both are used again when a call finds a gradient where the recording
+ * found none, or the other way round. Errors: LZ_ENULL, LZ_EINVAL (also of a body inside that
+ * assigns to a tensor from outside), what the callback's results carry, what a step of an optimizer
+ * or compiling gives; then *out is NULL. */
 LZ_API lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in, int nin,
                                       int nout, const lz_function_options *o, lz_function **out,
                                       const lz_site *site);
@@ -30,12 +35,15 @@ LZ_API lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *con
     lz_function_trace_at((fn), (user), (in), (nin), (nout),                                        \
                          LZ_OPTIONS(lz_function_options, ##__VA_ARGS__), (out), LZ_SITE)
 /* Starts it; results are handles of the innermost scope, their values come asynchronously. Errors,
- * after which every out[k] is an error tensor: LZ_ENULL; LZ_EINVAL (another number of arguments or
- * results, another device); LZ_ESHAPE, LZ_EDTYPE naming the argument that has another type. */
+ * after which every out[k] is an error tensor and no state has changed: LZ_ENULL; LZ_EINVAL
+ * (another number of arguments or results, another device, state in a body that runs any number of
+ * times); LZ_ESHAPE, LZ_EDTYPE naming the argument that has another type; LZ_ESTATE (an optimizer
+ * that it steps was freed); the errors of tensors that it reads. */
 LZ_API lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,
                                      int nout, const lz_site *site);
 #define lz_function_call(...) lz_function_call_at(__VA_ARGS__, LZ_SITE)
-/* Ends a function. Calls that have been started end well. NULL is fine. */
+/* Ends a function, which releases what it uses from outside. Calls that have been started end well.
+ * NULL is fine. */
 LZ_API void lz_function_free(lz_function *f);
 LZ_EXTERN_C_END
 #endif

@@ -61,11 +61,8 @@ static void change(lz_thread_state *t, target *x, const lz_site *site)
     }
     (void)lz_slot_keep_old(t, x->slot, x->handle);
     (void)lz_slot_queue(t, x->slot, x->handle);
-    lz_node_release(atomic_exchange(&x->slot->node, x->node));
+    lz_slot_put(x->slot, x->handle, x->node, site, true);
     x->node = NULL;
-    atomic_store_explicit(&x->slot->site, site, memory_order_release);
-    (void)lz_slot_flags_change(x->slot, x->handle, LZ_SLOT_ASSIGNED | LZ_SLOT_WAS_ASSIGNED,
-                               LZ_SLOT_STALE | LZ_SLOT_DONATED);
 }
 
 /* x: room for n. */

@@ -349,6 +349,14 @@ void lz_dev_rng_set(lz_dev *d, lz_rng r)
     lz_mutex_unlock(&d->rng_lock);
 }
 
+void lz_dev_rng_undo(lz_dev *d, lz_rng is, lz_rng was)
+{
+    lz_mutex_lock(&d->rng_lock);
+    if (d->rng.seed == is.seed && d->rng.counter == is.counter)
+        d->rng = was;
+    lz_mutex_unlock(&d->rng_lock);
+}
+
 lz_rng lz_dev_rng_get(lz_dev *d)
 {
     lz_mutex_lock(&d->rng_lock);

@@ -81,6 +81,8 @@ lz_status lz_dev_take_error(lz_dev *d);
 lz_rng lz_dev_rng_draw(lz_dev *d, uint64_t blocks);
 void lz_dev_rng_set(lz_dev *d, lz_rng r); /* counts at once */
 lz_rng lz_dev_rng_get(lz_dev *d);
+/* back to `was` where it still is `is` */
+void lz_dev_rng_undo(lz_dev *d, lz_rng is, lz_rng was);
 /* Without what another thread that lives drew since its last step. */
 lz_rng lz_dev_rng_stepped(lz_dev *d);
 /* The thread has stepped. */

@@ -30,8 +30,8 @@ static lz_status pick(owners *o, const lz_tensor *t, lz_node **out)
     const lz_thread_state *self = lz_thread_state_self;
     lz_slot *s = lz_slot_get(t);
     bool elsewhere = false;
-    if (s && self && self->recording && (*out = lz_recording_read(self, s, h)) != NULL)
-        return LZ_OK;
+    if (s && self && self->recording && lz_recording_read(self, s, h, out))
+        return *out ? LZ_OK : lz_error_get()->status;
     *out = s ? lz_slot_node(s, h) : NULL;
     if (!*out)
         return lz_error_get()->status;

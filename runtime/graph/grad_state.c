@@ -1,5 +1,6 @@
 /* grad_state.c - gradient state of a handle: its mark (lz_requires_grad), the gradient it owns, and
  * the list of marked handles. See node.h. Threads: thread-safe. */
+#include "runtime/graph/function_trace.h"
 #include "runtime/graph/recording.h"
 #include <stdio.h>
 
@@ -63,14 +64,28 @@ size_t lz_trace_marked(lz_tensor **out, size_t n)
 lz_tensor *lz_trace_grad(const lz_tensor *t)
 {
     lz_slot *s = lz_slot_peek(lz_handle_bits(t));
+    const lz_thread_state *self = lz_thread_state_self;
     uint64_t g = s ? atomic_load(&s->grad) : 0;
+    if (__builtin_expect(s && self && self->recording, 0)) {
+        lz_function_trace *f = lz_function_trace_of(self, s);
+        if (f && lz_function_trace_grad(f, s, lz_handle_bits(t), &g) != LZ_OK)
+            lz_host_spoil();
+    }
     return g && lz_slot_alive(lz_handle_bits(t)) ? lz_handle_of_bits(g) : NULL;
 }
 
 lz_status lz_trace_set_grad(lz_tensor *t, lz_tensor *g)
 {
     uint64_t h = lz_handle_bits(t);
+    const lz_thread_state *self = lz_thread_state_self;
     LZ_TRY(lz_slot_retain(h));
+    lz_function_trace *f =
+        self && self->recording ? lz_function_trace_of(self, lz_slot_peek(h)) : NULL;
+    if (f) {
+        lz_status st = lz_function_trace_set_grad(f, h, lz_handle_bits(g));
+        lz_slot_let_go(h);
+        return st;
+    }
     lz_status s = g ? lz_slot_retain(lz_handle_bits(g)) : LZ_OK;
     if (s == LZ_OK) {
         uint64_t old = atomic_exchange(&lz_slot_peek(h)->grad, lz_handle_bits(g));

@@ -220,8 +220,8 @@ lz_node *lz_trace_node_of(const lz_tensor *t)
     lz_slot *s = lz_slot_get(t);
     const lz_thread_state *self = lz_thread_state_self;
     if (__builtin_expect(s && self && self->recording, 0)) {
-        lz_node *n = lz_recording_read(self, s, lz_handle_bits(t));
-        if (n)
+        lz_node *n;
+        if (lz_recording_read(self, s, lz_handle_bits(t), &n))
             return n;
     }
     return s ? lz_slot_node(s, lz_handle_bits(t)) : NULL;
@@ -393,6 +393,14 @@ void lz_slot_step(const lz_thread_state *t, uint64_t h, lz_node *old)
         lz_node_release(old);
     if (lz_slot_owner(s, h) == t->serial)
         (void)lz_slot_flags_change(s, h, 0, LZ_SLOT_UNSTEPPED);
+}
+
+void lz_slot_put(lz_slot *s, uint64_t h, lz_node *n, const lz_site *site, bool pending)
+{
+    lz_node_release(atomic_exchange(&s->node, n));
+    atomic_store_explicit(&s->site, site, memory_order_release);
+    (void)lz_slot_flags_change(s, h, LZ_SLOT_WAS_ASSIGNED | (pending ? LZ_SLOT_ASSIGNED : 0),
+                               LZ_SLOT_STALE | LZ_SLOT_DONATED);
 }
 
 static bool needs_step(const lz_node *n)

@@ -173,6 +173,10 @@ lz_node *lz_slot_old(lz_slot *s, uint64_t handle);
 bool lz_slot_unstepped(const lz_thread_state *t, uint64_t handle);
 /* Drops ended handles and those that are stepped from the thread's list. */
 void lz_slot_sweep_unstepped(lz_thread_state *t);
+/* The handle has the value n, whose reference it takes over. pending: it counts with the next step
+ * of the thread, which has kept the old one and queued the handle; else at once: n is computed, and
+ * the caller holds the device's lock. */
+void lz_slot_put(lz_slot *s, uint64_t handle, lz_node *n, const lz_site *site, bool pending);
 /* The handle's value counts from now on; `old` is what lz_slot_old gave. The caller holds the
  * device's lock. */
 void lz_slot_step(const lz_thread_state *t, uint64_t handle, lz_node *old);

@@ -233,15 +233,25 @@ static const lz_sig *leaf_sig(lz_op op, const lz_type *type)
     return ia ? lz_sig_get(op, ia, NULL, 0) : NULL;
 }
 
-lz_node *lz_node_new_buffer(const lz_type *type, lz_dev *dev, lz_device_buffer *buf,
-                            const lz_site *site)
+const lz_sig *lz_node_buffer_sig(const lz_type *type)
 {
-    lz_thread_state *t = lz_thread_state_get();
-    const lz_sig *sig = t ? leaf_sig(LZ_OP_PARAMETER, type) : NULL;
-    lz_node *n = sig ? new_node(t, LZ_NODE_BUFFER, sig, dev, site) : NULL;
+    return leaf_sig(LZ_OP_PARAMETER, type);
+}
+
+lz_node *lz_node_new_buffer_of(const lz_sig *sig, lz_dev *dev, lz_device_buffer *buf,
+                               const lz_site *site)
+{
+    lz_thread_state *t = sig ? lz_thread_state_get() : NULL;
+    lz_node *n = t ? new_node(t, LZ_NODE_BUFFER, sig, dev, site) : NULL;
     if (n)
         atomic_store_explicit(&n->buf, buf, memory_order_release);
     return n;
+}
+
+lz_node *lz_node_new_buffer(const lz_type *type, lz_dev *dev, lz_device_buffer *buf,
+                            const lz_site *site)
+{
+    return lz_node_new_buffer_of(lz_node_buffer_sig(type), dev, buf, site);
 }
 
 lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *type, const void *bytes, lz_dev *dev,

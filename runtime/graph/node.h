@@ -137,6 +137,10 @@ lz_node *lz_node_new_op_taking(const lz_sig *sig, lz_node *const *opnd, struct l
 /* takes over buf */
 lz_node *lz_node_new_buffer(const lz_type *t, struct lz_dev *dev, lz_device_buffer *buf,
                             const lz_site *site);
+/* The same in two parts, for who makes many of one type. */
+const lz_sig *lz_node_buffer_sig(const lz_type *t);
+lz_node *lz_node_new_buffer_of(const lz_sig *sig, struct lz_dev *dev, lz_device_buffer *buf,
+                               const lz_site *site);
 /* t->nbytes <= LZ_NODE_IMM */
 lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *t, const void *bytes,
                           struct lz_dev *dev, const lz_site *site);

@@ -1,5 +1,6 @@
 /* recording.c - see recording.h. */
 #include "runtime/graph/recording.h"
+#include "runtime/graph/function_trace.h"
 
 void lz_recording_begin(lz_recording *r, lz_thread_state *t)
 {
@@ -23,8 +24,7 @@ void lz_recording_free(lz_recording *r)
     lz_vec_free(&r->bound);
 }
 
-/* Whether the thread made the handle since the body began. */
-static bool is_local(const lz_recording *r, const lz_thread_state *t, const lz_slot *s)
+bool lz_recording_made(const lz_recording *r, const lz_thread_state *t, const lz_slot *s)
 {
     uint64_t made = atomic_load_explicit(&((lz_slot *)s)->made, memory_order_relaxed);
     return made >= r->first_id && made <= t->id_next;
@@ -32,22 +32,28 @@ static bool is_local(const lz_recording *r, const lz_thread_state *t, const lz_s
 
 static lz_bound_handle *find(const lz_recording *r, uint64_t h)
 {
+    if (r->function)
+        return lz_function_trace_bound(r->function, h);
     for (uint32_t i = 0; i < r->bound.len; i++)
         if (r->bound.data[i].handle == h)
             return &r->bound.data[i];
     return NULL;
 }
 
-lz_node *lz_recording_read(const lz_thread_state *t, const lz_slot *s, uint64_t h)
+bool lz_recording_read(const lz_thread_state *t, lz_slot *s, uint64_t h, lz_node **out)
 {
-    for (const lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer) {
+    for (const lz_recording *r = t->recording; r && !lz_recording_made(r, t, s); r = r->outer) {
+        if (r->function) {
+            *out = lz_function_trace_read(r->function, s, h);
+            return true;
+        }
         lz_bound_handle *b = r->bound.len ? find(r, h) : NULL;
         if (b) {
-            lz_node_retain(b->now);
-            return b->now;
+            lz_node_retain(*out = b->now);
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* r: the body that refuses it, and so do those around it that the tensor is from outside of. */
@@ -57,7 +63,7 @@ static lz_status refuse(lz_recording *r, const lz_thread_state *t, lz_slot *s, u
     char text[128];
     const lz_site *made = atomic_load_explicit(&s->site, memory_order_acquire), *at = r->site;
     const lz_type *type = lz_slot_type(s, h);
-    for (lz_recording *x = t->recording; x && !is_local(x, t, s); x = x->outer)
+    for (lz_recording *x = t->recording; x && !lz_recording_made(x, t, s); x = x->outer)
         x->refused = true;
     bool again = (lz_slot_flags(s, h) & LZ_SLOT_WAS_ASSIGNED) != 0;
     return LZ_FAIL(LZ_EINVAL,
@@ -72,16 +78,20 @@ static lz_status refuse(lz_recording *r, const lz_thread_state *t, lz_slot *s, u
 lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint64_t h)
 {
     lz_recording *r = t->recording;
-    return !r || is_local(r, t, s)
+    return !r || r->function || lz_recording_made(r, t, s)
                ? LZ_OK
                : refuse(r, t, s, h, ", so it cannot keep a gradient from inside: use lz_grad");
 }
 
-/* The bodies around the innermost one assign it, too, when that is recorded. */
+/* The bodies around the innermost one assign it, too, when that is recorded; those around a
+ * function when it is called. */
 lz_status lz_recording_may_assign(const lz_thread_state *t, lz_slot *s, uint64_t h, bool *inside)
 {
-    *inside = t->recording && !is_local(t->recording, t, s);
-    for (lz_recording *r = t->recording; r && !is_local(r, t, s); r = r->outer)
+    lz_recording *r = t->recording;
+    *inside = r && !lz_recording_made(r, t, s);
+    if (*inside && r->function)
+        return lz_function_trace_expect(r->function, h);
+    for (; r && !r->function && !lz_recording_made(r, t, s); r = r->outer)
         if (r->rule == LZ_ASSIGN_REFUSED)
             return refuse(r, t, s, h,
                           ", which may run any number of times: give the value back as a result");
@@ -105,6 +115,7 @@ bool lz_recording_assign(const lz_thread_state *t, uint64_t h, lz_node *n, const
     }
     lz_node_release(b->now);
     b->now = n;
+    b->assigned = true;
     b->site = site;
     return first;
 }

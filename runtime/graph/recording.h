@@ -9,13 +9,15 @@
 
 typedef enum lz_assign_rule {
     LZ_ASSIGN_REFUSED, /* a body that runs any number of times: LZ_EINVAL */
-    LZ_ASSIGN_RESULT   /* one that runs once: a further result, assigned when it is recorded */
+    LZ_ASSIGN_RESULT,  /* one that runs once: a further result, assigned when it is recorded */
+    LZ_ASSIGN_STATE    /* a function: state of its, assigned by each call (function_trace.h) */
 } lz_assign_rule;
 
 /* What a tensor from outside stands for inside. */
 typedef struct lz_bound_handle {
     uint64_t handle; /* retained */
     lz_node *now;    /* owned */
+    bool assigned;   /* else it was only read */
     const lz_site *site;
 } lz_bound_handle;
 
@@ -27,14 +29,18 @@ typedef struct lz_recording {
     lz_assign_rule rule;
     /* something that the body, or one in it, wanted to leave with a tensor from outside */
     bool refused;
-    LZ_VEC(lz_bound_handle) bound; /* by first assignment */
+    LZ_VEC(lz_bound_handle) bound;      /* by first assignment, in functions by first use */
+    struct lz_function_trace *function; /* NULL: the body is no function's */
 } lz_recording;
 
 void lz_recording_begin(lz_recording *r, lz_thread_state *t);
 void lz_recording_end(lz_recording *r, lz_thread_state *t);
 void lz_recording_free(lz_recording *r);
-/* The node that the handle stands for inside of the thread's bodies, retained; NULL: the slot's. */
-lz_node *lz_recording_read(const lz_thread_state *t, const lz_slot *s, uint64_t h);
+/* Whether the thread made the handle since the body began: it is not from outside. */
+bool lz_recording_made(const lz_recording *r, const lz_thread_state *t, const lz_slot *s);
+/* *out: the node that the handle stands for inside of the thread's bodies, retained; NULL with the
+ * error recorded. False: it stands for the slot's. */
+bool lz_recording_read(const lz_thread_state *t, lz_slot *s, uint64_t h, lz_node **out);
 /* LZ_EINVAL in a body of the thread that the handle is from outside of: what lz_backward leaves
  * with the handle would be a value that exists only inside. */
 lz_status lz_recording_may_keep_grad(const lz_thread_state *t, lz_slot *s, uint64_t h);

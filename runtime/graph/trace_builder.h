@@ -33,6 +33,9 @@ void lz_tracer_begin_from(lz_tracer *c, const char *op, const lz_site *site, voi
 lz_tensor *lz_tracer_end(lz_tracer *c, lz_node *x);
 void lz_tracer_drop(lz_tracer *c); /* ends it without a result */
 
+/* The state of dev's random stream, u64[2], from which one operation draws `blocks` blocks in each
+ * round of the loops around it: the stream advances. */
+lz_node *lz_tracer_rng_state(lz_tracer *c, lz_dev *dev, uint64_t blocks);
 lz_node *lz_tracer_in(lz_tracer *c, const lz_tensor *t); /* the value of an operand */
 /* autocast.c, for the three above: sets the policy of c->op; converts an operand. */
 void lz_tracer_autocast(lz_tracer *c);

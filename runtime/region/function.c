@@ -1,47 +1,61 @@
-/* function.c - traced functions (include/lazuli/jit.h): a callback is traced once into a program. A
- * call passes the arguments' buffers in the order of the program's parameters, executes it once and
- * makes handles for the results.
- * Threads: calls take the device's lock, as steps do; a function is immutable but for its count of
- * calls. */
-#include "base/thread.h"
-#include "runtime/region/region_trace.h"
-#include "runtime/debug/metrics.h"
-#include "runtime/exec/program.h"
-#include "runtime/exec/sync.h"
-#include <lazuli/jit.h>
+/* function.c - traced functions (include/lazuli/jit.h): a callback is traced once into a program,
+ * with placeholders for its arguments and for what it takes from outside
+ * (runtime/graph/function_trace.h); what it assigns outside is further results. The calls:
+ * function_call.c.
+ * A callback may ask whether a tensor has a gradient: when the answer of a call is another one than
+ * the trace's, it is traced once more, and both variants are kept. */
+#include "runtime/region/function.h"
+#include "base/config.h"
+#include "runtime/region/callback.h"
 #include <string.h>
 
-enum { MOST = 1 << 16, MAX_CALLS = 1 << 20, CALL = -1 };
+enum { MOST = 1 << 16 };
 
-typedef struct leaf {
-    int input;     /* number of the argument; CALL: the number of the call, as i64 */
-    lz_node *kept; /* a captured value; then `input` is not used. Owned */
-    bool donate;
-} leaf;
+static void value_free(const lz_function_value *v)
+{
+    lz_node_release(v->kept);
+}
 
-struct lz_function {
-    lz_dev *dev;
-    lz_program *prog;
-    int nin, nout;
-    const lz_type **in_type, **out_type;
-    bool *donate; /* per argument */
-    leaf *leaves;
-    uint32_t nleaf;
-    _Atomic int64_t calls;
-};
+static void variant_free(lz_variant *v)
+{
+    if (!v)
+        return;
+    for (uint32_t i = 0; v->leaves && i < v->nleaf; i++) {
+        lz_node_release(v->leaves[i].kept);
+        lz_slot_let_go(v->leaves[i].handle);
+    }
+    for (uint32_t i = 0; i < v->states.len; i++) {
+        value_free(&v->states.data[i].value);
+        lz_slot_let_go(v->states.data[i].handle);
+    }
+    for (uint32_t i = 0; i < v->events.len; i++)
+        lz_host_event_free(&v->events.data[i]);
+    for (uint32_t i = 0; i < v->guards.len; i++)
+        lz_slot_let_go(v->guards.data[i].handle);
+    lz_program_release(v->prog);
+    lz_func_free(v->func);
+    lz_vec_free(&v->states);
+    lz_vec_free(&v->events);
+    lz_vec_free(&v->guards);
+    lz_free(v->root_result);
+    lz_free(v->root_sig);
+    lz_free(v->result);
+    lz_free(v->leaves);
+    lz_free(v);
+}
 
 void lz_function_free(lz_function *f)
 {
     LZ_PUBLIC();
     if (!f)
         return;
-    for (uint32_t i = 0; f->leaves && i < f->nleaf; i++)
-        lz_node_release(f->leaves[i].kept);
-    lz_program_release(f->prog);
+    for (lz_variant *v = atomic_load(&f->variants), *next; v; v = next) {
+        next = atomic_load(&v->next);
+        variant_free(v);
+    }
+    lz_mutex_destroy(&f->lock);
     lz_free(f->in_type);
-    lz_free(f->out_type);
     lz_free(f->donate);
-    lz_free(f->leaves);
     lz_free(f);
 }
 
@@ -49,144 +63,449 @@ void lz_function_free(lz_function *f)
 
 typedef struct trace {
     lz_function *f;
+    lz_variant *v;
     lz_body b;
-    lz_node *call; /* placeholder of the call number, which seeds random operations */
-    lz_node **in, **root;
+    lz_function_trace ft;
+    LZ_VEC(lz_node *) roots; /* owned, distinct */
+    lz_map numbers;          /* root -> 1 + its number; leaf -> 1 + its number */
     lz_capture cap;
-    const lz_site *site;
 } trace;
 
-static lz_status take_types(trace *t, lz_tensor *const *in)
+static lz_hash key_of(const lz_node *n)
 {
-    lz_function *f = t->f;
-    for (int i = 0; i < f->nin; i++) {
-        if (!in[i])
-            return LZ_FAIL(LZ_ENULL, "in[%d] is NULL", i);
-        if (!(t->in[i] = lz_trace_node_of(in[i])))
-            return lz_error_get()->status;
-        f->in_type[i] = lz_node_type(t->in[i]);
-        if (!f->dev && !lz_node_is_host(t->in[i]))
-            f->dev = t->in[i]->dev;
-    }
-    if (!f->dev)
-        f->dev = f->nin ? t->in[0]->dev : lz_dev_current();
-    return f->dev ? LZ_OK : lz_error_get()->status;
+    return (lz_hash){(uintptr_t)n, 0};
 }
 
-/* A root of a program is an operation, and the roots are distinct. */
-static lz_status take_root(trace *t, int k, lz_tensor *r)
+static uint32_t number_of(const trace *t, const lz_node *n)
+{
+    return t->numbers.len ? (uint32_t)(uintptr_t)lz_map_get(&t->numbers, key_of(n)) : 0;
+}
+
+static lz_status set_number(trace *t, const lz_node *n, uint32_t i)
+{
+    return lz_map_put(&t->numbers, key_of(n), (void *)(uintptr_t)(i + 1));
+}
+
+/* Takes over n, an operation; *root is its number. */
+static lz_status add_root(trace *t, lz_node *n, uint32_t *root)
+{
+    uint32_t i = number_of(t, n);
+    if (i) {
+        lz_node_release(n);
+        *root = i - 1;
+        return LZ_OK;
+    }
+    if (n->dev != t->f->dev) {
+        lz_status s =
+            LZ_FAIL(LZ_EINVAL, "a value that the function gives is on %s, but it runs on %s",
+                    n->dev->name, t->f->dev->name);
+        lz_node_release(n);
+        return s;
+    }
+    if (lz_vec_push(&t->roots, n) != LZ_OK) {
+        lz_node_release(n);
+        return LZ_EMEM;
+    }
+    *root = t->roots.len - 1;
+    return set_number(t, n, *root);
+}
+
+/* A result is a value of its own, also where the callback gives back what it was given. */
+static lz_status take_result(trace *t, int k, lz_tensor *r)
 {
     lz_node *n = r ? lz_trace_node_of(r) : NULL;
     if (!r)
         return LZ_FAIL(LZ_ENULL, "result %d was not given", k);
     if (!n)
         return lz_error_get()->status;
-    bool again = lz_node_is_value(n);
-    for (int j = 0; j < k; j++)
-        again |= t->root[j] == n;
-    t->f->out_type[k] = lz_node_type(n);
-    t->root[k] = again ? lz_node_new_detached(n, t->site) : n;
+    bool again = lz_node_is_value(n) || number_of(t, n);
+    lz_node *root = again ? lz_node_new_detached(n, t->f->site) : n;
     if (again)
         lz_node_release(n);
-    return t->root[k] ? LZ_OK : lz_error_get()->status;
+    return root ? add_root(t, root, &t->v->result[k]) : lz_error_get()->status;
 }
 
-static lz_status record(trace *t, lz_body_fn *fn, void *user)
+/* ---- what is left outside ---- */
+
+/* Takes over n. */
+static lz_status take_value(trace *t, lz_node *n, lz_function_value *out)
+{
+    *out = (lz_function_value){.from = LZ_FROM_ROOT};
+    if (!lz_node_is_value(n))
+        return add_root(t, n, &out->index);
+    out->from = n->kind == LZ_NODE_PLACEHOLDER ? LZ_FROM_LEAF : LZ_FROM_KEPT;
+    out->kept = n; /* of a leaf until the leaves are numbered */
+    return LZ_OK;
+}
+
+/* Takes over n; NULL: nothing. */
+static lz_status add_state(trace *t, lz_state_kind kind, uint64_t h, lz_node *n,
+                           const lz_site *site)
+{
+    lz_function_state s = {.kind = kind, .handle = h, .site = site};
+    lz_status st = LZ_OK;
+    if (n)
+        st = take_value(t, n, &s.value);
+    else
+        s.value.from = LZ_FROM_NOTHING;
+    if (st == LZ_OK && (st = lz_slot_retain(h)) == LZ_OK &&
+        (st = lz_vec_push(&t->v->states, s)) != LZ_OK)
+        lz_slot_let_go(h);
+    if (st != LZ_OK)
+        value_free(&s.value);
+    return st;
+}
+
+static lz_status take_grad(trace *t, const lz_traced_grad *g)
+{
+    lz_bound_handle *b = g->start ? lz_function_trace_bound(&t->ft, g->start) : NULL;
+    lz_node *n = NULL;
+    if (g->read) {
+        lz_function_guard guard = {g->handle, g->start != 0};
+        LZ_TRY(lz_slot_retain(g->handle));
+        if (lz_vec_push(&t->v->guards, guard) != LZ_OK) {
+            lz_slot_let_go(g->handle);
+            return LZ_EMEM;
+        }
+    }
+    bool assigned = b && b->assigned;
+    if (assigned)
+        b->assigned = false; /* it is no tensor's of its own */
+    if (g->set && g->now && !(n = lz_trace_node_of(lz_handle_of_bits(g->now))))
+        return lz_error_get()->status;
+    if (g->set)
+        return add_state(t, LZ_STATE_GRAD, g->handle, n, t->f->site);
+    if (!assigned)
+        return LZ_OK;
+    lz_node_retain(b->now);
+    return add_state(t, LZ_STATE_GRAD_VALUE, g->handle, b->now, b->site);
+}
+
+static lz_status take_states(trace *t)
+{
+    for (uint32_t i = 0; i < t->ft.grads.len; i++)
+        LZ_TRY(take_grad(t, &t->ft.grads.data[i]));
+    for (uint32_t i = 0; i < t->b.rec.bound.len; i++) {
+        const lz_bound_handle *b = &t->b.rec.bound.data[i];
+        if (!b->assigned)
+            continue;
+        lz_node_retain(b->now);
+        LZ_TRY(add_state(t, LZ_STATE_TENSOR, b->handle, b->now, b->site));
+    }
+    return LZ_OK;
+}
+
+static lz_status check_trace(const trace *t)
+{
+    if (t->ft.spoilt) {
+        lz_error_set(&t->ft.error);
+        return t->ft.error.status;
+    }
+    if (t->b.rec.refused) /* though the callback did not look */
+        return LZ_FAIL(LZ_EINVAL,
+                       "a body inside of the function assigns to a tensor from outside, or leaves "
+                       "a gradient with one: give the values back as its results");
+    return LZ_OK;
+}
+
+static lz_status record(trace *t)
 {
     lz_function *f = t->f;
-    static const lz_shape scalar;
     lz_tensor **args = lz_calloc((size_t)f->nin + (size_t)f->nout + 1, sizeof *args);
     lz_status s = args ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %d arguments", f->nin);
     for (int i = 0; i < f->nin && s == LZ_OK; i++) {
         args[i] = lz_body_tensor(&t->b, f->in_type[i]);
         s = lz_status_of(args[i]);
     }
-    t->call = s == LZ_OK ? lz_body_placeholder(&t->b, lz_type_get(LZ_I64, &scalar)) : NULL;
-    if (s == LZ_OK && !t->call)
-        s = lz_error_get()->status;
     if (s == LZ_OK) {
-        lz_body_loop(&t->b, t->call, MAX_CALLS);
+        lz_loop_frame *loop = t->b.thr->loop; /* of a body around the trace, not of the calls */
+        t->b.thr->loop = NULL;
         lz_callback back = lz_callback_begin(t->b.thr);
-        fn(args, args + f->nin, user);
+        f->fn(args, args + f->nin, f->user);
         lz_callback_end(t->b.thr, &back);
+        t->b.thr->loop = loop;
+        s = check_trace(t);
     }
-    if (s == LZ_OK && t->b.rec.refused) /* though the callback did not look */
-        s = LZ_FAIL(LZ_EINVAL,
-                    "the function assigns to a tensor from outside, or leaves a gradient "
-                    "with one: give the values back as results");
     for (int k = 0; k < f->nout && s == LZ_OK; k++)
-        s = take_root(t, k, args[f->nin + k]);
+        s = take_result(t, k, args[f->nin + k]);
+    if (s == LZ_OK)
+        s = take_states(t);
+    if (s == LZ_OK)
+        s = check_trace(t); /* reading gradients may have failed */
     lz_free(args);
     return s;
 }
 
-static lz_status note_leaves(trace *t)
+/* ---- leaves ---- */
+
+/* The leaf of a placeholder; the handle is retained. */
+static lz_status describe(const trace *t, const lz_node *n, lz_function_leaf *l)
 {
-    lz_function *f = t->f;
-    f->nleaf = t->cap.leaves.len;
-    f->leaves = lz_calloc((size_t)f->nleaf + 1, sizeof *f->leaves);
-    if (!f->leaves)
-        return LZ_FAIL(LZ_EMEM, "no memory for %u parameters", f->nleaf);
-    for (uint32_t i = 0; i < f->nleaf; i++) {
-        lz_node *n = t->cap.leaves.data[i];
-        leaf *l = &f->leaves[i];
-        if (n->kind != LZ_NODE_PLACEHOLDER) {
-            lz_node_retain(l->kept = n);
-            continue;
+    for (uint32_t i = 0; i < t->b.placeholders.len; i++)
+        if (t->b.placeholders.data[i] == n) {
+            l->kind = LZ_LEAF_INPUT;
+            l->index = i;
+            return LZ_OK;
         }
-        int k = 0;
-        while (k <= f->nin && t->b.placeholders.data[k] != n)
-            if (++k > f->nin)
-                return lz_node_not_placeholder(n); /* a placeholder of an enclosing body */
-        l->input = k == f->nin ? CALL : k;
-        l->donate = k < f->nin && f->donate && f->donate[k];
-        t->cap.donate.data[i] = l->donate;
-        t->cap.ndonated += l->donate;
-        t->cap.ngiven += l->donate;
+    uint32_t i = number_of(t, n); /* of the sources, by now */
+    if (!i)
+        return lz_node_not_placeholder(n); /* a placeholder of an enclosing body */
+    const lz_source *s = &t->ft.sources.data[i - 1];
+    l->kind = s->kind == LZ_SOURCE_EVENT  ? LZ_LEAF_EVENT
+              : s->kind == LZ_SOURCE_GRAD ? LZ_LEAF_GRAD
+                                          : LZ_LEAF_HANDLE;
+    l->index = s->event;
+    if (s->handle)
+        LZ_TRY(lz_slot_retain(s->handle));
+    l->handle = s->handle;
+    return LZ_OK;
+}
+
+static lz_status add_leaf(const trace *t, lz_node *n)
+{
+    lz_function_leaf *l = &t->v->leaves[t->v->nleaf++];
+    *l = (lz_function_leaf){.kind = LZ_LEAF_KEPT, .type = lz_node_type(n)};
+    if (n->kind == LZ_NODE_PLACEHOLDER)
+        return describe(t, n, l);
+    lz_node_retain(l->kept = n);
+    return LZ_OK;
+}
+
+static uint32_t find_leaf(const trace *t, const lz_node *n)
+{
+    for (uint32_t i = 0; i < t->cap.leaves.len; i++)
+        if (t->cap.leaves.data[i] == n)
+            return i;
+    return UINT32_MAX;
+}
+
+/* States that are another tensor's value of before the call, or an argument. */
+static lz_status number_aliases(trace *t)
+{
+    for (uint32_t i = 0; i < t->v->states.len; i++) {
+        lz_function_value *v = &t->v->states.data[i].value;
+        if (v->from != LZ_FROM_LEAF)
+            continue;
+        lz_node *n = v->kept;
+        v->index = find_leaf(t, n);
+        v->kept = NULL;
+        if (v->index == UINT32_MAX) {
+            v->index = t->v->nleaf;
+            lz_status s = add_leaf(t, n);
+            lz_node_release(n);
+            LZ_TRY(s);
+        } else {
+            lz_node_release(n);
+        }
     }
     return LZ_OK;
 }
 
-static lz_status compile(trace *t, const char *name)
+static bool is_overwritten(const lz_variant *v, const lz_function_leaf *l)
 {
+    for (uint32_t i = 0; i < v->states.len; i++) {
+        const lz_function_state *s = &v->states.data[i];
+        bool grad = s->kind != LZ_STATE_TENSOR;
+        if (s->handle == l->handle && grad == (l->kind == LZ_LEAF_GRAD))
+            return true;
+    }
+    return false;
+}
+
+static bool is_alias(const lz_variant *v, uint32_t leaf)
+{
+    for (uint32_t i = 0; i < v->states.len; i++)
+        if (v->states.data[i].value.from == LZ_FROM_LEAF && v->states.data[i].value.index == leaf)
+            return true;
+    return false;
+}
+
+/* The memory of what a call overwrites is its own, and that of arguments which are given to it. */
+static void donate(trace *t)
+{
+    const bool *given = t->f->donate;
+    bool state = lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING);
+    for (uint32_t i = 0; i < t->v->nparam; i++) {
+        lz_function_leaf *l = &t->v->leaves[i];
+        l->donate = l->kind == LZ_LEAF_INPUT ? given[l->index]
+                    : l->handle              ? state && is_overwritten(t->v, l)
+                                             : false;
+        l->donate = l->donate && !is_alias(t->v, i);
+        t->cap.donate.data[i] = l->donate;
+        t->cap.ndonated += l->donate;
+        t->cap.ngiven += l->donate;
+    }
+}
+
+static lz_status note_leaves(trace *t)
+{
+    uint32_t n = t->cap.leaves.len;
+    t->v->leaves = lz_calloc((size_t)n + t->v->states.len + 1, sizeof *t->v->leaves);
+    if (!t->v->leaves)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u parameters", n);
+    lz_map_free(&t->numbers);
+    for (uint32_t i = 0; i < t->ft.sources.len; i++)
+        LZ_TRY(set_number(t, t->ft.sources.data[i].node, i));
+    for (uint32_t i = 0; i < n; i++)
+        LZ_TRY(add_leaf(t, t->cap.leaves.data[i]));
+    t->v->nparam = n;
+    LZ_TRY(number_aliases(t));
+    donate(t);
+    return LZ_OK;
+}
+
+/* ---- the program ---- */
+
+static lz_status compile(trace *t)
+{
+    lz_variant *v = t->v;
+    lz_dev *dev = t->f->dev;
     lz_found found;
     LZ_TRY(lz_dev_may_wait()); /* for another thread that compiles the same */
-    lz_dev_lock(t->f->dev);
+    lz_dev_lock(dev);
     t->cap.placeholders = true;
-    lz_status s = lz_capture_walk(&t->cap, t->f->dev, t->root, (uint32_t)t->f->nout);
+    lz_status s = lz_capture_walk(&t->cap, dev, t->roots.data, t->roots.len);
     if (s == LZ_OK)
         s = note_leaves(t);
+    if (s == LZ_OK)
+        s = lz_capture_func(&t->cap, t->f->name, &v->func, v->root_result);
     if (s == LZ_OK)
         s = lz_capture_finish(&t->cap);
     bool again =
         true; /* nobody else computes these nodes: the compiled program is valid as it is */
-    while (s == LZ_OK && again && !t->f->prog)
-        s = lz_program_get(&t->cap, name, NULL, NULL, &t->f->prog, &found, &again);
+    while (s == LZ_OK && again && !v->prog)
+        s = lz_program_get(&t->cap, t->f->name, NULL, NULL, &v->prog, &found, &again);
     lz_capture_free(&t->cap);
-    lz_dev_unlock(t->f->dev);
+    lz_dev_unlock(dev);
     return s;
 }
 
-static lz_status trace_all(trace *t, lz_body_fn *fn, void *user, lz_tensor *const *in,
-                           const lz_function_options *o)
+static lz_status room_for_roots(trace *t)
 {
-    lz_function *f = t->f;
+    lz_variant *v = t->v;
+    v->nroot = t->roots.len;
+    v->root_sig = lz_calloc((size_t)v->nroot + 1, sizeof *v->root_sig);
+    v->root_result = lz_calloc((size_t)v->nroot + 1, sizeof *v->root_result);
+    if (!v->root_sig || !v->root_result)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u results", v->nroot);
+    for (uint32_t i = 0; i < v->nroot; i++)
+        if (!(v->root_sig[i] = lz_node_buffer_sig(lz_node_type(t->roots.data[i]))))
+            return lz_error_get()->status;
+    return LZ_OK;
+}
+
+/* The variant has the events from now on. */
+static void take_events(trace *t)
+{
+    lz_variant *v = t->v;
+    v->events.data = t->ft.events.data;
+    v->events.len = t->ft.events.len;
+    v->events.cap = t->ft.events.cap;
+    t->ft.events.data = NULL;
+    t->ft.events.len = t->ft.events.cap = 0;
+    v->alone = v->states.len > 0;
+    for (uint32_t i = 0; i < v->events.len; i++)
+        v->alone |= v->events.data[i].kind == LZ_EVENT_ACTION;
+}
+
+static lz_status trace_variant(lz_function *f, lz_variant **out)
+{
+    trace t = {.f = f, .v = lz_calloc(1, sizeof *t.v)};
+    if (!t.v || !(t.v->result = lz_calloc((size_t)f->nout, sizeof *t.v->result))) {
+        variant_free(t.v);
+        return LZ_FAIL(LZ_EMEM, "no memory for a function of %d results", f->nout);
+    }
+    lz_status s = lz_body_begin(&t.b, f->dev);
+    if (s == LZ_OK) {
+        lz_function_trace_begin(&t.ft, &t.b.rec, t.b.thr, f->dev);
+        s = record(&t);
+        if (s == LZ_OK)
+            s = room_for_roots(&t);
+        if (s == LZ_OK)
+            s = compile(&t);
+        if (s == LZ_OK)
+            take_events(&t);
+        lz_body_end(&t.b);
+    }
+    while (t.roots.len)
+        lz_node_release(t.roots.data[--t.roots.len]);
+    lz_vec_free(&t.roots);
+    lz_map_free(&t.numbers);
+    lz_function_trace_free(&t.ft);
+    lz_body_free(&t.b);
+    if (s != LZ_OK) {
+        variant_free(t.v);
+        t.v = NULL;
+    }
+    *out = t.v;
+    return s;
+}
+
+/* ---- variants ---- */
+
+bool lz_variant_fits(const lz_variant *v)
+{
+    for (uint32_t i = 0; i < v->guards.len; i++) {
+        const lz_function_guard *g = &v->guards.data[i];
+        if ((lz_trace_grad(lz_handle_of_bits(g->handle)) != NULL) != g->present)
+            return false;
+    }
+    return true;
+}
+
+lz_status lz_function_variant(lz_function *f, lz_variant **out)
+{
+    lz_variant *v = atomic_load_explicit(&f->variants, memory_order_acquire);
+    while (v && !lz_variant_fits(v))
+        v = atomic_load_explicit(&v->next, memory_order_acquire);
+    *out = v;
+    if (v)
+        return LZ_OK;
+    LZ_TRY(trace_variant(f, &v));
+    lz_mutex_lock(&f->lock);
+    _Atomic(lz_variant *) *at = &f->variants;
+    while (atomic_load(at))
+        at = &atomic_load(at)->next;
+    atomic_store_explicit(at, v, memory_order_release);
+    lz_mutex_unlock(&f->lock);
+    *out = v;
+    return LZ_OK;
+}
+
+/* ---- public ---- */
+
+static lz_status take_types(lz_function *f, lz_tensor *const *in)
+{
+    bool host = true; /* so far: numbers have no device of their own */
+    for (int i = 0; i < f->nin; i++) {
+        lz_node *n = in[i] ? lz_trace_node_of(in[i]) : NULL;
+        if (!in[i])
+            return LZ_FAIL(LZ_ENULL, "in[%d] is NULL", i);
+        if (!n)
+            return lz_error_get()->status;
+        f->in_type[i] = lz_node_type(n);
+        if (!f->dev || (host && !lz_node_is_host(n)))
+            f->dev = n->dev;
+        host = host && lz_node_is_host(n);
+        lz_node_release(n);
+    }
+    if (!f->dev)
+        f->dev = lz_dev_current();
+    return f->dev ? LZ_OK : lz_error_get()->status;
+}
+
+static lz_status begin(lz_function *f, lz_tensor *const *in, const lz_function_options *o)
+{
     f->in_type = lz_calloc((size_t)f->nin + 1, sizeof *f->in_type);
-    f->out_type = lz_calloc((size_t)f->nout, sizeof *f->out_type);
     f->donate = lz_calloc((size_t)f->nin + 1, sizeof *f->donate);
-    t->in = lz_calloc((size_t)f->nin + 1, sizeof *t->in);
-    t->root = lz_calloc((size_t)f->nout, sizeof *t->root);
-    if (!f->in_type || !f->out_type || !f->donate || !t->in || !t->root)
+    if (!f->in_type || !f->donate)
         return LZ_FAIL(LZ_EMEM, "no memory for a function of %d arguments", f->nin);
     if (o && o->donate && f->nin)
         memcpy(f->donate, o->donate, (size_t)f->nin * sizeof *f->donate);
-    LZ_TRY(take_types(t, in));
-    LZ_TRY(lz_body_begin(&t->b, f->dev));
-    lz_status s = record(t, fn, user);
-    if (s == LZ_OK)
-        s = compile(t, o && o->name ? lz_thread_state_intern(o->name) : NULL);
-    lz_body_end(&t->b);
-    return s;
+    f->name = o && o->name ? lz_thread_state_intern(o->name) : NULL;
+    lz_variant *v;
+    LZ_TRY(take_types(f, in));
+    return lz_function_variant(f, &v);
 }
 
 lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in, int nin, int nout,
@@ -194,238 +513,30 @@ lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in,
 {
     LZ_PUBLIC_AT(LZ_EFORK);
     lz_api_frame frame = lz_api_enter("lz_function_trace", site);
-    trace t = {.f = lz_calloc(1, sizeof *t.f), .site = site};
+    lz_function *f = lz_calloc(1, sizeof *f);
     lz_status s = LZ_OK;
-    if (!t.f)
+    if (!f)
         s = LZ_FAIL(LZ_EMEM, "no memory for a function");
+    else
+        lz_mutex_init(&f->lock, "function");
     if (s == LZ_OK && (!fn || !out || (nin > 0 && !in)))
         s = LZ_FAIL(LZ_ENULL, "%s is NULL", !fn ? "fn" : !out ? "out" : "in");
     if (s == LZ_OK && (nin < 0 || nin > MOST || nout < 1 || nout > MOST))
         s = LZ_FAIL(LZ_EINVAL, "%d arguments and %d results", nin, nout);
     if (s == LZ_OK) {
-        t.f->nin = nin;
-        t.f->nout = nout;
-        s = trace_all(&t, fn, user, in, o);
+        f->nin = nin;
+        f->nout = nout;
+        f->fn = fn;
+        f->user = user;
+        f->site = site;
+        s = begin(f, in, o);
     }
-    for (int i = 0; t.in && i < nin; i++)
-        lz_node_release(t.in[i]);
-    for (int k = 0; t.root && k < nout; k++)
-        lz_node_release(t.root[k]);
-    lz_free(t.in);
-    lz_free(t.root);
-    lz_body_free(&t.b);
     if (s != LZ_OK) {
         (void)lz_api_status(s);
-        lz_function_free(t.f);
-        t.f = NULL;
+        lz_function_free(f);
+        f = NULL;
     }
     if (out)
-        *out = t.f;
+        *out = f;
     return lz_api_leave(&frame, s);
-}
-
-/* ---- calling ---- */
-
-typedef struct run {
-    lz_function *f;
-    lz_slot **slot;         /* per argument */
-    lz_node **in;           /* per argument, owned */
-    lz_device_buffer **buf; /* per parameter of the program: owned but for donated ones */
-    lz_device_buffer **out; /* per result of the program */
-    bool *donated;
-    lz_node **result; /* per result: owned */
-    void *block;
-} run;
-
-/* One allocation for all the lists of a call. */
-static lz_status run_room(run *r, void *few, size_t size)
-{
-    const lz_function *f = r->f;
-    size_t nin = (size_t)f->nin, nout = (size_t)f->nout, nleaf = f->nleaf, nres = f->prog->nresult,
-           need = (2 * nin + nleaf + nres + nout) * sizeof(void *) + nleaf + 1;
-    void **p = few;
-    if (need > size && !(p = r->block = lz_alloc(need)))
-        return LZ_FAIL(LZ_EMEM, "no memory for a call of %d arguments", f->nin);
-    memset(p, 0, need);
-    r->slot = (lz_slot **)p;
-    r->in = (lz_node **)(p + nin);
-    r->buf = (lz_device_buffer **)(p + 2 * nin);
-    r->out = r->buf + nleaf;
-    r->result = (lz_node **)(r->out + nres);
-    r->donated = (bool *)(r->result + nout);
-    return LZ_OK;
-}
-
-static lz_status take_argument(run *r, int i, const lz_tensor *t)
-{
-    char a[128], b[128];
-    if (!t)
-        return LZ_FAIL(LZ_ENULL, "in[%d] is NULL", i);
-    if (!(r->slot[i] = lz_slot_get(t)) || !(r->in[i] = lz_trace_node_of(t)))
-        return lz_error_get()->status;
-    const lz_node *n = r->in[i];
-    const lz_type *want = r->f->in_type[i], *have = lz_node_type(n);
-    if (have != want)
-        return LZ_FAIL(have->dtype != want->dtype ? LZ_EDTYPE : LZ_ESHAPE,
-                       "in[%d] is %s, but the function was recorded for %s", i,
-                       lz_type_short(have, a, sizeof a), lz_type_short(want, b, sizeof b));
-    if (n->dev != r->f->dev && !lz_node_is_host(n))
-        return LZ_FAIL(LZ_EINVAL, "in[%d] is on %s, but the function runs on %s", i, n->dev->name,
-                       r->f->dev->name);
-    return lz_node_not_placeholder(n);
-}
-
-static lz_node *node_of(const run *r, const leaf *l)
-{
-    return l->kept ? l->kept : r->in[l->input];
-}
-
-/* Arguments that are not computed yet are computed first, all in one program. */
-static lz_status compute_pending(run *r)
-{
-    const lz_function *f = r->f;
-    LZ_VEC(lz_node *) pending = {0};
-    lz_status s = LZ_OK;
-    for (uint32_t i = 0; i < f->nleaf && s == LZ_OK; i++)
-        if (f->leaves[i].kept || f->leaves[i].input != CALL) {
-            lz_node *n = node_of(r, &f->leaves[i]);
-            if (!lz_node_is_value(n))
-                s = lz_vec_push(&pending, n);
-        }
-    if (s == LZ_OK && pending.len)
-        s = lz_sync_nodes(f->dev, pending.data, pending.len, LZ_CAUSE_SYNC, false);
-    lz_vec_free(&pending);
-    return s;
-}
-
-/* Whether the donated handle is the only owner of the argument's memory. */
-static bool is_alone(const lz_node *n)
-{
-    const lz_device_buffer *b = lz_node_buf(n);
-    return lz_node_refs(n) == 2 && b && !b->release &&
-           __atomic_load_n(&b->refs, __ATOMIC_ACQUIRE) == 1 &&
-           !(atomic_load(&((lz_node *)(uintptr_t)n)->flags) & LZ_NODE_SHARED);
-}
-
-static lz_status gather(run *r)
-{
-    const lz_function *f = r->f;
-    static const lz_shape scalar;
-    for (uint32_t i = 0; i < f->nleaf; i++) {
-        const leaf *l = &f->leaves[i];
-        if (!l->kept && l->input == CALL) {
-            int64_t call = atomic_fetch_add(&r->f->calls, 1);
-            const lz_type *t = lz_type_get(LZ_I64, &scalar);
-            if (!t)
-                return lz_error_get()->status;
-            LZ_TRY(lz_dev_scalar(f->dev, t, &call, &r->buf[i]));
-            continue;
-        }
-        lz_node *n = node_of(r, l);
-        if (lz_node_is_host(n)) {
-            LZ_TRY(lz_dev_scalar(f->dev, lz_node_type(n), n->imm, &r->buf[i]));
-            continue;
-        }
-        r->buf[i] = lz_node_buf(n);
-        r->donated[i] = l->donate && is_alone(n);
-        if (!r->donated[i])
-            lz_device_buffer_retain(r->buf[i]);
-    }
-    return LZ_OK;
-}
-
-static lz_status take_results(run *r)
-{
-    const lz_function *f = r->f;
-    lz_status s = LZ_OK;
-    for (int k = 0; k < f->nout && s == LZ_OK; k++) {
-        lz_device_buffer *b = r->out[f->prog->root_result[k]];
-        lz_device_buffer_retain(b);
-        r->result[k] = lz_node_new_buffer(f->out_type[k], f->dev, b, NULL);
-        if (!r->result[k]) {
-            lz_device_buffer_release(b);
-            s = lz_error_get()->status;
-        } else if (f->prog->shared[k]) {
-            atomic_fetch_or(&r->result[k]->flags, LZ_NODE_SHARED);
-        }
-    }
-    for (uint32_t i = 0; i < f->prog->nresult; i++)
-        lz_device_buffer_release(r->out[i]);
-    return s;
-}
-
-/* A result that is an argument shares its memory: neither is donated from now on. */
-static void mark_shared(const run *r)
-{
-    for (int k = 0; k < r->f->nout; k++)
-        for (int i = 0; r->f->prog->shared[k] && i < r->f->nin; i++)
-            if (lz_node_buf(r->in[i]) == lz_node_buf(r->result[k]))
-                atomic_fetch_or(&r->in[i]->flags, LZ_NODE_SHARED);
-}
-
-static lz_status execute(run *r)
-{
-    const lz_function *f = r->f;
-    lz_event *done = NULL;
-    LZ_TRY(compute_pending(r));
-    lz_status s = gather(r);
-    if (s == LZ_OK) {
-        int64_t t0 = lz_now_ns();
-        s = f->dev->be->execute(f->prog->exec, f->dev->ordinal, r->buf, r->donated, false, r->out,
-                                &done);
-        if (s == LZ_OK) {
-            lz_dev_fly(f->dev, done, t0);
-            lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
-        }
-    }
-    for (uint32_t i = 0; i < f->nleaf; i++)
-        if (r->buf[i] && !r->donated[i])
-            lz_device_buffer_release(r->buf[i]);
-    if (s == LZ_OK)
-        s = take_results(r);
-    if (s == LZ_OK)
-        mark_shared(r);
-    return s;
-}
-
-lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,
-                              int nout, const lz_site *site)
-{
-    LZ_PUBLIC_AT(LZ_EFORK);
-    lz_api_frame frame = lz_api_enter("lz_function_call", site);
-    void *few[64];
-    run r = {.f = f};
-    lz_status s = LZ_OK;
-    if (!f || !out || (nin > 0 && !in))
-        s = LZ_FAIL(LZ_ENULL, "%s is NULL", !f ? "the function" : !out ? "out" : "in");
-    if (s == LZ_OK && (nin != f->nin || nout != f->nout))
-        s = LZ_FAIL(LZ_EINVAL, "%d arguments and %d results, but the function has %d and %d", nin,
-                    nout, f->nin, f->nout);
-    bool room = s == LZ_OK;
-    if (s == LZ_OK)
-        s = run_room(&r, few, sizeof few);
-    if (s != LZ_OK)
-        room = false;
-    for (int i = 0; i < nin && s == LZ_OK; i++)
-        s = take_argument(&r, i, in[i]);
-    if (s == LZ_OK)
-        s = lz_dev_may_wait();
-    if (s == LZ_OK) {
-        lz_dev_make_room(f->dev);
-        lz_dev_lock(f->dev);
-        s = execute(&r);
-        lz_dev_unlock(f->dev);
-    }
-    lz_status told = lz_api_results(&frame, s, out, nout, r.result, site);
-    for (int k = 0; room && k < nout; k++)
-        lz_node_release(r.result[k]);
-    for (int i = 0; room && i < nin; i++) {
-        if (s == LZ_OK && f->donate[i])
-            (void)lz_slot_drop_value(r.slot[i], lz_handle_bits(in[i]), r.in[i], true);
-        else
-            lz_node_release(r.in[i]);
-    }
-    lz_free(r.block);
-    (void)lz_api_leave(&frame, told);
-    return s;
 }
