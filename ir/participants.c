@@ -82,9 +82,9 @@ static lz_status each_member(void *user, int64_t row, int64_t column, int64_t v)
     return LZ_OK;
 }
 
-static lz_status allocate(lz_participants *p, uint32_t n)
+static lz_status allocate(lz_participants *p, uint32_t n, lz_arena *arena)
 {
-    uint32_t *v = lz_alloc((5 * (size_t)n + 1) * sizeof *v);
+    uint32_t *v = lz_arena_alloc(arena, (5 * (size_t)n + 1) * sizeof *v);
     *p = (lz_participants){.n = n};
     if (!v)
         return LZ_FAIL(LZ_EMEM, "no memory for the groups of %u partitions", n);
@@ -187,13 +187,13 @@ static void measure_moves(lz_participants *p)
             p->largest = 2;
 }
 
-lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_participants *out)
+lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_arena *arena, lz_participants *out)
 {
     lz_group_field g = lz_group_field_of(sig);
     *out = (lz_participants){0};
     if (n < 1 || n > LZ_MAX_PARTITIONS)
         return LZ_FAIL(LZ_ERANGE, "%s: %" PRId64 " partitions", lz_op_get(sig->op)->text, n);
-    LZ_TRY(allocate(out, (uint32_t)n));
+    LZ_TRY(allocate(out, (uint32_t)n, arena));
     lz_status s = read(&g, lz_op_get(sig->op)->text, out);
     if (s == LZ_OK && sig->op == LZ_OP_COLLECTIVE_BROADCAST)
         broadcast_sources(out);
@@ -201,15 +201,7 @@ lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_participants *out)
         measure_moves(out);
     else if (s == LZ_OK)
         s = check(sig, out);
-    if (s != LZ_OK)
-        lz_participants_free(out);
     return s;
-}
-
-void lz_participants_free(lz_participants *p)
-{
-    lz_free(p->start);
-    *p = (lz_participants){0};
 }
 
 /* ---- programs ---- */
@@ -248,16 +240,15 @@ bool lz_func_has_partition_id(const lz_func *f)
     return has(f, is_partition_id);
 }
 
-lz_status lz_collective_count(lz_collective_uses *u, const lz_func *f, uint32_t at,
+lz_status lz_collective_count(lz_collective_uses *u, const lz_sig *sig, const void *where,
                               uint32_t group_size)
 {
     for (uint32_t i = 0; i < u->len; i++)
-        if (u->data[i].f == f && u->data[i].at == at) {
+        if (u->data[i].where == where) {
             u->data[i].executions++;
             return LZ_OK;
         }
-    lz_collective_use x = {f->insts[at].sig, f, at, group_size, 1};
-    return lz_vec_push(u, x);
+    return lz_vec_push(u, ((lz_collective_use){sig, where, group_size, 1}));
 }
 
 void lz_collective_bytes(const lz_sig *sig, uint64_t *operands, uint64_t *results)

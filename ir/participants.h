@@ -24,9 +24,9 @@ lz_group_field lz_group_field_of(const lz_sig *sig);
 #define LZ_NO_PARTITION UINT32_MAX
 enum { LZ_MAX_PARTITIONS = 1 << 16 };
 
-/* One replica of n partitions. Groups: those of group g are member[start[g]] up to start[g + 1], in
- * the order of the attribute, which is the order in which values are summed and joined. A partition
- * that is in no group is LZ_NO_PARTITION. */
+/* One replica of n partitions, in an arena. Groups: those of group g are member[start[g]] up to
+ * start[g + 1], in the order of the attribute, which is the order in which values are summed and
+ * joined. A partition that is in no group is LZ_NO_PARTITION. */
 typedef struct lz_participants {
     uint32_t n, ngroup, largest; /* largest: members of a group */
     uint32_t *member, *start;    /* [n], [ngroup + 1] */
@@ -36,26 +36,31 @@ typedef struct lz_participants {
 
 /* Errors: LZ_EINVAL naming the operation and the participant that there is not, or the partition
  * that is in no group; LZ_ESHAPE when groups are not of as many as the types say; LZ_ERANGE (n);
- * LZ_EMEM. On error *out is {0}. */
-lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_participants *out);
-void lz_participants_free(lz_participants *p); /* {0} is fine */
+ * LZ_EMEM. */
+lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_arena *arena, lz_participants *out);
 
 /* Whether a function, or a region in it, has an operation of that class (LZ_CLASS_COLLECTIVE) or
  * asks for the number of its partition. Regions of reducers count too. */
 bool lz_func_has_collective(const lz_func *f);
 bool lz_func_has_partition_id(const lz_func *f);
 
+/* What every one of n partitions is to run, where nothing is left that only the number of
+ * partitions says: collectives in which nobody meets anybody are gone, and PARTITION_ID is a
+ * parameter, the last one, ui32[]; *numbered says whether there is one. Regions too. Errors: as
+ * lz_participants_of; LZ_EUNSUPPORTED (partition_id or a collective in the region of a reduction
+ * and the like); LZ_EMEM. */
+lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, lz_func **out, bool *numbered);
+
 /* What a collective sends, for reports: one record for each collective of a program that has run,
  * in the order in which partition 0 first came to it. */
 typedef struct lz_collective_use {
     const lz_sig *sig;
-    const lz_func *f; /* the function or region that it stands in, and where */
-    uint32_t at;
+    const void *where;   /* it stands there: an instruction, a step */
     uint32_t group_size; /* the largest; 1 or 2 of a permute: whether anything moves */
     uint64_t executions; /* of partition 0 */
 } lz_collective_use;
 typedef LZ_VEC(lz_collective_use) lz_collective_uses;
-lz_status lz_collective_count(lz_collective_uses *u, const lz_func *f, uint32_t at,
+lz_status lz_collective_count(lz_collective_uses *u, const lz_sig *sig, const void *where,
                               uint32_t group_size);
 /* All operands, all results: bytes of one partition. */
 void lz_collective_bytes(const lz_sig *sig, uint64_t *operands, uint64_t *results);

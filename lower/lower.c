@@ -198,6 +198,11 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         p->nstep++;
         return keep_call(p, l->control->sig, s);
     }
+    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_COLLECTIVE) {
+        s->kind = LZ_STEP_COLLECTIVE;
+        p->nstep++;
+        return lz_step_collective_new(p, l->control->sig, &s->collective);
+    }
     if (l->control) {
         name_plans(x, (lz_val)(l->control - x->f->insts), s);
         p->nstep++;
@@ -256,7 +261,8 @@ static int by_number(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Which of the n carried values are in a buffer that no other operand shares. */
+/* Which of the n carried values (or of the values summed over partitions) are in a buffer that no
+ * other operand shares. */
 static lz_status find_alone(lz_lowered *l, uint32_t n)
 {
     uint32_t m = l->nbuf - n;
@@ -316,8 +322,10 @@ static lz_status lower_control(front *x, const lz_fusion_node *n, lz_lowered *l)
     lz_step s = {0};
     uint64_t work;
     l->control = in;
-    l->works = lz_op_get(in->sig->op)->cls != LZ_CLASS_CALL;
+    l->works = lz_op_get(in->sig->op)->cls == LZ_CLASS_CONTROL;
     LZ_TRY(name_buffers(x, n, l));
+    if (in->sig->op == LZ_OP_ALL_REDUCE)
+        return find_alone(l, l->nres);
     if (!l->works)
         return LZ_OK;
     name_plans(x, n->v, &s);
@@ -440,6 +448,7 @@ static lz_status build(front *x)
     x->plan = lz_calloc(1, sizeof *x->plan);
     if (!x->plan)
         return LZ_FAIL(LZ_EMEM, "out of memory");
+    x->plan->partitions = (uint32_t)x->o->partitions;
     LZ_TRY(lower_regions(x));
     int64_t t0 = lz_timeline_begin();
     LZ_TRY(lz_fusion_new(x->f, x->o, &x->fu));
@@ -465,8 +474,9 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     static const lz_lower_options none;
     lz_func *g = NULL;
     *out = NULL;
-    LZ_TRY(lz_func_check_alone(f));
     o = o ? o : &none;
+    if (o->partitions == 0)
+        LZ_TRY(lz_func_check_alone(f));
     LZ_TRY(lz_passes_run(f, "pipeline", o, &g));
     front x = {.f = g, .o = o};
     lz_status s = build(&x);

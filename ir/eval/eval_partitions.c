@@ -163,11 +163,13 @@ static lz_status collective(const team *t, const lz_ref_frame *f, uint32_t at,
 {
     const lz_sig *sig = f->f->insts[at].sig;
     lz_participants g;
-    LZ_TRY(lz_participants_of(sig, t->n, &g));
-    lz_status s = lz_ref_collective_all(sig, &g, opnds, results);
+    lz_arena arena = {0};
+    lz_status s = lz_participants_of(sig, t->n, &arena, &g);
+    if (s == LZ_OK)
+        s = lz_ref_collective_all(sig, &g, opnds, results);
     if (s == LZ_OK && t->uses)
-        s = lz_collective_count(t->uses, f->f, at, g.largest);
-    lz_participants_free(&g);
+        s = lz_collective_count(t->uses, sig, &f->f->insts[at], g.largest);
+    lz_arena_free(&arena);
     return s;
 }
 

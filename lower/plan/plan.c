@@ -8,8 +8,30 @@ bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i)
 {
     if (s->kind == LZ_STEP_CALL)
         return i < s->call->nrets;
+    if (s->kind == LZ_STEP_COLLECTIVE)
+        return i < s->collective->sig->nresult;
     return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
                                      : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
+}
+
+lz_status lz_step_collective_new(lz_plan *p, const lz_sig *sig, const lz_step_collective **out)
+{
+    lz_step_collective *c = lz_arena_alloc(&p->arena, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    c->sig = sig;
+    *out = c;
+    return lz_participants_of(sig, p->partitions, &p->arena, &c->who);
+}
+
+bool lz_plan_meets(const lz_plan *p)
+{
+    bool meets = false;
+    for (uint32_t i = 0; i < p->nstep; i++)
+        meets |= p->steps[i].kind == LZ_STEP_COLLECTIVE;
+    for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
+        meets |= lz_plan_meets(p->subs[i]);
+    return meets;
 }
 
 void lz_plan_free(lz_plan *p)
@@ -92,6 +114,9 @@ static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
         lz_buf_printf(out, "  step %u: kernel %u (", i, s->kernel);
     else if (s->kind == LZ_STEP_CALL)
         lz_buf_printf(out, "  step %u: call @%s (", i, s->call->target);
+    else if (s->kind == LZ_STEP_COLLECTIVE)
+        lz_buf_printf(out, "  step %u: %s, groups of %u (", i,
+                      lz_op_get(s->collective->sig->op)->text, s->collective->who.largest);
     else if (s->kind == LZ_STEP_IF)
         lz_buf_printf(out, "  step %u: if plan %u plan %u (", i, s->sub[0], s->sub[1]);
     else
@@ -112,6 +137,8 @@ void lz_plan_print(const lz_plan *p, lz_buf *out)
     lz_buf_printf(
         out, "plan: %u kernels, %u steps, %" PRIu64 " temp bytes, %" PRIu64 " constant bytes\n",
         p->nkernel, p->nstep, p->temp_bytes, p->const_bytes);
+    if (p->partitions)
+        lz_buf_printf(out, "  partitions: %u\n", p->partitions);
     print_types(out, "in", p->in_type, p->nin, NULL);
     print_types(out, "out", p->out_type, p->nout, p->out_alias);
     for (uint32_t i = 0; i < p->nkernel; i++) {

@@ -8,6 +8,7 @@
 #ifndef LZ_LOWER_PLAN_PLAN_H
 #define LZ_LOWER_PLAN_PLAN_H
 #include "ir/custom_call.h"
+#include "ir/participants.h"
 #include "lower/loops/loop.h"
 #include "lower/options.h"
 #include "lower/plan/trip_count.h"
@@ -31,15 +32,28 @@ typedef struct lz_bufref {
  * the values it carries into the results first, unless both are one memory, and goes on from
  * there. One whose trip_count are known has no plan of its condition. */
 #define LZ_NO_PLAN UINT32_MAX
-/* A call has the results and the operands of a custom_call. */
-typedef enum lz_step_kind { LZ_STEP_KERNEL, LZ_STEP_WHILE, LZ_STEP_IF, LZ_STEP_CALL } lz_step_kind;
+/* A call has the results and the operands of a custom_call, and a collective those of its
+ * operation. Collectives are in program order, and so are steps that run plans with collectives. */
+typedef enum lz_step_kind {
+    LZ_STEP_KERNEL,
+    LZ_STEP_WHILE,
+    LZ_STEP_IF,
+    LZ_STEP_CALL,
+    LZ_STEP_COLLECTIVE
+} lz_step_kind;
+/* Where partitions meet. */
+typedef struct lz_step_collective {
+    const lz_sig *sig;
+    lz_participants who;
+} lz_step_collective;
 typedef struct lz_step {
     lz_step_kind kind;
     uint32_t kernel; /* index into plan->kernels (distinct canonical kernels) */
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
-    const lz_ffi_target *call; /* of a call, else NULL */
-    lz_trip_count trip_count;  /* of a while */
+    const lz_ffi_target *call;            /* of a call, else NULL */
+    const lz_step_collective *collective; /* of such a step, else NULL */
+    lz_trip_count trip_count;             /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;
@@ -61,6 +75,8 @@ struct lz_plan {
     void *consts; /* 64-byte aligned */
     lz_kernel **kernels;
     lz_step *steps;
+    /* how many run it together; 0: one device alone. Its collectives are among so many */
+    uint32_t partitions;
     lz_plan **subs; /* plans of regions; nested at most LZ_MAX_REGION_DEPTH deep */
     uint32_t nsub;
 };
@@ -81,6 +97,10 @@ lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donat
 /* lz_plan_deserialize of a plan that must be one of f (lz_plan_check_of); f NULL: of any. */
 lz_status lz_plan_deserialize_of(const void *p, size_t n, const lz_func *f, const bool *donate,
                                  lz_plan **out);
+/* The record of a collective among n, in the plan's arena. Errors: as lz_participants_of. */
+lz_status lz_step_collective_new(lz_plan *p, const lz_sig *sig, const lz_step_collective **out);
+/* Whether a plan, or one of a region in it, has a collective. */
+bool lz_plan_meets(const lz_plan *p);
 /* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
  * are, its operands are read. */
 bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);
@@ -96,4 +116,7 @@ bool lz_step_work(const lz_plan *p, const lz_step *s, uint64_t *nbytes);
 /* Runs a plan with the loop-IR interpreter (tests, `--device loop`). in[] / out[] are dense host
  * arrays. */
 lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out);
+/* The same of p->partitions partitions: in[q], out[q]. */
+lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
+                                 void *const *const *out, lz_collective_uses *uses);
 #endif

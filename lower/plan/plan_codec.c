@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char magic[8] = "LZPLAN4";
+static const char magic[8] = "LZPLAN5";
 
 static void put_type(lz_buf *b, const lz_type *t)
 {
@@ -42,6 +42,27 @@ static void put_trip_count(lz_buf *b, const lz_trip_count *r)
     lz_buf_u64(b, (uint64_t)r->end);
 }
 
+/* As a function that is nothing but the collective, whose reader trusts nobody. */
+static void put_collective(lz_buf *b, const lz_sig *sig)
+{
+    lz_func *f = lz_func_new("collective");
+    lz_val *v = lz_alloc(((size_t)sig->nopnd + 1) * sizeof *v);
+    lz_buf bytes = {0};
+    for (uint32_t k = 0; f && v && k < sig->nopnd; k++)
+        v[k] = lz_build_param(f, sig->opnd[k]);
+    lz_val out = f && v ? lz_build_sig(f, sig, v) : LZ_NOVAL;
+    if (out != LZ_NOVAL)
+        out = lz_build_result(f, out, 0);
+    if (out != LZ_NOVAL && lz_func_set_results(f, &out, 1) == LZ_OK)
+        lz_func_serialize(f, &bytes);
+    b->failed |= bytes.failed || bytes.len == 0;
+    lz_buf_u64(b, bytes.len);
+    lz_buf_put(b, bytes.data, bytes.len);
+    lz_buf_free(&bytes);
+    lz_free(v);
+    lz_func_free(f);
+}
+
 static void put_step(lz_buf *b, const lz_step *s)
 {
     lz_buf_u8(b, (uint8_t)s->kind);
@@ -63,6 +84,8 @@ static void put_step(lz_buf *b, const lz_step *s)
     lz_buf_lstr(b, s->name ? s->name : "");
     if (s->kind == LZ_STEP_CALL)
         put_call(b, s->call);
+    if (s->kind == LZ_STEP_COLLECTIVE)
+        put_collective(b, s->collective->sig);
     if (s->kind == LZ_STEP_WHILE)
         put_trip_count(b, &s->trip_count);
 }
@@ -70,6 +93,7 @@ static void put_step(lz_buf *b, const lz_step *s)
 void lz_plan_serialize(const lz_plan *p, lz_buf *out)
 {
     lz_buf_put(out, magic, sizeof magic);
+    lz_buf_u32(out, p->partitions);
     lz_buf_u32(out, p->nin);
     for (uint32_t i = 0; i < p->nin; i++)
         put_type(out, p->in_type[i]);
@@ -157,6 +181,8 @@ static const lz_type *take_type(dec *d)
 static void take_types(dec *d)
 {
     lz_plan *p = d->p;
+    p->partitions = lz_rd_u32(&d->r);
+    d->r.failed |= p->partitions > LZ_MAX_PARTITIONS;
     p->nin = lz_rd_count(&d->r, 2);
     p->in_type = room(d, p->nin, sizeof *p->in_type);
     for (uint32_t i = 0; i < p->nin && good(d); i++)
@@ -250,6 +276,32 @@ static void take_trip_count(dec *d, lz_trip_count *r)
     r->end = (int64_t)lz_rd_u64(&d->r);
 }
 
+/* The one operation on all parameters of a function; the plan's verifier looks at the rest. */
+static const lz_sig *collective_of(const lz_func *f)
+{
+    const lz_inst *in = f->ninst > f->nparam ? &f->insts[f->nparam] : NULL;
+    if (!in || lz_op_get(in->sig->op)->cls != LZ_CLASS_COLLECTIVE || in->sig->nopnd != f->nparam)
+        return NULL;
+    for (uint32_t k = 0; k < f->nparam; k++)
+        if (in->opnd[k] != k)
+            return NULL;
+    return in->sig;
+}
+
+static void take_collective(dec *d, lz_step *s)
+{
+    uint64_t n = lz_rd_u64(&d->r);
+    const void *bytes = n <= SIZE_MAX ? lz_rd_bytes(&d->r, (size_t)n) : NULL;
+    lz_func *f = NULL;
+    lz_status st = bytes ? lz_func_deserialize(bytes, (size_t)n, &f) : LZ_ECORRUPT;
+    const lz_sig *sig = st == LZ_OK ? collective_of(f) : NULL;
+    if (sig)
+        st = lz_step_collective_new(d->p, sig, &s->collective);
+    d->nomem |= st == LZ_EMEM;
+    d->r.failed |= st != LZ_OK || !sig;
+    lz_func_free(f);
+}
+
 static void take_step(dec *d, lz_step *s)
 {
     s->kind = (lz_step_kind)lz_rd_u8(&d->r);
@@ -275,6 +327,8 @@ static void take_step(dec *d, lz_step *s)
     s->name = take_text(d);
     if (s->kind == LZ_STEP_CALL)
         s->call = take_call(d);
+    if (s->kind == LZ_STEP_COLLECTIVE && good(d))
+        take_collective(d, s);
     if (s->kind == LZ_STEP_WHILE)
         take_trip_count(d, &s->trip_count);
 }

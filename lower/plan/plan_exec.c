@@ -1,6 +1,7 @@
 /* plan_exec.c - see plan_exec.h. Recursion: plans in plans, as deep as regions nest
  * (LZ_MAX_REGION_DEPTH). */
-#include "lower/plan/plan_exec.h"
+#include "lower/plan/plan_exec_impl.h"
+#include "lower/plan/plan_collective.h"
 #include "lower/loops/loop_impl.h"
 #include <inttypes.h>
 #include <string.h>
@@ -10,21 +11,6 @@ struct lz_plan_exec_ref {
     uint64_t offset;
     uint32_t slot; /* among the addresses of the part */
     uint32_t base; /* among arguments and results; 0 for the other kinds */
-};
-
-/* What a step of control flow has besides its buffers. */
-typedef struct control {
-    uint32_t part[2];     /* what it runs */
-    uint64_t *off, temps; /* while: lz_while_layout of the body */
-    size_t carried;       /* while: in a state, where what is carried is */
-    int64_t trips;        /* while: where they are known; else -1 */
-    lz_ffi_entry entry;   /* call: whom */
-} control;
-
-struct lz_launch {
-    const lz_step *step;
-    const control *control; /* NULL: a kernel, by the record behind this */
-    uint32_t slot;          /* its first address */
 };
 
 /* ---- parts and kernels ---- */
@@ -103,6 +89,10 @@ static size_t align_of(const lz_plan_exec *g, const lz_part *p, const lz_step *s
         return lz_dtype_size(p->plan->kernels[s->kernel]->buf[j].dtype);
     if (s->kind == LZ_STEP_CALL)
         return j < s->call->nrets ? 0 : lz_dtype_size(s->call->arg[j - s->call->nrets]->dtype);
+    if (s->kind == LZ_STEP_COLLECTIVE) {
+        const lz_sig *sig = s->collective->sig;
+        return j < sig->nresult ? 0 : lz_dtype_size(sig->opnd[j - sig->nresult]->dtype);
+    }
     size_t most = 1;
     uint32_t first = s->nbuf - 1 - p->plan->subs[s->sub[1]]->nin;
     for (int k = s->sub[0] == LZ_NO_PLAN; k < 2 && j >= first && j < s->nbuf - 1; k++) {
@@ -125,7 +115,7 @@ static void note_alignment(const lz_plan_exec *g, lz_part *p, const lz_step *s)
 static lz_status make_call(lz_plan_exec *g, lz_launch *l)
 {
     const lz_ffi_target *call = l->step->call;
-    control *c = lz_arena_alloc(&g->arena, sizeof *c);
+    lz_control *c = lz_arena_alloc(&g->arena, sizeof *c);
     if (!c)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
     LZ_TRY(lz_ffi_table_find(call->target, &c->entry));
@@ -134,11 +124,26 @@ static lz_status make_call(lz_plan_exec *g, lz_launch *l)
     return LZ_OK;
 }
 
+static lz_status make_collective(lz_plan_exec *g, lz_launch *l)
+{
+    lz_control *c = lz_arena_alloc(&g->arena, sizeof *c);
+    if (!c)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    if (!g->ops->collective)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: this device has no collectives",
+                       lz_op_get(l->step->collective->sig->op)->text);
+    g->control = true;
+    c->meets = true;
+    c->trips = -1;
+    l->control = c;
+    return LZ_OK;
+}
+
 static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
 {
     const lz_step *s = l->step;
     const lz_plan *second = p->plan->subs[s->sub[1]];
-    control *c = lz_arena_alloc(&g->arena, sizeof *c);
+    lz_control *c = lz_arena_alloc(&g->arena, sizeof *c);
     if (!c || !(c->off = lz_arena_alloc(&g->arena, second->nout * sizeof *c->off)))
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
     bool known = s->sub[0] == LZ_NO_PLAN;
@@ -153,6 +158,7 @@ static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
     if (known)
         (void)lz_trip_count_known(&s->trip_count, &c->trips); /* it is */
     g->control |= !known;
+    c->meets = g->parts[c->part[0]].meets || g->parts[c->part[1]].meets;
     l->control = c;
     return LZ_OK;
 }
@@ -180,12 +186,15 @@ static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint
     note_alignment(g, p, s);
     if (s->kind == LZ_STEP_CALL)
         LZ_TRY(make_call(g, l));
+    else if (s->kind == LZ_STEP_COLLECTIVE)
+        LZ_TRY(make_collective(g, l));
     else if (s->kind != LZ_STEP_KERNEL)
         LZ_TRY(make_control(g, p, l));
     else
         LZ_TRY(g->ops->prepare(maker, p->plan->kernels[s->kernel], p->kernel_at + s->kernel, s,
                                l + 1, &idle));
     p->nlaunch += !idle;
+    p->meets |= l->control && l->control->meets;
     if (!idle && __builtin_add_overflow(p->nrun, runs_of(g, l), &p->nrun))
         p->nrun = UINT64_MAX;
     return LZ_OK;
@@ -262,44 +271,29 @@ const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32
 
 /* ---- addresses ---- */
 
-static inline void *at_offset(const void *base, uint64_t offset)
-{
-    return (void *)((uintptr_t)base + offset); /* of a device, or NULL with nothing behind it */
-}
-
-static inline void **io_of(const lz_part *p, void **state)
-{
-    return state + p->at + 1;
-}
-
-static inline void **addresses_of(const lz_part *p, void **state)
-{
-    return io_of(p, state) + p->plan->nin + p->plan->nout;
-}
-
 void lz_plan_exec_state(const lz_plan_exec *g, void **state)
 {
     memset(state, 0, g->nptr * sizeof *state);
     for (uint32_t i = 0; i < g->npart; i++) {
         const lz_part *p = &g->parts[i];
-        void **addr = addresses_of(p, state);
+        void **addr = lz_plan_addresses_of(p, state);
         for (uint32_t k = 0; k < p->nconst; k++)
-            addr[p->refs[k].slot] = at_offset(p->consts, p->refs[k].offset);
+            addr[p->refs[k].slot] = lz_plan_at_offset(p->consts, p->refs[k].offset);
         state[p->at] = state; /* no temporaries are there */
     }
 }
 
 /* The addresses that may have changed since the last run with this state. */
-static void resolve(const lz_part *p, void **state, void *temp)
+void lz_plan_resolve(const lz_part *p, void **state, void *temp)
 {
-    void **io = io_of(p, state), **addr = addresses_of(p, state);
+    void **io = lz_plan_io_of(p, state), **addr = lz_plan_addresses_of(p, state);
     const lz_plan_exec_ref *r = p->refs + p->nconst, *end = r + p->ntemp;
     if (state[p->at] != temp)
         for (; r < end; r++)
-            addr[r->slot] = at_offset(temp, r->offset);
+            addr[r->slot] = lz_plan_at_offset(temp, r->offset);
     state[p->at] = temp;
     for (r = end, end += p->nio; r < end; r++)
-        addr[r->slot] = at_offset(io[r->base], r->offset);
+        addr[r->slot] = lz_plan_at_offset(io[r->base], r->offset);
 }
 
 /* What is kept is not among the temporaries. */
@@ -307,27 +301,20 @@ static void resolve_kept(const lz_plan_exec *g, void **state, void *temp,
                          const lz_plan_exec_kept *kept)
 {
     const lz_part *p = g->parts;
-    void **addr = addresses_of(p, state), *id = (void *)(uintptr_t)(kept ? kept->id : 0);
+    void **addr = lz_plan_addresses_of(p, state), *id = (void *)(uintptr_t)(kept ? kept->id : 0);
     if (state[g->kept_at] == id && (!kept || state[p->at] == temp))
         return;
     state[p->at] = state; /* some addresses are not of temporaries */
-    resolve(p, state, temp);
+    lz_plan_resolve(p, state, temp);
     for (uint32_t i = 0; kept && i < kept->what->nplace; i++)
-        addr[kept->what->places[i].slot] = at_offset(kept->memory, kept->what->places[i].at);
+        addr[kept->what->places[i].slot] =
+            lz_plan_at_offset(kept->memory, kept->what->places[i].at);
     state[g->kept_at] = id;
 }
 
 /* ---- running ---- */
 
-typedef struct run {
-    const lz_plan_exec *g;
-    void **state;
-    void *user;
-} run;
-
-static lz_status run_part(const run *r, const lz_part *p, void *temp);
-
-static lz_status run_if(const run *r, const lz_launch *l, void *const *bufs)
+static lz_status run_if(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
     const lz_part *p = &r->g->parts[l->control->part[0]];
     uint32_t nin = p->plan->nin, nout = p->plan->nout;
@@ -335,14 +322,15 @@ static lz_status run_if(const run *r, const lz_launch *l, void *const *bufs)
     LZ_TRY(r->g->ops->read_bool(r->user, bufs[nout], &on));
     if (!on)
         p = &r->g->parts[l->control->part[1]];
-    void **io = io_of(p, r->state);
+    void **io = lz_plan_io_of(p, r->state);
     memcpy(io, bufs + nout + 1, nin * sizeof *io);
     memcpy(io + nin, bufs, nout * sizeof *io);
-    return run_part(r, p, bufs[nout + 1 + nin]);
+    return lz_plan_run_part(r, p, bufs[nout + 1 + nin]);
 }
 
 /* The number of one element that is at `at`, once it is there. */
-static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *out, bool *fits)
+static lz_status read_number(const lz_plan_run_one *r, lz_dtype d, const void *at, int64_t *out,
+                             bool *fits)
 {
     uint64_t bits = 0;
     size_t n = lz_dtype_size(d);
@@ -356,8 +344,8 @@ static lz_status read_number(const run *r, lz_dtype d, const void *at, int64_t *
 
 /* The trips of a loop whose operands say them; -1: its condition has to be asked. bufs: the
  * operands. */
-static lz_status read_trip_count(const run *r, const lz_trip_count *of, void *const *bufs,
-                                 int64_t *out)
+lz_status lz_plan_read_trip_count(const lz_plan_run_one *r, const lz_trip_count *of,
+                                  void *const *bufs, int64_t *out)
 {
     int64_t start = of->start, end = of->end;
     bool fits = of->dtype != LZ_DTYPE_NONE;
@@ -372,28 +360,29 @@ static lz_status read_trip_count(const run *r, const lz_trip_count *of, void *co
 
 /* Whether there is one more round, by the condition. test: its arguments that no iteration changes
  * are there. */
-static lz_status ask(const run *r, const control *c, void *const *cur, char *work, bool *more)
+static lz_status ask(const lz_plan_run_one *r, const lz_control *c, void *const *cur, char *work,
+                     bool *more)
 {
     const lz_part *cond = &r->g->parts[c->part[0]];
     uint32_t n = r->g->parts[c->part[1]].plan->nout;
-    void **test = io_of(cond, r->state);
+    void **test = lz_plan_io_of(cond, r->state);
     memcpy(test, cur, n * sizeof *cur);
     test[cond->plan->nin] = work;
-    LZ_TRY(run_part(r, cond, at_offset(work, c->temps)));
+    LZ_TRY(lz_plan_run_part(r, cond, lz_plan_at_offset(work, c->temps)));
     return r->g->ops->read_bool(r->user, work, more);
 }
 
 /* A carried value is in the step's result or, after an odd number of trips, in work memory when it
  * cannot be made in place. trips: -1 where the condition says them. */
-static lz_status run_iterations(const run *r, const control *c, int64_t trips, void *const *bufs,
-                                void **cur)
+static lz_status run_iterations(const lz_plan_run_one *r, const lz_control *c, int64_t trips,
+                                void *const *bufs, void **cur)
 {
     const lz_part *cond = &r->g->parts[c->part[0]], *body = &r->g->parts[c->part[1]];
     uint32_t n = body->plan->nout, nin = body->plan->nin;
-    void **io = io_of(body, r->state), **next = io + nin;
+    void **io = lz_plan_io_of(body, r->state), **next = io + nin;
     char *work = bufs[n + nin];
     if (trips < 0)
-        memcpy(io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
+        memcpy(lz_plan_io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
     memcpy(io + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
     for (int64_t i = 0;; i++) {
         bool more = i < trips;
@@ -404,22 +393,22 @@ static lz_status run_iterations(const run *r, const control *c, int64_t trips, v
         memcpy(io, cur, n * sizeof *cur);
         for (uint32_t k = 0; k < n; k++)
             next[k] = c->off[k] == UINT64_MAX ? cur[k]
-                      : cur[k] == bufs[k]     ? at_offset(work, c->off[k])
+                      : cur[k] == bufs[k]     ? lz_plan_at_offset(work, c->off[k])
                                               : bufs[k];
-        LZ_TRY(run_part(r, body, at_offset(work, c->temps)));
+        LZ_TRY(lz_plan_run_part(r, body, lz_plan_at_offset(work, c->temps)));
         memcpy(cur, next, n * sizeof *cur);
     }
 }
 
-static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
+static lz_status run_while(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
     const lz_plan_exec_ops *ops = r->g->ops;
-    const control *c = l->control;
+    const lz_control *c = l->control;
     const lz_plan *p = r->g->parts[c->part[1]].plan;
     void **cur = r->state + c->carried;
     int64_t trips = c->trips;
     if (trips < 0)
-        LZ_TRY(read_trip_count(r, &l->step->trip_count, bufs + p->nout, &trips));
+        LZ_TRY(lz_plan_read_trip_count(r, &l->step->trip_count, bufs + p->nout, &trips));
     for (uint32_t k = 0; k < p->nout; k++) {
         cur[k] = bufs[k];
         if (bufs[k] != bufs[p->nout + k])
@@ -433,7 +422,8 @@ static lz_status run_while(const run *r, const lz_launch *l, void *const *bufs)
 }
 
 /* The values of a call in host memory: operands come, results go. */
-static lz_status call_with_copies(const run *r, const lz_launch *l, void *const *bufs, void **host)
+static lz_status call_with_copies(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                                  void **host)
 {
     const lz_ffi_target *c = l->step->call;
     for (uint32_t k = 0; k < c->nargs; k++)
@@ -445,7 +435,7 @@ static lz_status call_with_copies(const run *r, const lz_launch *l, void *const 
     return LZ_OK;
 }
 
-static lz_status run_call(const run *r, const lz_launch *l, void *const *bufs)
+static lz_status run_call(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
     const lz_ffi_target *c = l->step->call;
     if (!r->g->ops->to_host)
@@ -468,18 +458,21 @@ static lz_status run_call(const run *r, const lz_launch *l, void *const *bufs)
 }
 
 /* Steps that do more than launch a kernel: a new kind of step is executed here. */
-static lz_status run_control(const run *r, const lz_launch *l, void *const *bufs)
+static lz_status run_control(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
     if (l->step->kind == LZ_STEP_CALL)
         return run_call(r, l, bufs);
+    if (l->step->kind == LZ_STEP_COLLECTIVE)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has other participants; one device runs alone",
+                       lz_op_get(l->step->collective->sig->op)->text);
     return l->step->kind == LZ_STEP_WHILE ? run_while(r, l, bufs) : run_if(r, l, bufs);
 }
 
 /* skip: by launch; NULL: none */
-static lz_status run_launches(const run *r, const lz_part *p, const bool *skip)
+static lz_status run_launches(const lz_plan_run_one *r, const lz_part *p, const bool *skip)
 {
     const lz_plan_exec_ops *ops = r->g->ops;
-    void **addr = addresses_of(p, r->state);
+    void **addr = lz_plan_addresses_of(p, r->state);
     const char *at = p->launches;
     for (uint32_t i = 0; i < p->nlaunch; i++, at += r->g->stride) {
         const lz_launch *l = (const lz_launch *)(const void *)at;
@@ -491,9 +484,21 @@ static lz_status run_launches(const run *r, const lz_part *p, const bool *skip)
     return LZ_OK;
 }
 
-static lz_status run_part(const run *r, const lz_part *p, void *temp)
+lz_status lz_plan_run_launches(const lz_plan_run_one *r, const lz_part *p, uint32_t from,
+                               uint32_t to)
 {
-    resolve(p, r->state, temp);
+    void **addr = lz_plan_addresses_of(p, r->state);
+    for (uint32_t i = from; i < to; i++) {
+        const lz_launch *l = lz_plan_launch(r->g, p, i);
+        LZ_TRY(l->control ? run_control(r, l, addr + l->slot)
+                          : r->g->ops->launch(r->user, l + 1, addr + l->slot));
+    }
+    return LZ_OK;
+}
+
+lz_status lz_plan_run_part(const lz_plan_run_one *r, const lz_part *p, void *temp)
+{
+    lz_plan_resolve(p, r->state, temp);
     return run_launches(r, p, NULL);
 }
 
@@ -501,8 +506,8 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
                            const lz_plan_exec_kept *kept, void *user)
 {
     resolve_kept(g, state, temp, kept);
-    resolve(g->parts, state, temp);
-    return run_launches(&(run){g, state, user}, g->parts,
+    lz_plan_resolve(g->parts, state, temp);
+    return run_launches(&(lz_plan_run_one){g, state, user}, g->parts,
                         kept && kept->filled ? kept->what->skip : NULL);
 }
 
@@ -551,12 +556,19 @@ static lz_status loop_read_bool(void *user, const void *at, bool *out)
     return LZ_OK;
 }
 
+static lz_status loop_collective(void *user, const lz_step_collective *c, void *const *const *bufs)
+{
+    (void)user;
+    return lz_collective_run(c, bufs, 0, lz_collective_units(c));
+}
+
 const lz_plan_exec_ops lz_loop_ops = {
     .record_bytes = sizeof(loop_record),
     .prepare = loop_prepare,
     .launch = loop_launch,
     .copy = loop_copy,
     .read_bool = loop_read_bool,
+    .collective = loop_collective,
 };
 
 static lz_status run_slowly(lz_plan_exec *g, const void *const *in, void *const *out, void *temp,

@@ -30,6 +30,9 @@ typedef struct lz_plan_exec_ops {
      * addresses are of the host, and what was launched has ended. */
     lz_status (*to_host)(void *run, void *dst, const void *src, size_t nbytes);
     lz_status (*from_host)(void *run, void *dst, const void *src, size_t nbytes);
+    /* One collective of all partitions: bufs[p][j] is buffer j of the step in partition p. NULL:
+     * the device has none. */
+    lz_status (*collective)(void *run, const lz_step_collective *c, void *const *const *bufs);
 } lz_plan_exec_ops;
 
 typedef struct lz_launch lz_launch;
@@ -40,6 +43,7 @@ typedef struct lz_part {
     uint32_t kernel_at; /* its kernels among the program's */
     uint32_t nlaunch;
     uint64_t nrun; /* those of its launches run */
+    bool meets;    /* partitions meet in some launch */
     char *launches;
     lz_plan_exec_ref *refs; /* in constants, then in temporaries, then in arguments and results */
     uint32_t nconst, ntemp, nio; /* of refs */
@@ -93,6 +97,15 @@ static inline void **lz_plan_exec_io(const lz_plan_exec *g, void **state)
  * ops get. */
 lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
                            const lz_plan_exec_kept *kept, void *run);
+
+/* Runs the program for the g->parts->plan->partitions partitions in lock step: each launch for each
+ * of them, partition 0 first, and collectives once the operands of all are there. Nothing waits for
+ * anything, so no number of partitions can hang on any number of threads. states, temps: one of
+ * each for every partition. uses: counts the collectives that ran; NULL: not wanted.
+ * Loops and branches with collectives in them go on together: LZ_EINVAL when the partitions do not
+ * agree. */
+lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **const *states, void *const *temps,
+                                void *user, lz_collective_uses *uses);
 
 /* The loop-IR interpreter's; its makers and runs are NULL. */
 extern const lz_plan_exec_ops lz_loop_ops;

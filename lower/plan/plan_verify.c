@@ -289,11 +289,20 @@ static int by_place(const void *x, const void *y)
     return a->from != b->from ? (a->from < b->from ? -1 : 1) : 0;
 }
 
+/* Results that may be in the memory of the operand of their number: a while carries them on, a sum
+ * over partitions reads each element of all before it writes it. */
+static uint32_t carried_of(const lz_plan *p, const lz_step *s)
+{
+    if (s->kind == LZ_STEP_COLLECTIVE)
+        return s->collective->sig->op == LZ_OP_ALL_REDUCE ? s->collective->sig->nresult : 0;
+    return s->kind == LZ_STEP_WHILE ? p->subs[s->sub[1]]->nout : 0;
+}
+
 /* The buffers of step i that are not empty, an argument being the memory of the result that takes
  * it over. What a while carries in place is one range with the result it becomes. */
 static uint32_t find_ranges(const lz_plan *p, const lz_step *s, const uint32_t *by, range *out)
 {
-    uint32_t n = 0, carried = s->kind == LZ_STEP_WHILE ? p->subs[s->sub[1]]->nout : 0;
+    uint32_t n = 0, carried = carried_of(p, s);
     for (uint32_t j = 0; j < s->nbuf; j++) {
         const lz_bufref *r = &s->bufs[j];
         bool taken = r->kind == LZ_BUFREF_INPUT && by[r->index] != LZ_NOBODY;
@@ -366,9 +375,29 @@ static lz_status check_call(const lz_plan *p, uint32_t i, const uint32_t *by)
     return check_control_overlaps(p, i, by);
 }
 
+static lz_status check_collective(const lz_plan *p, uint32_t i, const uint32_t *by)
+{
+    const lz_step *s = &p->steps[i];
+    const lz_sig *sig = s->collective ? s->collective->sig : NULL;
+    if (!sig || p->partitions == 0 || s->nbuf != (uint64_t)sig->nresult + sig->nopnd || s->narg)
+        return BAD("step %u: %u buffers for a collective of %u partitions", i, s->nbuf,
+                   p->partitions);
+    for (uint32_t j = 0; j < s->nbuf; j++) {
+        const lz_type *t = j < sig->nresult ? sig->result[j] : sig->opnd[j - sig->nresult];
+        size_t esize = lz_dtype_size(t->dtype);
+        if (s->bufs[j].nbytes < t->nbytes)
+            return BAD("step %u, buffer %u: %" PRIu64 " bytes for %zu", i, j, s->bufs[j].nbytes,
+                       t->nbytes);
+        LZ_TRY(check_place(p, i, j, esize < 8 ? esize : 8));
+    }
+    return check_control_overlaps(p, i, by);
+}
+
 static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
+    if (s->kind == LZ_STEP_COLLECTIVE)
+        return check_collective(p, i, by);
     if (s->kind == LZ_STEP_CALL)
         return check_call(p, i, by);
     if (s->kind == LZ_STEP_WHILE || s->kind == LZ_STEP_IF) {
@@ -395,8 +424,12 @@ lz_status lz_plan_verify(const lz_plan *p)
     for (uint32_t i = 0; i < p->nkernel; i++)
         if (!p->kernels[i] || !p->kernels[i]->finished)
             return BAD("kernel %u is not finished", i);
-    for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
+    for (uint32_t i = 0; i < p->nsub; i++) { /* as deep as regions nest */
+        if (p->subs[i]->partitions != p->partitions)
+            return BAD("plan %u is of %u partitions, not %u", i, p->subs[i]->partitions,
+                       p->partitions);
         LZ_TRY(lz_plan_verify(p->subs[i]));
+    }
     LZ_TRY(check_aliases(p));
     uint32_t *by = takers(p);
     bool *written = lz_calloc((size_t)p->nout + 1, sizeof *written);

@@ -6,6 +6,8 @@
  * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
+#include "ir/attr.h"
+#include "ir/participants.h"
 #include <string.h>
 
 enum {
@@ -370,12 +372,26 @@ static lz_status delay(const sched *s, lz_schedule *o)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-static bool has_effect(const sched *s, const lz_group *g)
+/* A collective, or one in a region: all partitions must come to them in one order. */
+static bool meets(const lz_sig *sig)
 {
-    bool effect = false;
-    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
-        effect |= s->fu->f->insts[s->fu->nodes[g->nodes.data[i]]->v].sig->flags & LZ_F_EFFECT;
-    return effect;
+    const lz_func *r;
+    lz_op_class c = lz_op_get(sig->op)->cls;
+    bool found = c == LZ_CLASS_COLLECTIVE;
+    for (int k = 0; c == LZ_CLASS_CONTROL && !found && (r = lz_attr_region(sig->attr, k)); k++)
+        found = lz_func_has_collective(r);
+    return found;
+}
+
+/* What keeps the order that it has in the program. */
+static bool is_ordered(const sched *s, const lz_group *g)
+{
+    bool ordered = false;
+    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++) {
+        const lz_sig *sig = s->fu->f->insts[s->fu->nodes[g->nodes.data[i]]->v].sig;
+        ordered |= (sig->flags & LZ_F_EFFECT) || meets(sig);
+    }
+    return ordered;
 }
 
 static lz_status schedule(sched *s, lz_schedule *out)
@@ -387,10 +403,10 @@ static lz_status schedule(sched *s, lz_schedule *out)
         for (uint32_t i = 0; i < gr->nodes.len && !gr->dead; i++)
             lz_fusion_node_each_buffer(s->fu, s->fu->nodes[gr->nodes.data[i]], note, s);
     }
-    uint32_t last = LZ_NONE; /* what has effects waits for the one before */
+    uint32_t last = LZ_NONE; /* what has effects, or is a collective, waits for the one before */
     for (uint32_t g = 0; g < s->ngroup; g++) {
         find_waits(s, g);
-        if (!has_effect(s, s->fu->groups[g]))
+        if (!is_ordered(s, s->fu->groups[g]))
             continue;
         if (last != LZ_NONE)
             wait_for(s, g, last);

@@ -1,0 +1,23 @@
+/* plan_collective.h - collectives of partitions whose memory one process can address: loops over
+ * it, in units that threads may share. Sums are formed in the order of the group, the first
+ * member's operand first, each addition rounded to the dtype: the bits are those of the reference
+ * evaluator, however many threads there are.
+ * Threads: pure functions of the memory given; units write to different places. */
+#ifndef LZ_LOWER_PLAN_PLAN_COLLECTIVE_H
+#define LZ_LOWER_PLAN_PLAN_COLLECTIVE_H
+#include "lower/plan/plan.h"
+
+/* How many units of work it is, at least 1 of some microseconds. */
+int64_t lz_collective_units(const lz_step_collective *c);
+/* Bytes that it reads and writes, all partitions together. */
+uint64_t lz_collective_traffic(const lz_step_collective *c);
+/* Units begin..end-1. bufs[q]: of partition q the results, then the operands. The result of an
+ * all_reduce may be where the operand of its number is.
+ * Errors: LZ_EMEM and those of the region (regions that are no plain combiner). */
+lz_status lz_collective_run(const lz_step_collective *c, void *const *const *bufs, int64_t begin,
+                            int64_t end);
+
+/* to[i] = combiner(to[i], from[i]); NULL: there is no loop for it. (plan_combine.c) */
+typedef void lz_combine_fn(void *to, const void *from, size_t n);
+lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d);
+#endif

@@ -1,0 +1,295 @@
+/* plan_team.c - runs a plan for several partitions in lock step. See plan_exec.h. Between two
+ * launches in which they meet each partition runs by itself, so that what it has just written is
+ * still in the caches.
+ * Recursion: plans in plans, as deep as regions nest. */
+#include "lower/plan/plan_exec_impl.h"
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct team {
+    const lz_plan_exec *g;
+    uint32_t n;
+    void **const *states;
+    void *user;
+    lz_collective_uses *uses;
+    void *const **bufs; /* [n], for one collective */
+} team;
+
+static lz_status run_together(const team *t, const lz_part *p);
+
+static lz_plan_run_one one(const team *t, uint32_t q)
+{
+    return (lz_plan_run_one){t->g, t->states[q], t->user};
+}
+
+/* Buffers of a launch of part p. */
+static void *const *bufs_of(const team *t, const lz_part *p, const lz_launch *l, uint32_t q)
+{
+    return lz_plan_addresses_of(p, t->states[q]) + l->slot;
+}
+
+static lz_status differ(const char *op, uint32_t q)
+{
+    return LZ_FAIL(LZ_EINVAL,
+                   "%s: the predicates of partitions 0 and %u differ, and there are collectives in "
+                   "it",
+                   op, q);
+}
+
+/* ---- if ---- */
+
+/* What runs gets its arguments, results and memory. */
+static void enter_branch(const team *t, const lz_part *branch, void *const *bufs, uint32_t q)
+{
+    uint32_t nin = branch->plan->nin, nout = branch->plan->nout;
+    void **io = lz_plan_io_of(branch, t->states[q]);
+    memcpy(io, bufs + nout + 1, nin * sizeof *io);
+    memcpy(io + nin, bufs, nout * sizeof *io);
+    lz_plan_resolve(branch, t->states[q], bufs[nout + 1 + nin]);
+}
+
+static lz_status run_if(const team *t, const lz_part *p, const lz_launch *l)
+{
+    uint32_t nout = t->g->parts[l->control->part[0]].plan->nout;
+    bool on = false;
+    for (uint32_t q = 0; q < t->n; q++) {
+        bool v;
+        LZ_TRY(t->g->ops->read_bool(t->user, bufs_of(t, p, l, q)[nout], &v));
+        if (q && v != on)
+            return differ("if", q);
+        on = v;
+    }
+    const lz_part *branch = &t->g->parts[l->control->part[!on]];
+    for (uint32_t q = 0; q < t->n; q++)
+        enter_branch(t, branch, bufs_of(t, p, l, q), q);
+    return run_together(t, branch);
+}
+
+/* ---- while ---- As in plan_exec.c, for all: a carried value is in the step's result or, after an
+ * odd number of trips, in work memory when it cannot be made in place. */
+
+static void **carried_of(const team *t, const lz_launch *l, uint32_t q)
+{
+    return t->states[q] + l->control->carried;
+}
+
+static lz_status begin_loop(const team *t, const lz_part *p, const lz_launch *l, int64_t *trips)
+{
+    const lz_control *c = l->control;
+    const lz_part *cond = &t->g->parts[c->part[0]], *body = &t->g->parts[c->part[1]];
+    uint32_t n = body->plan->nout, nin = body->plan->nin;
+    for (uint32_t q = 0; q < t->n; q++) {
+        void *const *bufs = bufs_of(t, p, l, q);
+        void **cur = carried_of(t, l, q);
+        lz_plan_run_one r = one(t, q);
+        int64_t k = c->trips;
+        if (k < 0)
+            LZ_TRY(lz_plan_read_trip_count(&r, &l->step->trip_count, bufs + n, &k));
+        if (q && k != *trips)
+            return differ("while", q);
+        *trips = k;
+        for (uint32_t i = 0; i < n; i++) {
+            cur[i] = bufs[i];
+            if (bufs[i] != bufs[n + i])
+                LZ_TRY(t->g->ops->copy(t->user, bufs[i], bufs[n + i],
+                                       body->plan->out_type[i]->nbytes));
+        }
+        if (k < 0)
+            memcpy(lz_plan_io_of(cond, t->states[q]) + n, bufs + 2 * (size_t)n,
+                   (nin - n) * sizeof *bufs);
+        memcpy(lz_plan_io_of(body, t->states[q]) + n, bufs + 2 * (size_t)n,
+               (nin - n) * sizeof *bufs);
+    }
+    return LZ_OK;
+}
+
+static lz_status ask(const team *t, const lz_part *p, const lz_launch *l, bool *more)
+{
+    const lz_control *c = l->control;
+    const lz_part *cond = &t->g->parts[c->part[0]];
+    const lz_plan *body = t->g->parts[c->part[1]].plan;
+    for (uint32_t q = 0; q < t->n; q++) {
+        void *work = bufs_of(t, p, l, q)[body->nout + body->nin];
+        void **io = lz_plan_io_of(cond, t->states[q]);
+        memcpy(io, carried_of(t, l, q), body->nout * sizeof *io);
+        io[cond->plan->nin] = work;
+        lz_plan_resolve(cond, t->states[q], lz_plan_at_offset(work, c->temps));
+    }
+    LZ_TRY(run_together(t, cond));
+    for (uint32_t q = 0; q < t->n; q++) {
+        bool v;
+        void *work = bufs_of(t, p, l, q)[body->nout + body->nin];
+        LZ_TRY(t->g->ops->read_bool(t->user, work, &v));
+        if (q && v != *more)
+            return differ("while", q);
+        *more = v;
+    }
+    return LZ_OK;
+}
+
+static lz_status iterate(const team *t, const lz_part *p, const lz_launch *l)
+{
+    const lz_control *c = l->control;
+    const lz_part *body = &t->g->parts[c->part[1]];
+    uint32_t n = body->plan->nout, nin = body->plan->nin;
+    for (uint32_t q = 0; q < t->n; q++) {
+        void *const *bufs = bufs_of(t, p, l, q);
+        void **io = lz_plan_io_of(body, t->states[q]), **cur = carried_of(t, l, q);
+        void *work = bufs[n + nin];
+        memcpy(io, cur, n * sizeof *cur);
+        for (uint32_t k = 0; k < n; k++)
+            io[nin + k] = c->off[k] == UINT64_MAX ? cur[k]
+                          : cur[k] == bufs[k]     ? lz_plan_at_offset(work, c->off[k])
+                                                  : bufs[k];
+        lz_plan_resolve(body, t->states[q], lz_plan_at_offset(work, c->temps));
+    }
+    LZ_TRY(run_together(t, body));
+    for (uint32_t q = 0; q < t->n; q++)
+        memcpy(carried_of(t, l, q), lz_plan_io_of(body, t->states[q]) + nin, n * sizeof(void *));
+    return LZ_OK;
+}
+
+static lz_status end_loop(const team *t, const lz_part *p, const lz_launch *l)
+{
+    const lz_plan *body = t->g->parts[l->control->part[1]].plan;
+    for (uint32_t q = 0; q < t->n; q++) {
+        void *const *bufs = bufs_of(t, p, l, q);
+        void **cur = carried_of(t, l, q);
+        for (uint32_t k = 0; k < body->nout; k++)
+            if (cur[k] != bufs[k])
+                LZ_TRY(t->g->ops->copy(t->user, bufs[k], cur[k], body->out_type[k]->nbytes));
+    }
+    return LZ_OK;
+}
+
+static lz_status run_while(const team *t, const lz_part *p, const lz_launch *l)
+{
+    int64_t trips = -1;
+    LZ_TRY(begin_loop(t, p, l, &trips));
+    for (int64_t i = 0;; i++) {
+        bool more = i < trips;
+        if (trips < 0)
+            LZ_TRY(ask(t, p, l, &more));
+        if (!more)
+            return end_loop(t, p, l);
+        LZ_TRY(iterate(t, p, l));
+    }
+}
+
+/* ---- all ---- */
+
+static lz_status meet(const team *t, const lz_part *p, const lz_launch *l)
+{
+    if (l->step->kind == LZ_STEP_WHILE)
+        return run_while(t, p, l);
+    if (l->step->kind == LZ_STEP_IF)
+        return run_if(t, p, l);
+    const lz_step_collective *c = l->step->collective;
+    for (uint32_t q = 0; q < t->n; q++)
+        t->bufs[q] = bufs_of(t, p, l, q);
+    if (t->uses)
+        LZ_TRY(lz_collective_count(t->uses, c->sig, l->step, c->who.largest));
+    return t->g->ops->collective(t->user, c, t->bufs);
+}
+
+/* A part whose addresses are resolved in all states. */
+static lz_status run_together(const team *t, const lz_part *p)
+{
+    for (uint32_t i = 0, end; i < p->nlaunch; i = end + 1) {
+        const lz_launch *l = NULL;
+        for (end = i; end < p->nlaunch; end++) {
+            l = lz_plan_launch(t->g, p, end);
+            if (l->control && l->control->meets)
+                break;
+        }
+        for (uint32_t q = 0; q < t->n && end > i; q++) {
+            lz_plan_run_one r = one(t, q);
+            LZ_TRY(lz_plan_run_launches(&r, p, i, end));
+        }
+        if (end < p->nlaunch)
+            LZ_TRY(meet(t, p, l));
+    }
+    return LZ_OK;
+}
+
+lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **const *states, void *const *temps,
+                                void *user, lz_collective_uses *uses)
+{
+    uint32_t n = g->parts->plan->partitions;
+    team t = {g, n, states, user, uses, lz_alloc(n * sizeof *t.bufs)};
+    if (!t.bufs)
+        return LZ_FAIL(LZ_EMEM, "no memory for a run of %u partitions", n);
+    for (uint32_t q = 0; q < n; q++)
+        lz_plan_resolve(g->parts, states[q], temps[q]);
+    lz_status s = run_together(&t, g->parts);
+    lz_free(t.bufs);
+    return s;
+}
+
+/* ---- the loop-IR interpreter ---- */
+
+/* One block: states, then temporaries. */
+typedef struct memory {
+    void **block;
+    char *temps;
+    void ***states;
+    void **temp;
+} memory;
+
+static bool memory_new(const lz_plan_exec *g, memory *m)
+{
+    const lz_plan *p = g->parts->plan;
+    uint32_t n = p->partitions;
+    size_t each = LZ_ALIGN_UP(p->temp_bytes, 64);
+    m->block = lz_alloc(n * (g->nptr + 2) * sizeof(void *));
+    m->temps = lz_calloc((size_t)n + 1, each + 64);
+    if (!m->block || !m->temps)
+        return false;
+    char *at = (char *)LZ_ALIGN_UP((uintptr_t)m->temps, 64);
+    m->states = (void ***)(void *)m->block;
+    m->temp = m->block + n;
+    for (uint32_t q = 0; q < n; q++) {
+        m->states[q] = m->block + 2 * (size_t)n + q * g->nptr;
+        m->temp[q] = at + q * each;
+        lz_plan_exec_state(g, m->states[q]);
+    }
+    return true;
+}
+
+static lz_status run_slowly(const lz_plan_exec *g, const void *const *const *in,
+                            void *const *const *out, const memory *m, lz_collective_uses *uses)
+{
+    const lz_plan *p = g->parts->plan;
+    for (uint32_t q = 0; q < p->partitions; q++) {
+        void **io = lz_plan_exec_io(g, m->states[q]);
+        for (uint32_t i = 0; i < p->nin; i++)
+            io[i] = (void *)(uintptr_t)in[q][i];
+        for (uint32_t k = 0; k < p->nout; k++) {
+            io[p->nin + k] = out[q][k];
+            if (p->out_alias[k] >= 0)
+                LZ_TRY(
+                    g->ops->copy(NULL, out[q][k], in[q][p->out_alias[k]], p->out_type[k]->nbytes));
+        }
+    }
+    return lz_plan_exec_run_team(g, m->states, m->temp, NULL, uses);
+}
+
+lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
+                                 void *const *const *out, lz_collective_uses *uses)
+{
+    lz_plan_exec g;
+    memory m = {0};
+    if (p->partitions == 0)
+        return LZ_FAIL(LZ_EINVAL, "the program is one of one device alone");
+    lz_status s = lz_plan_exec_begin(&g, p);
+    if (s == LZ_OK)
+        s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
+    if (s == LZ_OK && !memory_new(&g, &m))
+        s = LZ_FAIL(LZ_EMEM, "no memory for a run of %u partitions", p->partitions);
+    if (s == LZ_OK)
+        s = run_slowly(&g, in, out, &m, uses);
+    lz_free(m.block);
+    lz_free(m.temps);
+    lz_plan_exec_end(&g);
+    return s;
+}
