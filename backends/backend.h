@@ -153,11 +153,24 @@ typedef struct lz_backend {
      * outputs' events. */
     lz_status (*execute)(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
                          bool awaited, lz_device_buffer **out, lz_event **done);
+    /* The same of n partitions of one local function (shard/shard.h) on the devices 0 to n - 1, in
+     * lock step: in[p] and out[p] are partition p's, `donated` is for all, and one event is for the
+     * results of all. NULL: the backend runs no collectives. */
+    lz_status (*execute_partitions)(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
+                                    const bool *donated, bool awaited, lz_device_buffer ***out,
+                                    lz_event **done);
     /* Whether this machine runs code that needs the ISA features `isa` of a cache entry. NULL: the
      * backend stores no code. */
     bool (*can_run)(const char *isa);
     /* waits until everything enqueued has finished */
     lz_status (*wait_all)(int device);
+    /* How many devices one of its devices is made of. NULL: it is one. */
+    int64_t (*partitions)(void);
+    /* Where the parts of a buffer are, the canonical text of a sharding (ir/sharding/sharding.h);
+     * NULL: nowhere yet, so that a program may choose. input_placement: where a program wants its
+     * argument i. Both are interned. NULL: the backend's buffers are of one device. */
+    const char *(*placement)(const lz_device_buffer *b);
+    const char *(*input_placement)(const lz_exec *x, uint32_t i);
     /* Number of matrix products that run as calls of a vendor library, since the process began.
      * Does not start the backend. NULL: the backend uses none. */
     uint64_t (*library_products)(void);
