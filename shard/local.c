@@ -119,7 +119,7 @@ lz_val lz_local_first_only(const lz_local *l, lz_val v, uint32_t axes, lz_op com
 
 /* ---- pieces of an array ---- */
 
-static lz_val zero(const lz_local *l, lz_dtype d)
+lz_val lz_local_zero(const lz_local *l, lz_dtype d)
 {
     uint64_t bits[2] = {0};
     const lz_shape none = LZ_SCALAR;
@@ -144,7 +144,7 @@ lz_val lz_local_resize(const lz_local *l, lz_val v, int dim, int64_t n)
     pad.edge_padding_low.n = pad.edge_padding_high.n = pad.interior_padding.n = s.rank;
     pad.edge_padding_high.v[dim] = n - s.dims[dim];
     return lz_build(l->f, LZ_OP_PAD, (const lz_attr *)&pad,
-                    (lz_val[]){v, zero(l, lz_val_type(l->f, v)->dtype)}, 2);
+                    (lz_val[]){v, lz_local_zero(l, lz_val_type(l->f, v)->dtype)}, 2);
 }
 
 lz_val lz_local_dynamic_slice(const lz_local *l, lz_val v, int dim, lz_val start, int64_t n)

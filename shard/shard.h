@@ -45,6 +45,10 @@ typedef struct lz_partitioned {
 /* The local function of f on the mesh. Collectives of it have groups of partition numbers,
  * use_global_device_ids. Errors: LZ_EUNSUPPORTED naming the operation, LZ_EMEM. */
 lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out);
+/* The same where shardings are given: any of them, of every value, are right; only what it costs
+ * depends on them. */
+lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
+                          lz_partitioned *out);
 void lz_partitioned_free(lz_partitioned *p);
 
 /* What a local function sends: one record for each collective, in order. */

@@ -1,0 +1,109 @@
+/* partition.h - between the files of partition*.c: one function (the program, or a region of it)
+ * while its local one is built.
+ * Every value has forms: local values at some placement. The first is how its operation made it,
+ * which may be unreduced or placed otherwise than propagation says; who uses it asks for the
+ * placement he needs, and what that took is remembered as another form. So a value is resharded
+ * when, and as often as, it is needed, and sums stay in parts until then.
+ * Threads: thread-compatible. */
+#ifndef LZ_SHARD_PARTITION_H
+#define LZ_SHARD_PARTITION_H
+#include "ir/attr.h"
+#include "shard/local.h"
+#include "shard/rules.h"
+#include "shard/shard.h"
+
+typedef struct lz_form {
+    const lz_sharding *at;
+    lz_val v;
+    struct lz_form *next;
+} lz_form;
+
+typedef struct lz_partial {
+    const lz_func *f;      /* global */
+    const lz_shardings *s; /* of f; NULL: nothing is known, all is whole */
+    lz_local l;
+    uint32_t manual;                    /* axes along which f's types are local already */
+    lz_arena *arena;                    /* for as long as l.f is built */
+    lz_arena *scratch;                  /* for one instruction */
+    lz_form **forms;                    /* [ninst] */
+    lz_form **multi;                    /* [ninst]: of each result of an operation with several */
+    lz_val *same;                       /* [ninst]: the value it is an alias of, or itself */
+    bool *free;                         /* [ninst]: each use makes its own */
+    uint32_t *uses;                     /* [ninst] */
+    lz_val *first_result, *next_result; /* [ninst]: lz_func_result_lists */
+} lz_partial;
+
+/* ---- values (partition.c) ---- */
+static inline const lz_type *lz_part_type(const lz_partial *p, lz_val v)
+{
+    return lz_val_type(p->f, v);
+}
+/* Where propagation wants it, as a placement of this mesh; NULL: it says nothing. */
+const lz_sharding *lz_part_at(const lz_partial *p, lz_val v);
+/* The same, but replicated for NULL. */
+const lz_sharding *lz_part_at_least(const lz_partial *p, lz_val v);
+/* Where the operation made it; NULL: free. */
+const lz_sharding *lz_part_now(const lz_partial *p, lz_val v);
+/* Bytes, and a little per launch, that it takes to have it there. */
+double lz_part_cost(const lz_partial *p, lz_val v, const lz_sharding *at);
+lz_val lz_part_want(lz_partial *p, lz_val v, const lz_sharding *at);
+void lz_part_give(lz_partial *p, lz_val v, const lz_sharding *at, lz_val local);
+/* Result k of an operation with several, or the one result. */
+void lz_part_give_result(lz_partial *p, lz_val v, uint32_t k, const lz_sharding *at, lz_val local);
+/* v is another name of the value. */
+void lz_part_alias(lz_partial *p, lz_val v, lz_val of);
+/* Where propagation wants result k of an operation. */
+const lz_sharding *lz_part_result_at(const lz_partial *p, lz_val v, uint32_t k);
+/* The placement of nothing, with the function's manual axes. */
+const lz_sharding *lz_part_replicated(const lz_partial *p, int rank);
+/* All instructions of the function, whose parameters have been given. */
+lz_status lz_part_walk(lz_partial *p);
+/* What a walk needs of f. */
+lz_status lz_part_begin(lz_partial *p, const lz_func *f, const lz_shardings *s);
+
+/* ---- one operation (partition_choose.c) ---- */
+typedef struct lz_part_op {
+    lz_partial *p;
+    lz_val v;
+    const lz_sig *sig;
+    const lz_val *opnd;
+    const lz_rule *r;
+    const lz_sharding **want; /* [nresult]: where propagation wants the results, or NULL */
+    bool *may;                /* [nfactor]: whether it can be spread */
+    /* what was chosen: */
+    lz_axis_list *axes;     /* of each factor */
+    const lz_sharding **at; /* [nopnd + nresult] */
+    uint32_t unreduced;     /* of the results */
+    uint32_t summed;        /* those of them along which the operation itself reduces */
+    lz_op reduction;
+    lz_val *local; /* [nopnd]: the operands there */
+} lz_part_op;
+/* Axes for every factor: of the few candidates the one that sends the fewest bytes. */
+lz_status lz_part_choose(lz_part_op *o);
+/* Which factors can be spread, o->may: others are made whole. */
+lz_status lz_part_find_factors(lz_part_op *o);
+/* Where tensor t is with these axes. */
+const lz_sharding *lz_part_place(const lz_part_op *o, const lz_axis_list *axes, uint32_t t,
+                                 uint32_t unreduced);
+
+/* ---- what is linear (partition_linear.c) ---- */
+/* Axes along which operands stay unreduced through the operation, if used axes are not among them;
+ * *mask: which operands must be so, too. */
+uint32_t lz_part_carries(const lz_part_op *o, uint32_t used, int64_t result_bytes, uint32_t *mask,
+                         lz_op *reduction);
+
+/* ---- building it (partition_op.c, partition_index.c, partition_control.c) ---- */
+/* The operation on o->local, of the chosen axes; gives the results. */
+lz_status lz_part_build(lz_part_op *o);
+lz_status lz_part_while(lz_partial *p, lz_val v);
+lz_status lz_part_if(lz_partial *p, lz_val v);
+lz_status lz_part_build_same(lz_part_op *o); /* with nothing but local extents */
+lz_status lz_part_build_gather(lz_part_op *o);
+lz_status lz_part_build_scatter(lz_part_op *o);
+lz_status lz_part_build_update(lz_part_op *o);
+/* Whether indices of a gather or scatter name (of a gather, single) elements of dimension d of
+ * operand 0. */
+bool lz_part_is_indexed(const lz_part_op *o, int64_t d);
+/* A value that each use makes, at a placement that is reduced. */
+lz_val lz_part_make_free(lz_partial *p, lz_val v, const lz_sharding *at);
+#endif

@@ -1,0 +1,244 @@
+/* t_partition.c - the local function of any function and of any shardings of its values, run by all
+ * partitions, gives what one device gives: every row of the table, and random functions with loops,
+ * branches and everything else. */
+#include "ir/attr.h"
+#include "ir/eval/eval_partitions.h"
+#include "shard/shard.h"
+#include "suite.h"
+#include "support/gen.h"
+#include "support/tiles.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 8, MOST_VALUES = 256 };
+static char msg[512];
+
+static const lz_mesh_axis meshes[][4] = {{{"x", 2}},
+                                         {{"x", 2}, {"y", 2}},
+                                         {{"x", 2}, {"y", 4}},
+                                         {{"x", 2}, {"y", 3}},
+                                         {{"x", 3}, {"y", 1}},
+                                         {{"x", 8}},
+                                         {{"x", 2}, {"y", 2}, {"z", 2}},
+                                         {{"x", 4}}};
+
+static const lz_mesh *random_mesh(lz_rnd *r)
+{
+    const lz_mesh_axis *a = meshes[lz_rnd_range(r, 0, sizeof meshes / sizeof meshes[0] - 1)];
+    int n = 0;
+    while (n < 4 && a[n].name)
+        n++;
+    const lz_mesh *m = lz_mesh_get(a, n, NULL);
+    ck_assert_ptr_nonnull(m);
+    return m;
+}
+
+/* ---- any shardings ---- */
+
+static lz_shardings *random_shardings(const lz_func *f, const lz_mesh *m, lz_rnd *r, lz_arena *a)
+{
+    lz_shardings *s = lz_arena_alloc(a, sizeof *s);
+    s->f = f;
+    s->at = lz_arena_alloc(a, (f->ninst + 1) * sizeof *s->at);
+    s->sub = lz_arena_alloc(a, 2 * (f->ninst + 1) * sizeof *s->sub);
+    for (lz_val v = 0; v < f->ninst; v++) {
+        const lz_inst *in = &f->insts[v];
+        if (in->sig->nresult == 1 && lz_rnd_chance(r, 80))
+            s->at[v] = lz_test_placement(r, m, &lz_val_type(f, v)->shape, lz_rnd_chance(r, 40));
+        for (int k = 0; k < 2 && (lz_inst_op(in) == LZ_OP_WHILE || lz_inst_op(in) == LZ_OP_IF); k++)
+            s->sub[2 * v + (lz_val)k] = random_shardings(lz_attr_region(in->sig->attr, k), m, r, a);
+    }
+    return s;
+}
+
+/* ---- one function ---- */
+
+typedef struct trial {
+    const lz_func *f;
+    lz_literal **args;
+    const lz_mesh *mesh;
+    lz_partitioned p;
+} trial;
+
+static lz_literal **tiles_of(const trial *t, int64_t partition)
+{
+    lz_literal **row = lz_calloc(t->f->nparam + 1, sizeof(lz_literal *));
+    for (uint32_t k = 0; k < t->f->nparam; k++)
+        row[k] = lz_test_tile(t->args[k], t->p.in[k], partition);
+    row[t->f->nparam] = lz_literal_scalar_i64(LZ_U32, partition);
+    return row;
+}
+
+static void say(const trial *t, const char *what)
+{
+    lz_buf b = {0};
+    lz_func_print(t->f, &b, 0);
+    lz_mesh_print(&b, t->mesh);
+    lz_buf_putc(&b, '\n');
+    if (t->p.local)
+        lz_func_print(t->p.local, &b, 0);
+    fprintf(stderr, "%s: %s\n%s\n", what, msg, lz_buf_str(&b)); /* too long for a message */
+    ck_abort_msg("%s: %s", what, msg);
+}
+
+static void run(const trial *t, lz_literal **whole, const char *what)
+{
+    int64_t n = t->mesh->ndevice;
+    lz_literal **rows[MOST_DEVICES], **results[MOST_DEVICES], *parts[MOST_DEVICES];
+    for (int64_t p = 0; p < n; p++) {
+        rows[p] = tiles_of(t, p);
+        results[p] = lz_calloc(t->f->nresult + 1, sizeof(lz_literal *));
+    }
+    if (lz_ref_run_partitions(t->p.local, n, (lz_literal *const *const *)rows, results) != LZ_OK) {
+        snprintf(msg, sizeof msg, "%s", lz_error_get()->message);
+        say(t, what);
+    }
+    for (uint32_t k = 0; k < t->f->nresult; k++) {
+        for (int64_t p = 0; p < n; p++)
+            parts[p] = results[p][k];
+        whole[k] =
+            lz_test_join(parts, t->p.out[k], lz_val_type(t->f, t->f->results[k]), msg, sizeof msg);
+        if (!whole[k])
+            say(t, what);
+    }
+    for (int64_t p = 0; p < n; p++) {
+        for (uint32_t k = 0; k <= t->f->nparam; k++)
+            lz_literal_release(rows[p][k]);
+        for (uint32_t k = 0; k < t->f->nresult; k++)
+            lz_literal_release(results[p][k]);
+        lz_free(rows[p]);
+        lz_free(results[p]);
+    }
+}
+
+/* Sums over devices are rounded once more for each. */
+static bool nearly(const trial *t, const lz_expect *e, lz_literal *const *got)
+{
+    for (uint32_t k = 0; k < e->nresult; k++) {
+        const lz_literal *w = e->value[k];
+        lz_dtype d = w->type->dtype;
+        double most = 0, eps = d == LZ_BF16 ? 0x1p-8 : d == LZ_F16 ? 0x1p-11 : 0x1p-23;
+        if (!lz_dtype_is_float(d) && !lz_test_same(got[k], w, 0, msg, sizeof msg))
+            return false;
+        for (int64_t i = 0; i < w->type->nelem && lz_dtype_is_float(d); i++)
+            if (fabs(lz_elem_get_f64(d, w->data, i)) > most)
+                most = fabs(lz_elem_get_f64(d, w->data, i));
+        for (int64_t i = 0; i < w->type->nelem && lz_dtype_is_float(d); i++) {
+            double a = lz_elem_get_f64(d, w->data, i), b = lz_elem_get_f64(d, got[k]->data, i);
+            double slack = 3 * e->slack[k][i] + 2 * (double)t->mesh->ndevice * eps * most;
+            if (a != b && !(isnan(a) && isnan(b)) && !(fabs(a - b) <= slack))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool has_op(const lz_func *f, lz_op op)
+{
+    for (lz_val v = 0; v < f->ninst; v++) {
+        if (lz_inst_op(&f->insts[v]) == op)
+            return true;
+        const lz_func *r;
+        for (int k = 0; (r = lz_attr_region(f->insts[v].sig->attr, k)); k++)
+            if (has_op(r, op))
+                return true;
+    }
+    return false;
+}
+
+static void try_function(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
+{
+    lz_rnd r = {seed * 977 + lz_test_seed()};
+    lz_arena a = {0};
+    trial t = {.f = f, .args = args, .mesh = random_mesh(&r)};
+    lz_literal *got[MOST_VALUES];
+    lz_expect *e;
+    if (has_op(f, LZ_OP_PARTITION_ID))
+        return;
+    ck_assert(f->nparam < MOST_VALUES && f->nresult < MOST_VALUES);
+    lz_shardings *s = random_shardings(f, t.mesh, &r, &a);
+    if (lz_partition_as(f, t.mesh, s, &t.p) != LZ_OK) {
+        lz_error err = *lz_error_get();
+        if (err.status != LZ_EUNSUPPORTED) {
+            snprintf(msg, sizeof msg, "%s", err.message);
+            say(&t, what);
+        }
+        lz_arena_free(&a);
+        return;
+    }
+    ck_assert_msg(lz_func_verify(t.p.local) == LZ_OK, "%s: %s", what, lz_error_get()->message);
+    run(&t, got, what);
+    ck_assert_int_eq(lz_expect_new(f, args, 8, &e), LZ_OK);
+    if (!lz_expect_met(e, got, msg, sizeof msg) && !nearly(&t, e, got))
+        say(&t, what);
+    lz_expect_free(e);
+    for (uint32_t k = 0; k < f->nresult; k++)
+        lz_literal_release(got[k]);
+    lz_partitioned_free(&t.p);
+    lz_arena_free(&a);
+}
+
+/* ---- every row ---- */
+
+static bool try_case(lz_op op, int index, int *tried)
+{
+    lz_func *f;
+    lz_literal **args;
+    char what[64];
+    int r = lz_gen_row_cases(op, index, &f, &args);
+    ck_assert_msg(r >= 0, "%s", lz_error_get()->message);
+    if (r == 0)
+        return false;
+    snprintf(what, sizeof what, "%s, case %d", lz_op_get(op)->text, index);
+    if (!f->nparam || lz_val_type(f, 0)->nelem < 500)
+        for (uint64_t choice = 0; choice < 3; choice++, (*tried)++)
+            try_function(f, args, (uint64_t)index * 7 + choice, what);
+    lz_gen_args_free(f, args);
+    lz_func_free(f);
+    return true;
+}
+
+START_TEST(every_row)
+{
+    lz_op_class cls = lz_op_get((lz_op)_i)->cls;
+    unsigned turns = cls == LZ_CLASS_EW ? 12 : lz_test_small() ? 10 : 6;
+    int tried = 0;
+    bool more = cls != LZ_CLASS_COLLECTIVE && _i != LZ_OP_PARTITION_ID;
+    if (_i == LZ_OP_SHARDING_CONSTRAINT || _i == LZ_OP_SHARDING_GROUP ||
+        _i == LZ_OP_PROPAGATION_BARRIER)
+        more = false;
+    for (unsigned i = 0; more; i++)
+        if (lz_test_in_turn(i, turns))
+            more = try_case((lz_op)_i, (int)i, &tried);
+}
+END_TEST
+
+START_TEST(random_functions)
+{
+    int n = lz_test_whole() ? 1000 : lz_test_small() ? 10 : 40;
+    for (int i = _i * n; i < (_i + 1) * n; i++) {
+        lz_literal **args;
+        char what[64];
+        lz_func *f = lz_gen_random((uint64_t)i, NULL);
+        snprintf(what, sizeof what, "seed %d", i);
+        ck_assert(f != NULL);
+        lz_fill fill = lz_gen_fill(f, LZ_FILL_MODEST, false);
+        ck_assert_int_eq(lz_gen_args(f, (uint64_t)i, fill, &args), LZ_OK);
+        try_function(f, args, (uint64_t)i, what);
+        lz_gen_args_free(f, args);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("partition");
+    TCase *t = tcase_create("rows");
+    tcase_set_timeout(t, 300);
+    tcase_add_loop_test(t, every_row, 1, LZ_OP_COUNT);
+    tcase_add_loop_test(t, random_functions, 0, 10);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
