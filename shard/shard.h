@@ -36,6 +36,11 @@ lz_status lz_shard_mesh(const lz_func *f, const lz_mesh **out);
 lz_status lz_shard_propagate(const lz_func *f, const lz_mesh *mesh, lz_arena *a,
                              lz_shardings **out);
 
+/* For each value its sharding, the mark that it began at, and the neighbour, operation and rule
+ * that brought it: a line each, regions indented. Values are numbered as lz_func_print_irtext does.
+ * Errors: LZ_EMEM. */
+lz_status lz_shard_report(const lz_shardings *s, lz_buf *out);
+
 typedef struct lz_partitioned {
     lz_func *local; /* one parameter more than f, the last: the number of the partition, ui32[] */
     uint32_t nin, nout;            /* of f */

@@ -403,6 +403,37 @@ START_TEST(meshes)
 }
 END_TEST
 
+/* ---- the report ---- */
+
+START_TEST(report)
+{
+    spread x = {.f = lz_func_new("main")};
+    lz_val a = param(x.f, 2, 8, 4), b = param(x.f, 2, 4, 6), all[2];
+    a = mark(x.f, a, "[{\"x\"}, {}]");
+    lz_attr_dot d;
+    memset(&d, 0, sizeof d);
+    d.kind = LZ_ATTR_dot;
+    d.lhs_contracting_dimensions = lz_ints_make(1, (const int64_t[]){1});
+    d.rhs_contracting_dimensions = lz_ints_make(1, (const int64_t[]){0});
+    all[0] = lz_build(x.f, LZ_OP_DOT_GENERAL, (const lz_attr *)&d, (const lz_val[]){a, b}, 2);
+    all[1] = lz_build_splat(x.f, lz_val_type(x.f, b), 1);
+    lz_func_set_results(x.f, all, 2);
+    propagate(&x);
+    lz_buf t = {0};
+    ck_assert_int_eq(lz_shard_report(x.s, &t), LZ_OK);
+    ck_assert_str_eq(lz_buf_str(&t),
+                     "%0 = f32[8,4] parameter(): [{\"x\"}, {}]  marked by %2\n"
+                     "%1 = f32[4,6] parameter(): [{}, {}]  no mark reaches it\n"
+                     "%2 = f32[8,4] sdy.sharding_constraint(%0): [{\"x\"}, {}]  marked by %2\n"
+                     "%3 = f32[8,6] dot_general(%2, %1): [{\"x\"}, {}]  of mark %2, from %2, by %3 "
+                     "([i, k], [k, j])->([i, j]) {i=8, j=6, k=4} reduction={k}\n"
+                     "%4 = f32[] constant(): each use makes its own\n"
+                     "%5 = f32[4,6] broadcast_in_dim(%4): each use makes its own\n");
+    lz_buf_free(&t);
+    end(&x);
+}
+END_TEST
+
 /* ---- much ---- */
 
 /* A chain is visited a few times an operation, whatever its length, and so is one value of many
@@ -490,6 +521,7 @@ int main(void)
     tcase_add_loop_test(t, barrier, 0, (int)(sizeof barriers / sizeof *barriers));
     tcase_add_test(t, constants);
     tcase_add_test(t, meshes);
+    tcase_add_test(t, report);
     tcase_add_test(t, linear);
     tcase_add_loop_test(t, random_functions, 0, 20);
     suite_add_tcase(s, t);
