@@ -85,11 +85,12 @@ static lz_status run(lz_prop *p)
     p->scratch = lz_alloc(lz_prop_scratch(p) + 1);
     if (!p->scratch)
         return no_memory();
+    LZ_TRY(lz_prop_find_made(p));
     for (int priority = 0; priority < p->priorities; priority++)
         for (int stage = 0; stage < STAGES && (p->present[priority / 32] >> priority % 32 & 1);
              stage++)
             LZ_TRY(run_stage(p, stage, priority));
-    return LZ_OK;
+    return lz_prop_give_made(p);
 }
 
 /* ---- what comes out ---- */

@@ -19,6 +19,7 @@ typedef struct lz_prop_node {
     uint32_t up;    /* of several that became one: towards the one that stays */
     uint32_t frame; /* of its first value */
     lz_val val;
+    bool made, whole; /* of nothing that is spread (propagate_made.c); on each device by a mark */
     lz_shard_cause cause;
 } lz_prop_node;
 
@@ -30,6 +31,7 @@ typedef struct lz_prop_edge {
     bool manual_result;
     uint8_t directions; /* at most */
     bool one_user;      /* of operands */
+    bool feeds;         /* some operand is `made` */
     bool queued, clash; /* in the worklist; something was left to the aggressive step */
     uint32_t frame;
     lz_val by;
@@ -88,6 +90,16 @@ lz_status lz_prop_queue(lz_prop *p, uint32_t edge);
 /* The node has a new sharding, because of another one: queues its other edges. */
 lz_status lz_prop_changed(lz_prop *p, uint32_t node, const lz_sharding *s, const lz_prop_edge *by,
                           uint32_t from);
+
+/* Values that are made of nothing that is spread (propagate_made.c): found before propagation,
+ * given their shardings behind it. */
+lz_status lz_prop_find_made(lz_prop *p);
+lz_status lz_prop_give_made(lz_prop *p);
+/* Calls fn for each such operand with what the others of the edge let it have; giver: one of them
+ * (propagate_step.c). */
+lz_status lz_prop_want(lz_prop *p, uint32_t edge,
+                       lz_status (*fn)(lz_prop *p, uint32_t node, const lz_sharding *want,
+                                       uint32_t edge, uint32_t giver));
 
 /* The sharding of a mark, of this mesh. NULL: LZ_EINVAL naming it. */
 const lz_sharding *lz_shard_mark(const lz_mesh *mesh, const char *text, const lz_type *type);

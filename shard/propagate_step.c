@@ -145,7 +145,7 @@ static bool project(visit *v)
     bool any = false;
     for (uint32_t t = count_tensors(v->r); t-- > 0;) { /* lists begin with operand 0 */
         uint32_t n = v->p->ends.data[v->e->first + t];
-        if (n == LZ_PROP_NONE)
+        if (n == LZ_PROP_NONE || v->p->nodes.data[n].made)
             continue;
         const lz_sharding *s = v->was[t] = v->p->nodes.data[n].s;
         if (s) {
@@ -429,4 +429,85 @@ lz_status lz_prop_visit(lz_prop *p, uint32_t edge, const lz_prop_step *step)
         LZ_TRY(give(&v, k, to));
     }
     return v.again ? lz_prop_queue(p, edge) : LZ_OK;
+}
+
+/* ---- what operands that every device can make get ---- */
+
+/* Of results and of operands that are not everywhere anyway; false: nothing is known yet. */
+static bool project_wants(visit *v)
+{
+    bool any = false;
+    for (uint32_t t = count_tensors(v->r); t-- > 0;) {
+        uint32_t n = v->p->ends.data[v->e->first + t];
+        if (n == LZ_PROP_NONE)
+            continue;
+        const lz_prop_node *node = &v->p->nodes.data[n];
+        bool target = node->made && t < v->r->nopnd;
+        if (!target && (node->made ? !node->s : node->whole && t < v->r->nopnd))
+            continue;
+        any |= !target;
+        for (int d = 0; d < v->r->tensors[t].rank; d++)
+            project_dim(v, t, d, target ? NULL : node->s);
+    }
+    return any;
+}
+
+/* As many axes of each factor as the others agree on; from the second factor of a dimension on,
+ * only behind full ones. */
+static void want_dim(const visit *v, const lz_rule_dim *dim, lz_axis_list *out, uint32_t *used)
+{
+    for (int k = 0; k < dim->n; k++) {
+        const lz_axis_list *l = &v->wanted[dim->at[k]];
+        int64_t left = v->r->factors[dim->at[k]].size;
+        for (int i = 0; i < l->n; i++) {
+            int64_t size = v->p->mesh->factors[l->at[i]].size;
+            if (*used >> l->at[i] & 1 || (dim->n > 1 && left % size))
+                return;
+            *used |= UINT32_C(1) << l->at[i];
+            left /= dim->n > 1 ? size : 1;
+            lz_axis_list_push(out, l->at[i]);
+        }
+        if (left != 1)
+            return;
+    }
+}
+
+static uint32_t first_giver(const visit *v)
+{
+    for (int32_t k = v->nslot; k-- > 0;)
+        if (v->slots[k].a.n)
+            return v->slots[k].node;
+    return LZ_PROP_NONE;
+}
+
+lz_status lz_prop_want(lz_prop *p, uint32_t edge,
+                       lz_status (*fn)(lz_prop *p, uint32_t node, const lz_sharding *want,
+                                       uint32_t edge, uint32_t giver))
+{
+    static const lz_prop_step all = {.stage = 4, .priority = UINT8_MAX};
+    const lz_prop_edge *e = &p->edges.data[edge];
+    visit v = {.p = p, .e = e, .r = e->rule, .step = &all};
+    place(&v);
+    p->visits++;
+    if (!project_wants(&v))
+        return LZ_OK;
+    for (uint32_t f = 0; f < v.r->nfactor; f++) {
+        lz_factor_kind kind = v.r->factors[f].kind;
+        if (kind != LZ_FACTOR_PASS && kind != LZ_FACTOR_REDUCE)
+            continue;
+        for (int axis; (axis = next_agreed(&v, f, &v.wanted[f], LZ_PROP_BOTH)) >= 0;)
+            lz_axis_list_push(&v.wanted[f], axis);
+    }
+    uint32_t giver = first_giver(&v);
+    for (uint32_t t = 0; t < v.r->nopnd; t++) {
+        uint32_t n = p->ends.data[e->first + t], used = 0;
+        if (n == LZ_PROP_NONE || !p->nodes.data[n].made)
+            continue;
+        lz_sharding s;
+        lz_sharding_init(&s, p->mesh, p->nodes.data[n].type->shape.rank, false);
+        for (int d = 0; d < v.r->tensors[t].rank; d++)
+            want_dim(&v, &v.r->tensors[t].dims[d], &s.dims[d], &used);
+        LZ_TRY(fn(p, n, &s, edge, giver));
+    }
+    return LZ_OK;
 }

@@ -375,6 +375,27 @@ START_TEST(constants)
 }
 END_TEST
 
+/* What every device can make itself, as counters' random bits, has what all uses agree on: others
+ * take their slices. */
+START_TEST(made)
+{
+    spread x = {.f = lz_func_new("main")};
+    lz_val k = param(x.f, 0, 0, 0);
+    lz_shape s = {.rank = 2, .dims = {8, 8}};
+    const lz_type *t = lz_type_get(LZ_F32, &s);
+    lz_val i = lz_build_iota(x.f, t, 0), b = lz_build_broadcast(x.f, k, &(lz_ints){0}, &s);
+    lz_val both = lz_build_ew2(x.f, LZ_OP_ADD, i, b), one = lz_build_ew1(x.f, LZ_OP_SINE, both);
+    lz_val other = lz_build_ew1(x.f, LZ_OP_COSINE, both);
+    lz_val r[2] = {mark(x.f, one, "[{\"x\"}, {\"y\"}]"), mark(x.f, other, "[{\"x\"}, {}]")};
+    lz_func_set_results(x.f, r, 2);
+    propagate(&x);
+    is_at(x.s, both, "[{\"x\"}, {}]");
+    is_at(x.s, one, "[{\"x\"}, {\"y\"}]");
+    is_at(x.s, other, "[{\"x\"}, {}]");
+    end(&x);
+}
+END_TEST
+
 START_TEST(meshes)
 {
     lz_func *f = lz_func_new("main");
@@ -520,6 +541,7 @@ int main(void)
     tcase_add_test(t, groups);
     tcase_add_loop_test(t, barrier, 0, (int)(sizeof barriers / sizeof *barriers));
     tcase_add_test(t, constants);
+    tcase_add_test(t, made);
     tcase_add_test(t, meshes);
     tcase_add_test(t, report);
     tcase_add_test(t, linear);
