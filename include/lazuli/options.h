@@ -30,6 +30,7 @@
 #include <lazuli/optim.h>
 #include <lazuli/order.h>
 #include <lazuli/reduce_ops.h>
+#include <lazuli/stablehlo.h>
 #include <lazuli/tensor_ops.h>
 #include <lazuli/transforms.h>
 #include <lazuli/window_ops.h>
@@ -80,6 +81,7 @@ LZ_API void lz_scan_options_default(lz_scan_options *out, size_t struct_size);
 LZ_API void lz_sgd_options_default(lz_sgd_options *out, size_t struct_size);
 LZ_API void lz_size_options_default(lz_size_options *out, size_t struct_size);
 LZ_API void lz_softplus_options_default(lz_softplus_options *out, size_t struct_size);
+LZ_API void lz_stablehlo_options_default(lz_stablehlo_options *out, size_t struct_size);
 LZ_API void lz_unique_options_default(lz_unique_options *out, size_t struct_size);
 LZ_API void lz_vmap_options_default(lz_vmap_options *out, size_t struct_size);
 LZ_EXTERN_C_END

@@ -11,13 +11,18 @@
 LZ_EXTERN_C_BEGIN
 
 typedef struct lz_stablehlo lz_stablehlo;
-/* Reads a module of n bytes; its function is @main, or the only public one. name stands for the
+typedef struct lz_stablehlo_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_stablehlo_options));
+    /* name of the function that is the program, without @; NULL: main, or the only public one */
+    const char *entry LZ_DEFAULT(nullptr);
+} lz_stablehlo_options;
+/* Reads a module of n bytes; o (NULL: the defaults) says which function it is. name stands for the
  * file in messages (NULL: "<text>"). Constants too large to be recorded (16 bytes) are uploaded to
  * the thread's default device, where the program then has to be called. NULL with an error
  * recorded: LZ_ENULL; LZ_EPARSE and, for an operation that there is not, LZ_EUNSUPPORTED, both with
  * "name:line:column: what is wrong"; LZ_EMEM, LZ_EDEVMEM, LZ_EUNAVAILABLE. */
 LZ_API lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
-                                           const lz_site *site);
+                                           const lz_stablehlo_options *o, const lz_site *site);
 /* Ends a program. What was recorded by calls of it stays. NULL is fine. */
 LZ_API void lz_stablehlo_free(lz_stablehlo *p);
 /* How many inputs the program has; -1 for NULL. */
@@ -35,7 +40,9 @@ LZ_API lz_status lz_stablehlo_output(const lz_stablehlo *p, int i, lz_dtype *dty
  * LZ_EDTYPE, LZ_ESHAPE naming the input; the error of an input; LZ_EMEM. */
 LZ_API lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int nin,
                                       lz_tensor **out, int nout, const lz_site *site);
-#define lz_stablehlo_parse(text, n, name) lz_stablehlo_parse_at((text), (n), (name), LZ_SITE)
+#define lz_stablehlo_parse(text, n, name, ...)                                                     \
+    lz_stablehlo_parse_at((text), (n), (name), LZ_OPTIONS(lz_stablehlo_options, ##__VA_ARGS__),    \
+                          LZ_SITE)
 #define lz_stablehlo_call(...) lz_stablehlo_call_at(__VA_ARGS__, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

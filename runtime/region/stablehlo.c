@@ -55,10 +55,10 @@ static lz_status upload(lz_stablehlo *p, lz_literal *const *values, const lz_sit
 }
 
 static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *name,
-                       const lz_site *site)
+                       const char *entry, const lz_site *site)
 {
     lz_func *whole = NULL;
-    LZ_TRY(lz_func_parse(text, n, name ? name : "<text>", &whole));
+    LZ_TRY(lz_func_parse_entry(text, n, name ? name : "<text>", entry, &whole));
     lz_literal **values = lz_calloc((size_t)whole->ninst + 1, sizeof(lz_literal *));
     lz_status s = values ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u values", whole->ninst);
     if (s == LZ_OK) /* only what the results need is recorded by a call */
@@ -75,10 +75,11 @@ static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *
 }
 
 lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
-                                    const lz_site *site)
+                                    const lz_stablehlo_options *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(NULL);
     lz_api_frame frame = lz_api_enter("lz_stablehlo_parse", site);
+    const char *entry = o && o->struct_size >= sizeof *o ? o->entry : NULL;
     lz_stablehlo *p = lz_calloc(1, sizeof *p);
     lz_status s = LZ_OK;
     if (!text)
@@ -86,7 +87,7 @@ lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name
     if (s == LZ_OK && !p)
         s = LZ_FAIL(LZ_EMEM, "no memory for a program");
     if (s == LZ_OK)
-        s = parse(p, text, n, name, site);
+        s = parse(p, text, n, name, entry, site);
     if (s != LZ_OK) {
         (void)lz_api_status(s);
         lz_stablehlo_free(p);

@@ -252,6 +252,17 @@ START_TEST(what_is_wrong_is_named)
                       lz_last_error_text());
         ck_assert(strstr(lz_last_error_text(), "lz_stablehlo_parse") != NULL);
     }
+    static const char two[] =
+        "func.func public @one(%x: tensor<2xf32>) -> tensor<2xf32> {\n return %x : "
+        "tensor<2xf32>\n}\n"
+        "func.func public @pair(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {\n return %x, %x : "
+        "tensor<f32>, tensor<f32>\n}\n";
+    ck_assert_ptr_null(lz_stablehlo_parse(two, strlen(two), "two"));
+    ck_assert_ptr_null(lz_stablehlo_parse(two, strlen(two), "two", .entry = "three"));
+    ck_assert_msg(strstr(lz_last_error_text(), "three") != NULL, "%s", lz_last_error_text());
+    lz_stablehlo *pair = lz_stablehlo_parse(two, strlen(two), "two", .entry = "pair");
+    ck_assert_int_eq(lz_stablehlo_num_outputs(pair), 2);
+    lz_stablehlo_free(pair);
     ck_assert_ptr_null(lz_stablehlo_parse(NULL, 0, NULL));
     ck_assert_int_eq(lz_last_error(NULL), LZ_ENULL);
     lz_stablehlo *p = parse(waves);
