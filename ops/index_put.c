@@ -212,11 +212,12 @@ lz_tensor *lz_index_add_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tenso
     lz_node *t = IN(x), *i = t ? IN(index) : NULL, *s = i ? IN(source) : NULL;
     i = s ? slice_index(c, t, &dim, i) : NULL;
     lz_dtype d = lz_tracer_dtype(s);
-    if (i && alpha != 1) {
-        s = lz_tracer_wide(c, s);
-        s = TO(MUL(s, ARG(s, alpha)), d);
+    if (i && alpha != 1 && lz_tracer_dtype(t) == d) { /* 16-bit floats: summed in f32 */
+        t = lz_tracer_wide(c, t);
+        s = lz_tracer_scaled(c, s, alpha, "alpha");
     }
-    return lz_tracer_end(c, i ? lz_tracer_into_slices(c, LZ_OP_ADD, t, dim, i, s) : NULL);
+    t = i && s ? lz_tracer_into_slices(c, LZ_OP_ADD, t, dim, i, s) : NULL;
+    return lz_tracer_end(c, TO(t, d));
 }
 
 lz_tensor *lz_index_copy_at(lz_tensor *x, int64_t dim, lz_tensor *index, lz_tensor *source,

@@ -240,7 +240,7 @@ lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_site *s
 
 /* ---- with an addend ---- */
 
-static lz_node *scaled(lz_tracer *c, lz_node *x, double v, const char *what)
+lz_node *lz_tracer_scaled(lz_tracer *c, lz_node *x, double v, const char *what)
 {
     if (x && v != 1 && lz_dtype_is_integral(lz_tracer_dtype(x)) && v != trunc(v)) {
         LZ_FAIL(LZ_EDTYPE, "%s is %g: integers need a whole number", what, v);
@@ -250,14 +250,16 @@ static lz_node *scaled(lz_tracer *c, lz_node *x, double v, const char *what)
     return v == 1 ? x : MUL(x, ARG(x, v));
 }
 
-static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, const lz_addmm_options *o)
+/* dp: the dtype of the product, whose sums p may still have in f32. */
+static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, lz_dtype dp,
+                            const lz_addmm_options *o)
 {
-    lz_dtype d = p ? lz_promote(lz_tracer_dtype(x), lz_tracer_dtype(p)) : LZ_DTYPE_NONE;
-    if (!p || !(p = scaled(c, p, o->alpha, "alpha")))
+    lz_dtype d = p ? lz_promote(lz_tracer_dtype(x), dp) : LZ_DTYPE_NONE;
+    if (!p || !(p = lz_tracer_scaled(c, p, o->alpha, "alpha")))
         return NULL;
     if (d == LZ_DTYPE_NONE) {
         LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tracer_dtype(x)),
-                lz_dtype_name(lz_tracer_dtype(p)));
+                lz_dtype_name(dp));
         return NULL;
     }
     x = lz_tracer_expand(c, TO(x, d), lz_tracer_shape(p)); /* checked also when it is not read */
@@ -266,7 +268,7 @@ static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, const lz_addmm
     if (o->alpha == 1 && o->beta == 1)
         return ADD(x, TO(p, d));
     p = lz_tracer_wide(c, p); /* of 16-bit floats the sum, too, is one of f32 */
-    x = lz_tracer_wide(c, scaled(c, x, o->beta, "beta"));
+    x = lz_tracer_wide(c, lz_tracer_scaled(c, x, o->beta, "beta"));
     return x ? TO(ADD(x, TO(p, lz_tracer_dtype(x))), d) : NULL;
 }
 
@@ -298,13 +300,27 @@ static lz_node *form_product(lz_tracer *c, form f, lz_node *a, lz_node *b)
     return NULL;
 }
 
+static bool scales(double v)
+{
+    return v != 0 && v != 1;
+}
+
 static lz_tensor *with_addend(const char *name, form f, lz_tensor *x, lz_tensor *a, lz_tensor *b,
                               const lz_addmm_options *o, const lz_site *site)
 {
     BEGIN(name);
     OPTIONS(lz_addmm_options, p, LZ_ADDMM_DEFAULTS);
     lz_node *n = p ? IN(x) : NULL, *l = n ? IN(a) : NULL, *r = l ? IN(b) : NULL;
-    return lz_tracer_end(c, r ? add_product(c, n, form_product(c, f, l, r), p) : NULL);
+    if (!r)
+        return lz_tracer_end(c, NULL);
+    lz_dtype dp = lz_promote(lz_tracer_dtype(l), lz_tracer_dtype(r));
+    /* Scaled sums of 16-bit floats are rounded once, at the end. Plain ones are those of lz_matmul,
+     * which matrix units give. */
+    if (dp != LZ_DTYPE_NONE && (scales(p->alpha) || scales(p->beta))) {
+        l = lz_tracer_wide(c, l);
+        r = lz_tracer_wide(c, r);
+    }
+    return lz_tracer_end(c, add_product(c, n, form_product(c, f, l, r), dp, p));
 }
 
 lz_tensor *lz_addmm_at(lz_tensor *x, lz_tensor *a, lz_tensor *b, const lz_addmm_options *o,

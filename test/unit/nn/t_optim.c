@@ -394,6 +394,54 @@ START_TEST(clipping_by_norm)
 }
 END_TEST
 
+/* Norms and clipped gradients are right though powers of the gradients have no place in their
+ * dtype: large ones, small ones, both together. */
+static const struct {
+    lz_dtype dtype;
+    double at[4];
+} extreme_gradients[] = {
+    {LZ_F32, {3e25, 4e25, 1, 0}},       {LZ_F32, {3e-25, -4e-25, 0, 0}},
+    {LZ_F32, {1e38, -2e38, 1e-38, 3}},  {LZ_F32, {2e-42, 1e-42, 0, 0}},
+    {LZ_F64, {3e200, -4e200, 1e99, 0}}, {LZ_F64, {3e-200, 4e-200, 0, 0}},
+    {LZ_BF16, {3e25, -4e25, 1e9, 0}},   {LZ_BF16, {3e-30, 4e-30, 0, 0}},
+    {LZ_F16, {6e4, -6e4, 5e4, 6e-8}},   {LZ_F16, {6e-8, 1.2e-7, 0, 0}},
+};
+
+START_TEST(clipping_of_extreme_gradients)
+{
+    lz_dtype d = extreme_gradients[_i].dtype;
+    double eps = d == LZ_F64 ? 1e-14 : d == LZ_F32 ? 4e-7 : d == LZ_F16 ? 1e-3 : 8e-3;
+    for (int p = 2; p <= 9; p += 1 + (p == 3) * 5) {
+        lz_scope_begin();
+        lz_params ps = {0};
+        lz_tensor *w = lz_zeros(d, LZ_SHAPE(4)),
+                  *g = lz_to(lz_from_host(LZ_F64, LZ_SHAPE(4), extreme_gradients[_i].at), d);
+        double at[4], got[4], norm = 0, most = 0;
+        OK(lz_to_host(lz_to(g, LZ_F64), at, sizeof at));
+        OK(lz_params_add(&ps, "w", w));
+        OK(lz_backward(lz_sum(lz_mul(w, g))));
+        for (int i = 0; i < 4; i++)
+            most = fmax(most, fabs(at[i]));
+        for (int i = 0; i < 4; i++)
+            norm += pow(fabs(at[i]) / most, p);
+        norm = pow(norm, 1.0 / p) * most;
+        double limit = norm > 1e-6 ? norm / 16 : 1e-7, by = fmin(1, limit / (norm + 1e-6));
+        double has = lz_item(lz_clip_grad_norm(&ps, limit, p));
+        ck_assert_msg(fabs(has - norm) <= eps * norm + 0x1p-149, "p %d: %g, not %g", p, has, norm);
+        OK(lz_to_host(lz_to(lz_grad_of(w), LZ_F64), got, sizeof got));
+        double least = d == LZ_F64   ? 0x1p-1074
+                       : d == LZ_F32 ? 0x1p-149
+                       : d == LZ_F16 ? 0x1p-24
+                                     : 0x1p-133;
+        for (int i = 0; i < 4; i++)
+            ck_assert_msg(fabs(got[i] - by * at[i]) <= eps * fabs(by * at[i]) + least,
+                          "p %d: %g, not %g", p, got[i], by * at[i]);
+        lz_params_free(&ps);
+        lz_scope_end();
+    }
+}
+END_TEST
+
 START_TEST(clipping_by_value)
 {
     lz_params ps;
@@ -580,6 +628,8 @@ int main(void)
     tcase_add_test(t, lists_are_found_and_selected);
     tcase_add_test(t, bad_options_name_the_option);
     tcase_add_test(t, clipping_by_norm);
+    tcase_add_loop_test(t, clipping_of_extreme_gradients, 0,
+                        sizeof extreme_gradients / sizeof *extreme_gradients);
     tcase_add_test(t, clipping_by_value);
     tcase_add_test(t, gradients_accumulate_over_steps);
     tcase_add_test(t, averages_follow_the_parameters);
