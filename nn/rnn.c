@@ -2,6 +2,7 @@
  * variants. */
 #include "nn/nn_compose.h"
 #include <inttypes.h>
+#include <lazuli/control.h>
 #include <lazuli/functional.h>
 #include <lazuli/shape_ops.h>
 #include <stdio.h>
@@ -37,6 +38,25 @@ static bool check(nnc *c, lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor
            nn_check_shape(c, b_hh, LZ_SHAPE(rows), "b_hh");
 }
 
+/* i: what the input adds to the gates, s: the state; both [N, gates H]. */
+static lz_tensor *lstm_step(const nnc *c, lz_tensor *i, lz_tensor *s, lz_tensor *cell, int64_t n,
+                            lz_tensor **c_out)
+{
+    lz_tensor *g = nn_add(c, i, s);
+    lz_tensor *in = nn_mul(c, sigmoid(c, gate(c, g, 0, n)), lz_tanh_at(gate(c, g, 2, n), c->site));
+    *c_out = nn_add(c, nn_mul(c, sigmoid(c, gate(c, g, 1, n)), cell), in);
+    return nn_mul(c, sigmoid(c, gate(c, g, 3, n)), lz_tanh_at(*c_out, c->site));
+}
+
+static lz_tensor *gru_step(const nnc *c, lz_tensor *i, lz_tensor *s, lz_tensor *h, int64_t n)
+{
+    lz_tensor *r = sigmoid(c, nn_add(c, gate(c, i, 0, n), gate(c, s, 0, n)));
+    lz_tensor *z = sigmoid(c, nn_add(c, gate(c, i, 1, n), gate(c, s, 1, n)));
+    lz_tensor *fresh = nn_add(c, gate(c, i, 2, n), nn_mul(c, r, gate(c, s, 2, n)));
+    fresh = lz_tanh_at(fresh, c->site);
+    return nn_add(c, fresh, nn_mul(c, z, nn_sub(c, h, fresh))); /* (1 - z) fresh + z h */
+}
+
 lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *cell, lz_tensor *w_ih,
                            lz_tensor *w_hh, lz_tensor *b_ih, lz_tensor *b_hh, lz_tensor **c_out,
                            const lz_site *site)
@@ -49,13 +69,9 @@ lz_tensor *lz_lstm_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *cell, lz_tenso
     if (check(&c, x, h, w_ih, w_hh, b_ih, b_hh, 4) && nn_check(&c, cell, "the cell state") &&
         nn_check_shape(&c, cell, lz_shape_of(h), "the cell state")) {
         int64_t n = lz_shape_of(h).dims[1];
-        lz_tensor *g =
-            nn_add(&c, lz_linear_at(x, w_ih, b_ih, site), lz_linear_at(h, w_hh, b_hh, site));
-        lz_tensor *in =
-            nn_mul(&c, sigmoid(&c, gate(&c, g, 0, n)), lz_tanh_at(gate(&c, g, 2, n), site));
-        lz_tensor *kept = nn_mul(&c, sigmoid(&c, gate(&c, g, 1, n)), cell);
-        *c_out = lz_escape(nn_add(&c, kept, in));
-        y = nn_mul(&c, sigmoid(&c, gate(&c, g, 3, n)), lz_tanh_at(*c_out, site));
+        y = lstm_step(&c, lz_linear_at(x, w_ih, b_ih, site), lz_linear_at(h, w_hh, b_hh, site),
+                      cell, n, c_out);
+        *c_out = lz_escape(*c_out);
     }
     lz_tensor *r = nn_end(&c, y);
     if (c_out && c.status != LZ_OK)
@@ -71,12 +87,8 @@ lz_tensor *lz_gru_cell_at(lz_tensor *x, lz_tensor *h, lz_tensor *w_ih, lz_tensor
     lz_tensor *y = NULL;
     if (check(&c, x, h, w_ih, w_hh, b_ih, b_hh, 3)) {
         int64_t n = lz_shape_of(h).dims[1];
-        lz_tensor *i = lz_linear_at(x, w_ih, b_ih, site), *s = lz_linear_at(h, w_hh, b_hh, site);
-        lz_tensor *r = sigmoid(&c, nn_add(&c, gate(&c, i, 0, n), gate(&c, s, 0, n)));
-        lz_tensor *z = sigmoid(&c, nn_add(&c, gate(&c, i, 1, n), gate(&c, s, 1, n)));
-        lz_tensor *fresh = nn_add(&c, gate(&c, i, 2, n), nn_mul(&c, r, gate(&c, s, 2, n)));
-        fresh = lz_tanh_at(fresh, site);
-        y = nn_add(&c, fresh, nn_mul(&c, z, nn_sub(&c, h, fresh))); /* (1 - z) fresh + z h */
+        y = gru_step(&c, lz_linear_at(x, w_ih, b_ih, site), lz_linear_at(h, w_hh, b_hh, site), h,
+                     n);
     }
     return nn_end(&c, y);
 }
@@ -142,15 +154,13 @@ lz_status lz_rnn_layer_init_at(lz_rnn_layer *l, lz_rnn_kind kind, lz_params *ps,
     return lz_module_end(&m);
 }
 
-/* One call of a layer: the input per step, which is replaced by the output of one layer after the
- * other; states before (NULL: zeros) and, per layer and direction, after. */
+/* One call of a layer; states before (NULL: zeros) and, per layer and direction, after. */
 typedef struct run {
     nnc *c;
     const lz_rnn_layer *l;
     lz_dtype dtype;
     int64_t batch, steps;
     bool training;
-    lz_tensor **y, **back; /* per step; of the second direction */
     lz_tensor *h0, *c0, *h[2 * LZ_MAX_RNN_LAYERS], *cell[2 * LZ_MAX_RNN_LAYERS];
 } run;
 
@@ -161,58 +171,65 @@ static lz_tensor *row(const run *r, lz_tensor *state, int i)
                  : lz_zeros_at(r->dtype, LZ_SHAPE(r->batch, r->l->hidden), r->c->site);
 }
 
-/* Direction d of layer i over r->y; its outputs go to out, which may be r->y. */
-static void run_direction(run *r, int i, int d, lz_tensor **out)
+typedef struct direction {
+    const run *r;
+    int k; /* of the layer's directions */
+} direction;
+
+/* A time step: the state, and for an LSTM the cell's, from what the input adds to the gates. */
+static void time_step(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y,
+                      void *user)
+{
+    const direction *d = user;
+    const nnc *c = d->r->c;
+    const lz_rnn_layer *l = d->r->l;
+    lz_tensor *s = lz_linear_at(carry[0], l->w_hh[d->k], l->b_hh[d->k], c->site);
+    if (l->kind == LZ_LSTM) {
+        y[0] = lstm_step(c, x[0], s, carry[1], l->hidden, &next[1]);
+        next[1] = lz_to_at(next[1], lz_dtype_of(carry[1]), c->site);
+    } else {
+        y[0] = gru_step(c, x[0], s, carry[0], l->hidden);
+    }
+    next[0] = y[0] = lz_to_at(y[0], lz_dtype_of(carry[0]), c->site);
+}
+
+/* Outputs [T, N, H] of direction d of layer i over x [T, N, I]. The products with the inputs of all
+ * steps are one. NULL after an error. */
+static lz_tensor *run_direction(run *r, int i, int d, lz_tensor *x)
 {
     const lz_rnn_layer *l = r->l;
     const lz_site *site = r->c->site;
-    int k = i * l->directions + d;
-    lz_tensor *h = row(r, r->h0, k), *cell = l->kind == LZ_LSTM ? row(r, r->c0, k) : NULL;
-    for (int64_t s = 0; s < r->steps; s++) {
-        int64_t t = d ? r->steps - 1 - s : s;
-        if (l->kind == LZ_LSTM)
-            h = lz_lstm_cell_at(r->y[t], h, cell, l->w_ih[k], l->w_hh[k], l->b_ih[k], l->b_hh[k],
-                                &cell, site);
-        else
-            h = lz_gru_cell_at(r->y[t], h, l->w_ih[k], l->w_hh[k], l->b_ih[k], l->b_hh[k], site);
-        out[t] = h;
-    }
-    r->h[k] = h;
-    r->cell[k] = cell;
+    direction of = {r, i * l->directions + d};
+    lz_tensor *state[2] = {row(r, r->h0, of.k), l->kind == LZ_LSTM ? row(r, r->c0, of.k) : NULL},
+              *out[2] = {NULL}, *y = NULL,
+              *in = lz_linear_at(x, l->w_ih[of.k], l->b_ih[of.k], site);
+    lz_status s = lz_scan_at(
+        state, 1 + (l->kind == LZ_LSTM), &in, 1, 1, time_step, &of, out, &y,
+        &(lz_scan_options){.struct_size = sizeof(lz_scan_options), .reverse = d == 1}, site);
+    if (s != LZ_OK)
+        r->c->status = s;
+    r->h[of.k] = out[0];
+    r->cell[of.k] = out[1];
+    return y;
 }
 
-/* The backward direction goes first: the forward one overwrites what both read. */
-static void run_layer(run *r, int i)
+static lz_tensor *run_layer(run *r, int i, lz_tensor *x)
 {
     const lz_site *site = r->c->site;
-    bool both = r->l->directions == 2;
-    bool drop = r->training && r->l->dropout > 0 && i < r->l->layers - 1;
-    if (both)
-        run_direction(r, i, 1, r->back);
-    run_direction(r, i, 0, r->y);
-    for (int64_t t = 0; t < r->steps; t++) {
-        if (both)
-            r->y[t] = lz_cat_at((lz_tensor *[]){r->y[t], r->back[t]}, 2, 1, site);
-        if (drop)
-            r->y[t] = lz_dropout_at(r->y[t], r->l->dropout, true, site);
-    }
+    lz_tensor *y = run_direction(r, i, 0, x);
+    if (r->l->directions == 2 && r->c->status == LZ_OK)
+        y = lz_cat_at((lz_tensor *[]){y, run_direction(r, i, 1, x)}, 2, 2, site);
+    if (r->training && r->l->dropout > 0 && i < r->l->layers - 1)
+        y = lz_dropout_at(y, r->l->dropout, true, site);
+    return y;
 }
 
-static lz_tensor *unrolled(run *r, lz_tensor *x)
+static lz_tensor *run_layers(run *r, lz_tensor *x)
 {
-    const lz_site *site = r->c->site;
-    if (r->steps > INT32_MAX || !(r->y = lz_calloc(2 * (size_t)r->steps, sizeof(lz_tensor *)))) {
-        nn_refuse(r->c, LZ_EMEM, "no memory for %" PRId64 " steps", r->steps);
-        return NULL;
-    }
-    r->back = r->y + r->steps;
-    for (int64_t t = 0; t < r->steps; t++)
-        r->y[t] = lz_select_at(x, 1, t, site);
-    for (int i = 0; i < r->l->layers; i++)
-        run_layer(r, i);
-    lz_tensor *out = lz_stack_at(r->y, (int)r->steps, 1, site);
-    lz_free(r->y);
-    return out;
+    x = lz_transpose_at(x, 0, 1, r->c->site);
+    for (int i = 0; i < r->l->layers && r->c->status == LZ_OK; i++)
+        x = run_layer(r, i, x);
+    return lz_transpose_at(x, 0, 1, r->c->site);
 }
 
 lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h,
@@ -240,7 +257,7 @@ lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tenso
             r.batch = s.dims[0];
             r.steps = s.dims[1];
             r.training = o.training;
-            y = unrolled(&r, x);
+            y = run_layers(&r, x);
         }
     }
     bool lstm = c.status == LZ_OK && l->kind == LZ_LSTM;

@@ -146,6 +146,35 @@ START_TEST(dropout_is_between_layers)
 }
 END_TEST
 
+/* The lines of the graph of a layer over a number of steps, and of its gradient. */
+static int lines_over(lz_rnn_layer *l, lz_params *ps, int64_t steps)
+{
+    static char text[1 << 16];
+    lz_scope_begin();
+    lz_tensor *x = lz_rand(LZ_F64, LZ_SHAPE(N, steps, I)), *out[2];
+    OK(lz_mark_step());
+    out[0] = lz_sum(lz_rnn_layer_forward(l, x, NULL, NULL, NULL, NULL));
+    OK(lz_grad(out[0], &ps->tensors[0], 1, &out[1]));
+    size_t n = lz_dump_graph(out, 2, "text", text, sizeof text);
+    ck_assert(n > 0 && n < sizeof text);
+    int lines = 0;
+    for (const char *p = text; *p; p++)
+        lines += *p == '\n';
+    lz_scope_end();
+    return lines;
+}
+
+START_TEST(graphs_do_not_grow_with_the_steps)
+{
+    lz_params ps = {0};
+    lz_rnn_layer l;
+    OK(lz_rnn_layer_init(&l, (lz_rnn_kind)_i, &ps, "r", I, H, 2, true, LZ_F64,
+                         .bidirectional = true));
+    ck_assert_int_eq(lines_over(&l, &ps, 5), lines_over(&l, &ps, 40));
+    lz_params_free(&ps);
+}
+END_TEST
+
 START_TEST(a_padding_row_is_not_learned)
 {
     lz_params ps = {0};
@@ -180,6 +209,7 @@ int main(void)
     setenv("LAZULI_CACHE", "0", 1);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, two_directions_are_torchs, LZ_LSTM, LZ_GRU + 1);
+    tcase_add_loop_test(t, graphs_do_not_grow_with_the_steps, LZ_LSTM, LZ_GRU + 1);
     tcase_add_test(t, dropout_is_between_layers);
     tcase_add_test(t, a_padding_row_is_not_learned);
     suite_add_tcase(s, t);
