@@ -3,16 +3,18 @@
  * the DFT matrix. A line of n = n1 n2, n1 <= DIRECT, is a dot over n1, a multiplication by twiddle
  * factors, and n1 transforms of n2 (Gentleman, Sande 1966; Bailey 1990). A length whose smallest
  * factor exceeds DIRECT is a convolution (Bluestein 1970) by transforms of a rounder length. The
- * constants are computed in long double.
+ * constants are computed in long double; more than STORED of them are computed by the program, from
+ * two short tables, so that the entry of a long transform is small.
  * Threads: as rewrite.h. */
 #include "lower/passes/expand_fft.h"
+#include "ir/attr.h"
 #include "ir/eval/eval_complex.h"
 #include <math.h>
 #include <string.h>
 
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))
 
-enum { DIRECT = 64 };
+enum { DIRECT = 64, STORED = 1 << 14 };
 
 typedef struct fft {
     lz_func *f;
@@ -127,11 +129,13 @@ static lz_cx root(const fft *t, int64_t k, int64_t n)
     return (lz_cx){cosl(a), t->inverse ? sinl(a) : -sinl(a)};
 }
 
-/* The numbers v as what multiplies [.., part, ..] elementwise: the real parts for both parts, and
+/* Complex numbers as what multiplies [.., part, ..] elementwise: the real parts for both parts, and
  * what multiplies the parts exchanged. */
 typedef struct factors {
     lz_val same, cross; /* [rows, n], [rows, 2, n] */
 } factors;
+
+static const factors no_factors = {LZ_NOVAL, LZ_NOVAL};
 
 static factors factors_of(const fft *t, const lz_cx *v, int64_t rows, int64_t n)
 {
@@ -146,18 +150,17 @@ static factors factors_of(const fft *t, const lz_cx *v, int64_t rows, int64_t n)
     if (!same || !cross) {
         lz_literal_release(same);
         lz_literal_release(cross);
-        return (factors){LZ_NOVAL, LZ_NOVAL};
+        return no_factors;
     }
     return (factors){constant(t, same), constant(t, cross)};
 }
 
 /* x[batch, rows, 2, n] times v[rows, n]. */
-static lz_val times(const fft *t, lz_val x, const lz_cx *v, int64_t rows, int64_t n)
+static lz_val times(const fft *t, lz_val x, factors w)
 {
-    if (x == LZ_NOVAL || !v)
+    if (x == LZ_NOVAL || w.same == LZ_NOVAL || w.cross == LZ_NOVAL)
         return LZ_NOVAL;
     lz_shape s = lz_val_type(t->f, x)->shape;
-    factors w = factors_of(t, v, rows, n);
     lz_val same = broadcast(t, w.same, 2, (int64_t[]){1, 3}, &s),
            cross = broadcast(t, w.cross, 3, (int64_t[]){1, 2, 3}, &s);
     return lz_build_ew2(t->f, LZ_OP_ADD, mul(t, x, same), mul(t, reverse(t, x, 2), cross));
@@ -170,6 +173,87 @@ static lz_cx *numbers(const fft *t, int64_t n)
     if (!v)
         t->f->status = LZ_FAIL(LZ_EMEM, "fft: no memory for %lld constants", (long long)n);
     return v;
+}
+
+/* ---- constants that the program computes ---- */
+
+typedef struct complex_vals {
+    lz_val re, im; /* f64 */
+} complex_vals;
+
+/* Roots 0, step, 2 step, .. of n, `count` of them, at the places `index` says. */
+static complex_vals looked_up(const fft *t, lz_val index, int64_t step, int64_t count, int64_t n)
+{
+    fft f64 = {t->f, LZ_F64, t->inverse};
+    lz_literal *l[2] = {table(&f64, SHAPE(count)), table(&f64, SHAPE(count))};
+    for (int64_t i = 0; l[0] && l[1] && i < count; i++) {
+        lz_cx w = root(t, (int64_t)((__int128)i * step % n), n);
+        lz_elem_set_f64(LZ_F64, l[0]->data, i, (double)w.re);
+        lz_elem_set_f64(LZ_F64, l[1]->data, i, (double)w.im);
+    }
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_gather);
+    a.as_gather.collapsed_slice_dims = a.as_gather.start_index_map =
+        lz_ints_make(1, (int64_t[]){0});
+    a.as_gather.slice_sizes = lz_ints_make(1, (int64_t[]){1});
+    a.as_gather.index_vector_dim = index == LZ_NOVAL ? 0 : lz_val_type(t->f, index)->shape.rank;
+    lz_val v[2] = {LZ_NOVAL, LZ_NOVAL};
+    for (int k = 0; k < 2; k++) {
+        lz_val of = constant(t, l[k]);
+        if (of != LZ_NOVAL && index != LZ_NOVAL)
+            v[k] = lz_build(t->f, LZ_OP_GATHER, &a.head, (lz_val[]){of, index}, 2);
+    }
+    return (complex_vals){v[0], v[1]};
+}
+
+static lz_val integer(const fft *t, lz_val like, int64_t v)
+{
+    const lz_ints none = {.n = 0};
+    lz_val s = lz_build_scalar_i64(t->f, LZ_I64, v);
+    return like == LZ_NOVAL || s == LZ_NOVAL
+               ? LZ_NOVAL
+               : lz_build_broadcast(t->f, s, &none, &lz_val_type(t->f, like)->shape);
+}
+
+/* The roots of n with the numbers k, i64 in 0..n-1. */
+static complex_vals roots(const fft *t, lz_val k, int64_t n)
+{
+    int bits = 1;
+    while ((int64_t)1 << 2 * bits < n)
+        bits++;
+    int64_t low = (int64_t)1 << bits;
+    lz_val l = lz_build_ew2(t->f, LZ_OP_AND, k, integer(t, k, low - 1)),
+           h = lz_build_ew2(t->f, LZ_OP_SHIFT_RIGHT_LOGICAL, k, integer(t, k, bits));
+    complex_vals a = looked_up(t, l, 1, low, n), b = looked_up(t, h, low, (n - 1) / low + 1, n);
+    return (complex_vals){
+        lz_build_ew2(t->f, LZ_OP_SUBTRACT, mul(t, a.re, b.re), mul(t, a.im, b.im)),
+        lz_build_ew2(t->f, LZ_OP_ADD, mul(t, a.re, b.im), mul(t, a.im, b.re))};
+}
+
+static lz_val counted(const fft *t, int64_t rows, int64_t n, int64_t dim)
+{
+    lz_shape s = SHAPE(rows, n);
+    const lz_type *type = lz_type_get(LZ_I64, &s);
+    return type ? lz_build_iota(t->f, type, dim) : LZ_NOVAL;
+}
+
+/* Behind a barrier, so that they are computed on their own: from constants alone, once where the
+ * device keeps what does not change. */
+static lz_val settled(const fft *t, lz_val x)
+{
+    return x == LZ_NOVAL ? x : lz_build(t->f, LZ_OP_OPTIMIZATION_BARRIER, NULL, &x, 1);
+}
+
+/* re[rows, n] and im as factors. */
+static factors factors_from(const fft *t, lz_val re, lz_val im)
+{
+    if (re == LZ_NOVAL || im == LZ_NOVAL)
+        return no_factors;
+    lz_shape s = lz_val_type(t->f, re)->shape, mid = SHAPE(s.dims[0], 1, s.dims[1]);
+    re = lz_build_convert(t->f, re, t->d);
+    im = reshape(t, lz_build_convert(t->f, im, t->d), mid);
+    lz_val minus = im == LZ_NOVAL ? im : lz_build_ew1(t->f, LZ_OP_NEGATE, im);
+    return (factors){settled(t, re), settled(t, join(t, minus, im, 1))};
 }
 
 /* [parts, n, 2, n]: the matrix of the transform on `parts` parts. */
@@ -236,17 +320,29 @@ static int64_t factor_of(int64_t n)
     return first;
 }
 
+/* [n2, n1]: root j k of n1 n2. */
+static factors twiddles(const fft *t, int64_t n2, int64_t n1)
+{
+    int64_t n = n1 * n2;
+    if (n > STORED) {
+        complex_vals w = roots(t, mul(t, counted(t, n2, n1, 0), counted(t, n2, n1, 1)), n);
+        return factors_from(t, w.re, w.im);
+    }
+    lz_cx *w = numbers(t, n);
+    for (int64_t j = 0; w && j < n2; j++)
+        for (int64_t k = 0; k < n1; k++)
+            w[j * n1 + k] = root(t, j * k, n);
+    factors r = w ? factors_of(t, w, n2, n1) : no_factors;
+    lz_free(w);
+    return r;
+}
+
 /* n = n1 n2: x[j1 n2 + j2] gives X[k2 n1 + k1]. */
 static lz_val in_two(const fft *t, lz_val x, int64_t n1)
 {
     int64_t b = dim_of(t, x, 0), parts = dim_of(t, x, 1), n = dim_of(t, x, 2), n2 = n / n1;
     lz_val y = product(t, reshape(t, x, SHAPE(b, parts, n1, n2)), matrix(t, parts, n1));
-    lz_cx *w = numbers(t, n); /* y[b, j2, part, k1] */
-    for (int64_t j = 0; w && j < n2; j++)
-        for (int64_t k = 0; k < n1; k++)
-            w[j * n1 + k] = root(t, j * k, n);
-    y = times(t, y, w, n2, n1);
-    lz_free(w);
+    y = times(t, y, twiddles(t, n2, n1)); /* y[b, j2, part, k1] */
     y = reshape(t, transpose(t, y, 4, (int64_t[]){0, 3, 2, 1}), SHAPE(b * n1, 2, n2));
     y = reshape(t, lines(t, y), SHAPE(b, n1, 2, n2));
     return reshape(t, transpose(t, y, 4, (int64_t[]){0, 2, 3, 1}), SHAPE(b, 2, n));
@@ -292,27 +388,82 @@ static lz_val both_parts(const fft *t, lz_val x)
     return join(t, x, zero, 1);
 }
 
-static lz_val multiply_line(const fft *t, lz_val x, const lz_cx *v)
+static lz_val multiply_line(const fft *t, lz_val x, factors w)
 {
-    if (x == LZ_NOVAL || !v)
+    if (x == LZ_NOVAL)
         return LZ_NOVAL;
     int64_t b = dim_of(t, x, 0), n = dim_of(t, x, 2);
-    return reshape(t, times(t, reshape(t, x, SHAPE(b, 1, 2, n)), v, 1, n), SHAPE(b, 2, n));
+    return reshape(t, times(t, reshape(t, x, SHAPE(b, 1, 2, n)), w), SHAPE(b, 2, n));
 }
 
-static lz_val convolved(const fft *t, lz_val x, const lz_cx *chirp, const lz_cx *h, int64_t m)
+/* Zeros around x along its last dimension: n elements become m. */
+static lz_val padded(const fft *t, lz_val x, int64_t before, int64_t m)
 {
-    fft forward = {t->f, t->d, false}, back = {t->f, t->d, true};
+    if (x == LZ_NOVAL)
+        return x;
     int64_t n = dim_of(t, x, 2);
     lz_attr_pad a;
     memset(&a, 0, sizeof a);
     a.kind = LZ_ATTR_pad;
-    a.edge_padding_low = a.interior_padding = lz_ints_make(3, (int64_t[]){0, 0, 0});
-    a.edge_padding_high = lz_ints_make(3, (int64_t[]){0, 0, m - n});
-    lz_val v[2] = {multiply_line(t, both_parts(t, x), chirp), lz_build_scalar(t->f, t->d, 0)};
-    lz_val y = lz_build(t->f, LZ_OP_PAD, RECORD(a), v, 2);
-    y = multiply_line(t, lines(&forward, y), h);
-    return cut(t, y == LZ_NOVAL ? y : lines(&back, y), 2, 0, n);
+    a.interior_padding = lz_ints_make(3, (int64_t[]){0, 0, 0});
+    a.edge_padding_low = lz_ints_make(3, (int64_t[]){0, 0, before});
+    a.edge_padding_high = lz_ints_make(3, (int64_t[]){0, 0, m - n - before});
+    lz_val v[2] = {x, lz_build_scalar(t->f, t->d, 0)};
+    return lz_build(t->f, LZ_OP_PAD, RECORD(a), v, 2);
+}
+
+/* What a convolution multiplies by: the chirp, also divided by n for the end of an inverse
+ * transform, and the spectrum of its conjugate. */
+typedef struct chirp {
+    factors at, end, spectrum;
+} chirp;
+
+static chirp stored_chirp(const fft *t, int64_t n, int64_t m)
+{
+    chirp r = {no_factors, no_factors, no_factors};
+    lz_cx *c = numbers(t, n);
+    for (int64_t j = 0; c && j < n; j++)
+        c[j] = root(t, (int64_t)((__int128)j * j % (2 * n)), 2 * n);
+    lz_cx *h = c ? spectrum_of(t, c, n, m) : NULL;
+    if (h) {
+        r.at = r.end = factors_of(t, c, 1, n);
+        r.spectrum = factors_of(t, h, 1, m);
+        for (int64_t j = 0; t->inverse && j < n; j++)
+            c[j] = (lz_cx){c[j].re / (long double)n, c[j].im / (long double)n};
+        if (t->inverse)
+            r.end = factors_of(t, c, 1, n);
+    }
+    lz_free(h);
+    lz_free(c);
+    return r;
+}
+
+/* The same, computed by the program; the spectrum as any transform of that length. */
+static chirp computed_chirp(const fft *t, int64_t n, int64_t m)
+{
+    fft forward = {t->f, t->d, false};
+    lz_val j = counted(t, 1, n, 1);
+    lz_val square = lz_build_ew2(t->f, LZ_OP_REMAINDER, mul(t, j, j), integer(t, j, 2 * n));
+    complex_vals w = roots(t, square, 2 * n);
+    chirp r = {.at = factors_from(t, w.re, w.im)};
+    r.end = r.at;
+    if (t->inverse && w.re != LZ_NOVAL && w.im != LZ_NOVAL) {
+        lz_val by = lz_build_splat(t->f, lz_val_type(t->f, w.re), (double)n);
+        r.end = factors_from(t, lz_build_ew2(t->f, LZ_OP_DIVIDE, w.re, by),
+                             lz_build_ew2(t->f, LZ_OP_DIVIDE, w.im, by));
+    }
+    r.spectrum = no_factors;
+    if (r.at.same == LZ_NOVAL || r.at.cross == LZ_NOVAL)
+        return r;
+    /* conjugates: at 0 .. n-1, and from the end on downwards those from 1 on */
+    lz_val re = reshape(t, r.at.same, SHAPE(1, 1, n)), im = cut(t, r.at.cross, 1, 0, 1);
+    lz_val h = join(t, re, im, 1), rest = h == LZ_NOVAL ? h : reverse(t, cut(t, h, 2, 1, n), 2);
+    h = lz_build_ew2(t->f, LZ_OP_ADD, padded(t, h, 0, m), padded(t, rest, m - n + 1, m));
+    h = h == LZ_NOVAL ? h : lines(&forward, h);
+    if (h != LZ_NOVAL)
+        r.spectrum = factors_from(t, reshape(t, cut(t, h, 1, 0, 1), SHAPE(1, m)),
+                                  reshape(t, cut(t, h, 1, 1, 2), SHAPE(1, m)));
+    return r;
 }
 
 /* The length of the cheapest transform of at least n elements, of those with few factors but 2. */
@@ -337,18 +488,13 @@ static int64_t round_length(int64_t n)
 /* Bluestein: with chirp a_j = e^(-+ pi i j^2 / n), X_k = a_k sum of (x_j a_j) conj(a_(k-j)). */
 static lz_val by_convolution(const fft *t, lz_val x)
 {
+    fft forward = {t->f, t->d, false}, back = {t->f, t->d, true};
     int64_t n = dim_of(t, x, 2), m = round_length(2 * n - 1);
-    lz_cx *chirp = numbers(t, n);
-    for (int64_t j = 0; chirp && j < n; j++)
-        chirp[j] = root(t, (int64_t)((__int128)j * j % (2 * n)), 2 * n);
-    lz_cx *h = chirp ? spectrum_of(t, chirp, n, m) : NULL;
-    lz_val y = h ? convolved(t, x, chirp, h, m) : LZ_NOVAL;
-    for (int64_t j = 0; h && t->inverse && j < n; j++)
-        chirp[j] = (lz_cx){chirp[j].re / (long double)n, chirp[j].im / (long double)n};
-    y = h ? multiply_line(t, y, chirp) : y;
-    lz_free(h);
-    lz_free(chirp);
-    return y;
+    /* squares are 64-bit integers; nothing that long fits into memory */
+    chirp c = n > STORED && n < INT32_MAX ? computed_chirp(t, n, m) : stored_chirp(t, n, m);
+    lz_val y = padded(t, multiply_line(t, both_parts(t, x), c.at), 0, m);
+    y = multiply_line(t, y == LZ_NOVAL ? y : lines(&forward, y), c.spectrum);
+    return multiply_line(t, cut(t, y == LZ_NOVAL ? y : lines(&back, y), 2, 0, n), c.end);
 }
 
 /* Transforms x[batch, parts, n] along n; the result has both parts. */

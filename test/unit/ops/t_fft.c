@@ -3,6 +3,7 @@
 #include "unit/runtime/rt.h"
 #include <complex.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef double complex cd;
@@ -135,6 +136,39 @@ START_TEST(one_dimension)
 END_TEST
 
 /* The inverse of the half gives the signal back, of even and odd length; hfft of ihfft too. */
+/* Lengths whose constants the program computes: a prime, and one of many factors. */
+START_TEST(long_lines)
+{
+    static const int64_t lengths[] = {16411, 24576};
+    int64_t n = lengths[_i];
+    rt_use("CPU:0");
+    lz_scope_begin();
+    cd *x = malloc((size_t)n * sizeof *x), *got = malloc((size_t)n * sizeof *got);
+    ck_assert(x && got);
+    fill(x, n, false);
+    for (int inverse = 0; inverse < 2; inverse++)
+        for (int wide = 0; wide < 2; wide++) {
+            lz_tensor *t = lz_to(lz_from_host(LZ_C128, LZ_SHAPE(n), x), wide ? LZ_C128 : LZ_C64);
+            t = inverse ? lz_ifft(t) : lz_fft(t);
+            OK(lz_to_host(lz_to(t, LZ_C128), got, (size_t)n * sizeof *got));
+            double size = sqrt((double)n) / (inverse ? (double)n : 1);
+            for (int64_t k = 0; k < n; k += n / 13) {
+                cd want = 0;
+                for (int64_t j = 0; j < n; j++)
+                    want += x[j] *
+                            cexp(I * ((inverse ? 2 : -2) * M_PI * (double)(j * k % n) / (double)n));
+                want /= inverse ? (double)n : 1;
+                ck_assert_msg(cabs(got[k] - want) < size * (wide ? 2e-14 : 1e-6),
+                              "%lld of %lld is off by %g", (long long)k, (long long)n,
+                              cabs(got[k] - want));
+            }
+        }
+    free(x);
+    free(got);
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(halves)
 {
     OK(lz_set_device(devices[_i]));
@@ -286,6 +320,7 @@ int main(void)
     TCase *t = tcase_create("functions");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, one_dimension, 0, 2);
+    tcase_add_loop_test(t, long_lines, 0, 2);
     tcase_add_loop_test(t, halves, 0, 2);
     tcase_add_loop_test(t, several_dimensions, 0, 2);
     tcase_add_loop_test(t, frequencies_and_shifts, 0, 2);
