@@ -113,7 +113,7 @@ lz_node *lz_tracer_matmul(lz_tracer *c, lz_node *a, lz_node *b);                
 /* linalg.c: v x, in f32 where x has 16 bits and v is not 1; LZ_EDTYPE naming `what` for a fraction
  * of integers */
 lz_node *lz_tracer_scaled(lz_tracer *c, lz_node *x, double v, const char *what);
-lz_node *lz_tracer_unsqueeze(lz_tracer *c, lz_node *x, int64_t dim);               /* shape.c */
+lz_node *lz_tracer_unsqueeze(lz_tracer *c, lz_node *x, int64_t dim); /* shape.c */
 /* shape.c: if its extent is 1 */
 lz_node *lz_tracer_squeeze(lz_tracer *c, lz_node *x, int64_t dim);
 /* shape.c: start <= limit <= extent */

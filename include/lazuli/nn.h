@@ -242,9 +242,9 @@ typedef struct lz_rnn_call {
     size_t struct_size LZ_DEFAULT(sizeof(lz_rnn_call));
     bool training LZ_DEFAULT(false); /* dropout */
 } lz_rnn_call;
-/* x [N, T, input] -> [N, T, directions hidden], by lz_scan over T >= 1. h (and c of an LSTM) [layers
- * directions, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be NULL,
- * the state after. Options NULL: the defaults. */
+/* x [N, T, input] -> [N, T, directions hidden], by lz_scan over T >= 1. h (and c of an LSTM)
+ * [layers directions, N, hidden]: the state before, NULL is zeros; *h_out and *c_out, which may be
+ * NULL, the state after. Options NULL: the defaults. */
 LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tensor *h,
                                           lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
                                           const lz_rnn_call *o, const lz_site *site);
