@@ -142,6 +142,15 @@ static bool check_call(nnc *c, const lz_attention_layer *l, lz_tensor *x,
 {
     if (!nn_check_float(c, x, "the input"))
         return false;
+    /* the caller may have written to the layer */
+    const lz_attention_layer_options made = {
+        .kv_heads = l->kv_heads, .rotary_base = l->rotary_base, .dropout = l->dropout};
+    if (l->kv_heads < 1)
+        return nn_refuse(c, LZ_EINVAL, "kv_heads is %" PRId64 ": it must be at least 1",
+                         l->kv_heads);
+    c->status = check_layer(l->dim, l->heads, &made, c->op, c->site);
+    if (c->status != LZ_OK)
+        return false;
     lz_shape s = lz_shape_of(x);
     char t[192];
     if (s.rank != 3 || s.dims[2] != l->dim)

@@ -17,15 +17,16 @@ grep -oE 'typedef struct lz_[a-z0-9_]+ \{[^}]*\} lz_[a-z0-9_]+' "$tmp/headers" |
 grep -oE 'typedef enum lz_[a-z0-9_]+ \{[^}]*\} lz_[a-z0-9_]+' "$tmp/headers" | sed -E 's/.*\} //' >"$tmp/enums"
 
 shared='
-function usual(name) { return name ~ /size|stride|dilation|groups|kernel|batch|n_fft|input|hidden|dim$|heads|workers|shards|layers|vocab|features|channels|width|height|rows|cols/ ? 1 : 0 }
-# A number of type t; n is its name.
-function number(t, n, small) {
+function usual(name) { return name ~ /size|stride|dilation|groups|kernel|batch|n_fft|input|hidden|directions|dim$|heads|workers|shards|layers|vocab|features|channels|width|height|rows|cols/ ? 1 : 0 }
+# A number of type t; n is its name. What it is now, if that is something, is a usual one.
+function number(t, n, small, now) {
     if (small) return "LESS(" t ", 1)"
     if (t ~ /^(_Bool|bool)$/) return "FLAG()"
-    if (t in enums) return "NUMBER(" t ", 0)"
-    if (t == "double" || t == "float") return "REAL(0.5)"
-    if (t == "lz_dtype") return "NUMBER(lz_dtype, LZ_F32)"
-    return "NUMBER(" t ", " usual(n) ")"
+    now = now == "" ? "" : now " ? " now " : "
+    if (t in enums) return "NUMBER(" t ", " now "0)"
+    if (t == "double" || t == "float") return "REAL(" now "0.5)"
+    if (t == "lz_dtype") return "NUMBER(lz_dtype, " now "LZ_F32)"
+    return "NUMBER(" t ", " now usual(n) ")"
 }
 BEGIN {
     while ((getline line <(ENVIRON["tmp"] "/enums")) > 0) enums[line] = 1
@@ -39,6 +40,7 @@ awk -F'\t' "$shared"'
     m = split($2, field, ";")
     for (i = 1; i <= m; i++) {
         f = field[i]; gsub(/^ +| +$/, "", f); gsub(/ +/, " ", f)
+        if (f ~ /^const char \*interpolation$/) print "    s->interpolation = \"linear\";"
         if (f == "" || f ~ /\*|struct_size|\(/) continue
         type = f; sub(/ .*/, "", type); sub(/^[^ ]+ /, "", f)
         k = split(f, names, /, */)
@@ -50,7 +52,7 @@ awk -F'\t' "$shared"'
             at = "s->" name (count != "" ? "[i]" : "")
             indent = count != "" ? "        " : "    "
             if (type in structs) printf "%sfill_%s(&%s);\n", indent, type, at
-            else printf "%s%s = %s;\n", indent, at, number(type, name)
+            else printf "%s%s = %s;\n", indent, at, number(type, name, 0, at)
         }
     }
     print "}"
@@ -59,29 +61,27 @@ awk -F'\t' "$shared"'
     printf "    fill_%s(&s);\n    return &s;\n}\n", $1
 }' "$tmp/structs" >"$tmp/fill.h"
 
-generate "$shared"'
-# What a parameter gets by its type and name; `lists` says that a list came before it.
-function value(p,    type, name) {
+generate "$shared$value"'
+# What a parameter gets by its type and name; `lists` says that a list came before it. What has no numbers is a good value.
+function extreme(p,    type, name) {
     type = p; sub(/[ *]*[a-z_A-Z0-9]*$/, "", type); sub(/^const /, "", type)
     name = p; sub(/.*[ *]/, "", name)
-    if (p ~ /\(\*/) return "NULL"
-    if (p ~ /lz_[a-z_]+_fn \*/ || p ~ /handler \*/) return "NULL"
-    if (p ~ /lz_site \*/) return "LZ_SITE"
+    if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema) \*/) return value(p)
+    if (match(p, /lz_(loader|archive) \*/)) return p ~ /loader/ ? "loader" : "archive"
+    if (p ~ /DLManaged/) return p ~ /\*\*/ ? "NULL" : p ~ /Versioned/ ? "managed()" : "managed_before_1()"
+    if (p ~ /lz_dataset \*/) return "&dataset"
     if (p ~ /lz_tensor \*const \*/) { lists = 1; return "(lz_tensor *const[]){T, T}" }
     if (p ~ /lz_tensor \*\*/) { lists = 1; return "(lz_tensor *[8]){0}" }
     if (p ~ /lz_tensor \*.*(idx|index|indices|labels|target|offsets|counts|start)$/) return "N"
     if (p ~ /lz_tensor \*.*(mask|cond|condition|pred)$/) return "B"
     if (p ~ /lz_tensor \*/) return "T"
-    if (p ~ /lz_params \*/) return "&params"
-    if (p ~ /lz_function \*[a-z]/) return "NULL"
-    if (p ~ /lz_optim \*/) return "lz_sgd(&params, .lr = 1)"
-    if (p ~ /lz_grad_scaler \*/) return "lz_grad_scaler_new(.init_scale = 2)"
-    if (p ~ /lz_stablehlo \*|lz_function \*/) return "NULL"
-    if (p ~ /lz_loader \*|lz_archive \*|DLManaged/) return "NULL"
-    if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
+    if (p ~ /const char \*const \*/) { lists = 1; return value(p) }
     if (p ~ /\*\*|\*const \*/) { lists = 1; return "NULL" }
     if (p ~ /const char \*/) { lists = 1; return "WORD" }
+    if (p ~ /lz_array \*a/) { lists = 1; return "array()" }
     if (p ~ /lz_array \*/) { lists = 1; return "&(lz_array){0}" }
+    if (p ~ /lz_ffi_type \*/) { lists = 1; return "ffi_type()" }
+    if (match(p, /const lz_[a-z]+_layer \*/)) { sub(/_layer.*/, "", p); sub(/.*lz_/, "", p); return p "_layer()" }
     if (p ~ /char \*/) { lists = 1; return "text" }
     if (p ~ /int64_t \*/) { lists = 1; return "list()" }
     if (p ~ /double \*/) { lists = 1; return "reals()" }
@@ -95,20 +95,17 @@ function value(p,    type, name) {
 {
     name = $1; sub(/.*[ *]/, "", name)
     # The first two lend or borrow the memory that the numbers say; the others change what the next call is tried with.
-    if (name ~ /^lz_(from_borrowed.*|from_host.*|set_log_callback|set_allocator|scope_.*|release|.*_free|.*_default|loader_new.*|wrap.*|trace_.*|profiler.*)$/ && name !~ /^lz_from_zeros/) next
+    if (name ~ /^lz_(from_borrowed.*|from_host.*|set_log_callback|set_allocator|scope_.*|release|.*_free|.*_default|trace_.*)$/) next
     kind = $1 ~ /lz_tensor \*/ ? "TENSOR" : $1 ~ /^void / ? "VOID" : "OTHER"
     n = split_parameters($2)
     args = ""; lists = 0; memory = $2 ~ /void \*/
-    for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") (param[i] == "void" ? "" : value(param[i]))
-    if (args !~ /NUMBER|LESS|REAL|list\(|reals\(|shape\(|dims\(|new_/) next
+    for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") (param[i] == "void" ? "" : extreme(param[i]))
+    if (args !~ /NUMBER|LESS|REAL|list\(|reals\(|shape\(|dims\(|new_|managed/) next
     printf "%s(%s, %s(%s))\n", kind, name, name, args
 }' >"$tmp/calls.h"
 
 cat >"$tmp/extremes.c" <<'C'
-#include <lazuli/dlpack.h>
-#include <lazuli/ffi.h>
-#include <lazuli/hlo.h>
-#include <lazuli/lazuli.h>
+#include "test/api/values.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -170,9 +167,48 @@ static bool flag(void)
 static lz_shape S;
 static lz_tensor *T, *N, *B;
 static const char *WORD;
-static char text[64];
-static _Alignas(64) float memory[256];
-static lz_params params;
+static lz_status sample(void *user, int64_t index, void *const *out)
+{
+    (void)user;
+    *(float *)out[0] = (float)index;
+    return LZ_OK;
+}
+static lz_dataset dataset = {.struct_size = sizeof dataset, .len = 64, .nfields = 1, .field = {{LZ_F32, {0, {0}}}}, .get = sample};
+static lz_loader *loader;
+static lz_archive *archive;
+static void deleted(DLManagedTensorVersioned *m)
+{
+    (void)m;
+}
+static void deleted_before_1(DLManagedTensor *m)
+{
+    (void)m;
+}
+/* Its shape and rank say what memory there is. */
+static DLTensor lent(void)
+{
+    static int64_t extents[] = {2, 2};
+    for (int i = 0; i < 2; i++)
+        extents[i] = LESS(int64_t, 2);
+    return (DLTensor){.data = memory,
+                      .device = {(DLDeviceType)NUMBER(int32_t, kDLCPU), NUMBER(int32_t, 0)},
+                      .ndim = LESS(int32_t, 2),
+                      .dtype = {NUMBER(uint8_t, kDLFloat), NUMBER(uint8_t, 32), NUMBER(uint16_t, 1)},
+                      .shape = extents};
+}
+static DLManagedTensorVersioned *managed(void)
+{
+    static DLManagedTensorVersioned m;
+    m = (DLManagedTensorVersioned){.version = {NUMBER(uint32_t, 1), NUMBER(uint32_t, 0)}, .deleter = deleted, .flags = NUMBER(uint64_t, 0)};
+    m.dl_tensor = lent();
+    return &m;
+}
+static DLManagedTensor *managed_before_1(void)
+{
+    static DLManagedTensor m;
+    m = (DLManagedTensor){.dl_tensor = lent(), .deleter = deleted_before_1};
+    return &m;
+}
 
 static lz_shape shape(void)
 {
@@ -206,7 +242,43 @@ static double *reals(void)
         v[i] = i < 2 ? REAL(1) : 1;
     return v;
 }
+static lz_ffi_type *ffi_type(void)
+{
+    static lz_ffi_type t;
+    t = (lz_ffi_type){NUMBER(lz_dtype, LZ_F32), shape()};
+    return &t;
+}
+/* What it says that there is, is there. */
+static lz_array *array(void)
+{
+    static lz_array a;
+    a = (lz_array){.dtype = NUMBER(lz_dtype, LZ_F32),
+                   .shape = {LESS(int32_t, 2), {LESS(int64_t, 2), LESS(int64_t, 2)}},
+                   .nbytes = LESS(size_t, 16),
+                   .data = memory};
+    return &a;
+}
 #include "fill.h"
+
+/* Layers that were made, with other numbers. */
+static lz_params weights;
+#define LAYER(kind, make)                                                                                                                            \
+    static lz_##kind##_layer *kind##_layer(void)                                                                                                     \
+    {                                                                                                                                                \
+        static lz_##kind##_layer good, l;                                                                                                            \
+        static bool made;                                                                                                                            \
+        if (!made && make != LZ_OK)                                                                                                                  \
+            exit(1);                                                                                                                                 \
+        made = true, l = good;                                                                                                                       \
+        fill_lz_##kind##_layer(&l);                                                                                                                  \
+        return &l;                                                                                                                                   \
+    }
+LAYER(linear, lz_linear_layer_init(&good, &weights, "linear", 3, 2, true, LZ_F32))
+LAYER(embedding, lz_embedding_layer_init(&good, &weights, "embedding", 3, 2, LZ_F32))
+LAYER(conv, lz_conv_layer_init(&good, 1, &weights, "conv", 2, 2, LZ_F32, .kernel = {1}))
+LAYER(norm, lz_norm_layer_init(&good, LZ_BATCH_NORM, &weights, "norm", 2, LZ_F32))
+LAYER(attention, lz_attention_layer_init(&good, &weights, "attention", 3, 1, LZ_F32))
+LAYER(rnn, lz_rnn_layer_init(&good, LZ_LSTM, &weights, "rnn", 3, 2, 1, true, LZ_F32))
 
 /* The result of a call, where there is one; small ones are computed. */
 static lz_tensor *result;
@@ -239,15 +311,18 @@ static void compute(void)
     (void)lz_to_host(lz_to(result, LZ_F64), out, sizeof *out * (size_t)n);
 }
 
+static int looked_at; /* calls that were not refused for a NULL */
+
 static void try(int i, int s, bool whole)
 {
     S = shapes[s], WORD = words[s % 4];
     lz_scope_begin();
     T = lz_full(LZ_F32, S, 0.5), N = lz_full(LZ_I64, S, 0), B = lz_full(LZ_BOOL, S, 1);
-    memset(&params, 0, sizeof params);
-    (void)lz_params_add(&params, "p", T);
+    make_values(T);
+    lz_clear_error();
     slot = 0, result = NULL;
     calls[i].fn();
+    looked_at += lz_last_error(NULL) != LZ_ENULL;
     if (result && whole)
         compute();
     lz_params_free(&params);
@@ -260,6 +335,8 @@ static void try(int i, int s, bool whole)
 static int try_all(int i, int s, int seed)
 {
     int tried = 0, nslot, several = getenv("LZ_TEST_WHOLE") ? 1000 : 60;
+    lz_function_free(function), lz_stablehlo_free(program); /* new ones are of this shape */
+    function = NULL, program = NULL;
     target = -1;
     try(i, s, true);
     nslot = slot;
@@ -291,11 +368,23 @@ static void child(int i, int seed, bool whole, int to)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     setrlimit(RLIMIT_AS, &memory_limit); /* what is asked for is not all there */
 #endif
+    T = lz_zeros(LZ_F32, LZ_SHAPE(2));
+    loader = lz_loader_new(&dataset, .batch_size = 2);
+    if (lz_save_safetensors("archive", (const char *const[]){"t"}, &T, 1, NULL, 0) != LZ_OK || !(archive = lz_safetensors_open("archive")) || !loader)
+        exit(1);
+    for (int w = 0; w < 4; w++)
+        (void)lz_ffi_register(words[w], handler, NULL);
     for (int s = 0; s < nshape; s++)
         if (whole || (s + i + seed) % nshape < 2)
             tried += try_all(i, s, seed);
     if (lz_item(lz_sum(lz_full(LZ_F32, LZ_SHAPE(4), 2))) != 8) /* and the library goes on */
         exit(1);
+    if (!looked_at) { /* the numbers */
+        printf("every call of %s is refused for a NULL\n", calls[i].name);
+        exit(1);
+    }
+    printf("%s: %d tries, %d refused for a NULL\n", calls[i].name, tried, tried - looked_at > 0 ? tried - looked_at : 0);
+    fflush(stdout);
     _exit(write(to, &tried, sizeof tried) == sizeof tried ? 0 : 1);
 }
 
@@ -321,12 +410,12 @@ int main(int argc, char **argv)
     return bad != 0;
 }
 C
-build extremes 400 -lm
+build extremes 400 -lm -Wno-unused-function
 mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1}:detect_leaks=0:max_allocation_size_mb=2048 UBSAN_OPTIONS=print_stacktrace=1 PJRT_DEVICE=REF LAZULI_CACHE=0 LAZULI_LOG=error \
     timeout -k 5 "${TEST_CPU:-900}" "$tmp/extremes" "$@" >"$tmp/log" 2>&1
 rc=$?
-[ $rc -eq 0 ] || { grep -B 40 '^BAD' "$tmp/log" | grep -E '^(lz_.*extreme|BAD|.*runtime error|.*ERROR|  *#[0-9])' | tail -60; echo "exit status $rc"; }
+[ $rc -eq 0 ] || { grep -B 40 '^BAD' "$tmp/log" | grep -E '^(lz_.*extreme|every|BAD|.*runtime error|.*ERROR|  *#[0-9])' | tail -60; echo "exit status $rc"; }
 tail -1 "$tmp/log"
 cd "$root" || exit 1
 exit $rc
