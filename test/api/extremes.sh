@@ -228,10 +228,10 @@ static lz_dims dims(void)
 }
 static int64_t *list(void)
 {
-    static int64_t v[4][8];
+    static int64_t v[4][LZ_MAX_RANK];
     static int used;
     int64_t *l = v[used++ % 4];
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < LZ_MAX_RANK; i++)
         l[i] = i < 3 ? NUMBER(int64_t, 1) : 1;
     return l;
 }
