@@ -32,6 +32,42 @@ static lz_alloc_hooks hooks; /* alloc == NULL: libc */
 static _Atomic int64_t fail_left;
 static atomic_bool fail_armed, fail_repeat;
 
+#ifdef LZ_DEBUG
+static _Thread_local bool in_hook;
+#define hook_begins() ((void)(in_hook = true))
+#define hook_ends() ((void)(in_hook = false))
+bool lz_alloc_in_hook(void)
+{
+    return in_hook;
+}
+#else
+#define hook_begins() ((void)0)
+#define hook_ends() ((void)0)
+#endif
+
+static void *hook_alloc(size_t nbytes)
+{
+    hook_begins();
+    void *p = hooks.alloc(nbytes, hooks.user);
+    hook_ends();
+    return p;
+}
+
+static void *hook_realloc(void *p, size_t nbytes)
+{
+    hook_begins();
+    void *q = hooks.realloc(p, nbytes, hooks.user);
+    hook_ends();
+    return q;
+}
+
+static void hook_free(void *p)
+{
+    hook_begins();
+    hooks.free(p, hooks.user);
+    hook_ends();
+}
+
 static void slot_release(void *p)
 {
     slot *s = p;
@@ -123,7 +159,7 @@ void *lz_alloc(size_t nbytes)
     if (begin(s))
         return NULL;
     nbytes += nbytes == 0;
-    return finish(s, hooks.alloc ? hooks.alloc(nbytes, hooks.user) : malloc(nbytes));
+    return finish(s, hooks.alloc ? hook_alloc(nbytes) : malloc(nbytes));
 }
 
 void *lz_calloc(size_t n, size_t size)
@@ -137,7 +173,7 @@ void *lz_calloc(size_t n, size_t size)
     nbytes += nbytes == 0;
     if (!hooks.alloc)
         return finish(s, calloc(1, nbytes));
-    void *p = hooks.alloc(nbytes, hooks.user);
+    void *p = hook_alloc(nbytes);
     return finish(s, p ? memset(p, 0, nbytes) : NULL);
 }
 
@@ -149,7 +185,7 @@ void *lz_realloc(void *p, size_t nbytes)
     if (begin(s))
         return NULL;
     nbytes += nbytes == 0;
-    void *q = hooks.alloc ? hooks.realloc(p, nbytes, hooks.user) : realloc(p, nbytes);
+    void *q = hooks.alloc ? hook_realloc(p, nbytes) : realloc(p, nbytes);
     if (!q)
         bump(s, &s->failed);
     return q;
@@ -162,7 +198,7 @@ void lz_free(void *p)
     slot *s = slot_get();
     bump(s, &s->freed);
     if (hooks.alloc)
-        hooks.free(p, hooks.user);
+        hook_free(p);
     else
         free(p);
 }

@@ -23,6 +23,9 @@ typedef struct lz_alloc_hooks {
 } lz_alloc_hooks;
 /* false once anything has been allocated; NULL restores libc */
 bool lz_alloc_set_hooks(const lz_alloc_hooks *h);
+#ifdef LZ_DEBUG
+bool lz_alloc_in_hook(void); /* the calling thread is in one */
+#endif
 
 /* Fault injection (tests): the n-th allocation from now on returns NULL (1 = the next); `repeat`:
  * all after it too. 0 turns it off. lz_alloc_count() counts allocations since process start: tests

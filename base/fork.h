@@ -30,6 +30,13 @@ static inline bool lz_fork_happened(void)
                                 lz_fork_happened_slow(),
                             0);
 }
+/* With LZ_DEBUG the process ends when an allocator of the program's calls the library, under whose
+ * locks it may be. */
+#ifdef LZ_DEBUG
+void lz_assert_no_hook(const char *function);
+#else
+#define lz_assert_no_hook(function) ((void)0)
+#endif
 lz_status lz_fork_refuse(const char *function, const lz_site *site);
 /* LZ_OK; LZ_EFORK recorded in such a child. */
 static inline lz_status lz_fork_check(void)
@@ -42,6 +49,7 @@ static inline lz_status lz_fork_check(void)
  * the caller's release function, stands before a comma in it.) */
 #define LZ_PUBLIC_FROM(site, ...)                                                                  \
     do {                                                                                           \
+        lz_assert_no_hook(__func__);                                                               \
         if (lz_fork_happened()) {                                                                  \
             (void)lz_fork_refuse(__func__, (site));                                                \
             return __VA_ARGS__;                                                                    \

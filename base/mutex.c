@@ -2,6 +2,7 @@
  * after a when some thread took b while it held a. A new pair is refused when a comes after b
  * already, directly or through others. */
 #include "base/mutex.h"
+#include "base/alloc.h"
 #include "base/fork.h"
 #include <stddef.h>
 #ifdef LZ_DEBUG
@@ -185,6 +186,12 @@ void lz_assert_unlocked(const char *what)
 {
     if (holds.n)
         broken("a function of the program is called under a lock", what);
+}
+
+void lz_assert_no_hook(const char *function)
+{
+    if (lz_alloc_in_hook())
+        broken("an allocator of the program calls the library", function);
 }
 
 static void set_name(lz_mutex *m, const char *name, bool recursive)

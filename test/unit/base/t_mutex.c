@@ -1,5 +1,7 @@
 /* t_mutex.c - locks, what is put off until a thread holds none, and (with LZ_DEBUG) the mistakes
  * that end the process. */
+#include "base/alloc.h"
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "suite.h"
@@ -158,10 +160,38 @@ static void once_in_itself(void)
     lz_once_run(&again, once_in_itself);
 }
 
+static int a_public_function(void)
+{
+    LZ_PUBLIC(1);
+    return 0;
+}
+static void *alloc_that_calls(size_t nbytes, void *user)
+{
+    (void)user;
+    return a_public_function() == 0 ? malloc(nbytes) : NULL;
+}
+static void *no_realloc(void *p, size_t nbytes, void *user)
+{
+    (void)p, (void)nbytes, (void)user;
+    return NULL;
+}
+static void no_free(void *p, void *user)
+{
+    (void)p, (void)user;
+}
+
+static void allocator_calls_the_library(void)
+{
+    const lz_alloc_hooks h = {alloc_that_calls, no_realloc, no_free, NULL};
+    if (lz_alloc_set_hooks(&h))
+        (void)lz_alloc(1);
+}
+
 static const struct {
     void (*fn)(void);
     const char *says;
 } mistakes[] = {
+    {allocator_calls_the_library, "allocator of the program calls the library: a_public_function"},
     {call_under_a_lock, "called under a lock: a test; the thread holds: a\n"},
     {lock_twice, "taken twice: a; the thread holds: a\n"},
     {unlock_without_lock, "does not hold: a;"},
