@@ -158,15 +158,14 @@ uint64_t lz_evict_sweep(lz_store *s, bool all, uint64_t max_files, uint64_t max_
          looked < max_looked && removed < max_files && (name = lz_vfs_list_next(&list)) != NULL;) {
         struct stat st;
         looked++;
-        if (!lz_store_is_temp(name) || lz_vfs_statat(tmp, name, &st) < 0 ||
-            !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        if (!lz_store_is_temp(name) || lz_vfs_statat(tmp, name, &st) < 0 || !S_ISREG(st.st_mode))
             continue;
         int64_t age = now - (int64_t)st.st_mtime;
-        if (age < -FUTURE_SLACK_S && S_ISREG(st.st_mode))
+        if (age < -FUTURE_SLACK_S)
             (void)lz_vfs_touch_at(tmp, name, now); /* let it grow old from now on */
         if (!all && age <= LZ_EVICT_TEMP_AGE_S)
             continue;
-        if (lz_vfs_unlink(tmp, name, S_ISDIR(st.st_mode)) == 0)
+        if (lz_vfs_unlink(tmp, name, false) == 0)
             removed++;
     }
     (void)lz_vfs_close(tmp);
