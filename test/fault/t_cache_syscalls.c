@@ -247,11 +247,9 @@ START_TEST(c13_directory_without_write_permission)
 }
 END_TEST
 
-/* A directory of root that others read, as an administrator would provide. */
+/* A directory of root that others read, as an administrator would provide. Only root makes one. */
 START_TEST(c13_system_directory)
 {
-    if (geteuid() != 0)
-        return;
     lz_cache *c = ct_open();
     ct_put(c, 5);
     lz_cache_close(c);
@@ -456,7 +454,10 @@ int main(void)
     tcase_add_test(t, c12_disk_full);
     tcase_add_test(t, c13_read_only_mount);
     tcase_add_test(t, c13_directory_without_write_permission);
-    tcase_add_test(t, c13_system_directory);
+    if (geteuid() == 0)
+        tcase_add_test(t, c13_system_directory);
+    else
+        printf("c13_system_directory is left out: it needs root\n");
     tcase_add_test(t, c14_directory_removed);
     tcase_add_test(t, c15_untrusted_directories);
     tcase_add_test(t, c16_links);
