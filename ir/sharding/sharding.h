@@ -106,11 +106,23 @@ lz_status lz_sharding_read_axes(const lz_mesh *mesh, const char *text, size_t n,
 
 /* ---- HLO's texts (sharding_hlo.c) ---- */
 
+typedef struct lz_hlo_text {
+    const char *s;
+    size_t n;
+} lz_hlo_text;
 /* {devices=[2,1,4]<=[8] last_tile_dim_replicate}, {replicated}; versions 1 and 2 are read, 2 is
- * written where there is one. mesh: of what it must be a sharding; NULL: one of ndevice whose axes
- * are its factors, "axis_0" and on. Errors: LZ_EPARSE, LZ_EINVAL (not of that mesh: order of
- * devices), LZ_EUNSUPPORTED (manual, unknown). unspecified: dimensions that stay open. */
+ * written where there is one. mesh: of what it must be a sharding; NULL: that of the text alone
+ * (below). What is on one device (maximal) is replicated; {unknown} is open. Errors: LZ_EPARSE,
+ * LZ_EINVAL (rank; not of that mesh: order of devices). unspecified: dimensions that stay open. */
 const lz_sharding *lz_sharding_from_hlo(const char *text, size_t n, int rank, int64_t ndevice,
                                         const lz_mesh *mesh, uint32_t unspecified);
 void lz_sharding_print_hlo(lz_buf *b, const lz_sharding *s);
+/* A mesh of ndevice (0: as many as the first text that says it) whose axes are its prime factors,
+ * "axis_0" and on, in the order in which most of the texts are shardings of it. */
+const lz_mesh *lz_sharding_hlo_mesh(const lz_hlo_text *texts, uint32_t n, int64_t ndevice);
+/* The mesh in whose order of devices the text is a sharding: for one that no other mesh has. */
+const lz_mesh *lz_sharding_hlo_own_mesh(const char *text, size_t n, int64_t ndevice);
+/* Element k of "{{..}, {..}}", which results of an operation have; of any other text, itself for k
+ * 0. False: there is none. */
+bool lz_sharding_hlo_element(const char *text, size_t n, uint32_t k, const char **at, size_t *len);
 #endif
