@@ -71,6 +71,8 @@ lz_status lz_collective_refuse(const lz_sig *s)
     lz_attr_field f[LZ_ATTR_MAX_FIELDS];
     lz_groups g = {0};
     int n = lz_attr_fields(s->attr, f);
+    if (s->op == LZ_OP_MANUAL_COMPUTATION)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: runs on a mesh; one device runs alone", name);
     for (int i = 0; i < n; i++)
         if (f[i].type == LZ_FIELD_STR)
             LZ_TRY(lz_groups_read(name, f[i].name, *f[i].str, &g, NULL, NULL));

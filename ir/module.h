@@ -197,6 +197,16 @@ lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **
 /* The same of the function @entry; NULL: @main, or the only one that may be meant. */
 lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, const char *entry,
                               lz_func **out);
+/* What a module says of the devices that it is for. */
+typedef struct lz_partitions {
+    int64_t partitions, replicas; /* 0: it does not say */
+} lz_partitions;
+/* The same as lz_func_parse_entry, but marks of shardings are kept: sdy's and mhlo.sharding of
+ * parameters, results and operations become sdy.sharding_constraint, manual regions
+ * sdy.manual_computation (ir/ops.def). ndevice: of HLO's strings where neither they nor the module
+ * say it; 0: not known. *about (may be NULL) is what the module says. */
+lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, const char *entry,
+                               int64_t ndevice, lz_partitions *about, lz_func **out);
 /* DOT graph, and the `IR { %0 = f32[2,3]{1,0} op(...) }` text of PyTorch/XLA. */
 void lz_func_print_dot(const lz_func *f, lz_buf *out);
 void lz_func_print_irtext(const lz_func *f, lz_buf *out, bool locations);

@@ -1,7 +1,6 @@
 /* infer_ew.c - shape rules of elementwise operations, leaves, random bits and structure. See
  * infer.h. */
 #include "ir/infer/infer.h"
-#include "ir/sharding/sharding.h"
 #include <inttypes.h>
 
 lz_status lz_infer_same(lz_infer *c)
@@ -149,38 +148,6 @@ lz_status lz_infer_barrier(lz_infer *c)
     for (uint32_t i = 0; i < c->nopnd; i++)
         c->result[i] = c->opnd[i];
     c->nresult = c->nopnd;
-    return LZ_OK;
-}
-
-static lz_status check_sharding(const lz_infer *c)
-{
-    const char *text = LZ_ATTR(sharding, c->attr)->sharding;
-    const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
-    if (!text)
-        return LZ_FAIL(LZ_EINVAL, "%s: there is no sharding", c->name);
-    if (!s) {
-        lz_error e = *lz_error_get();
-        return LZ_FAIL(e.status, "%s: %.300s", c->name, e.message);
-    }
-    if (s->rank != c->opnd[0]->shape.rank)
-        return LZ_FAIL(LZ_EINVAL, "%s: the sharding is of rank %d, the tensor of rank %d", c->name,
-                       s->rank, c->opnd[0]->shape.rank);
-    return LZ_OK;
-}
-
-/* The operand. */
-lz_status lz_infer_mark(lz_infer *c)
-{
-    if (c->attr->kind == LZ_ATTR_sharding)
-        LZ_TRY(check_sharding(c));
-    if (c->attr->kind == LZ_ATTR_group && LZ_ATTR(group, c->attr)->group_id < 0)
-        return LZ_FAIL(LZ_EINVAL, "%s: group %" PRId64, c->name, LZ_ATTR(group, c->attr)->group_id);
-    if (c->attr->kind == LZ_ATTR_propagation &&
-        (uint64_t)LZ_ATTR(propagation, c->attr)->allowed_direction > 3)
-        return LZ_FAIL(LZ_EINVAL, "%s: allowed_direction %" PRId64 " is none of 0 to 3", c->name,
-                       LZ_ATTR(propagation, c->attr)->allowed_direction);
-    c->result[0] = c->opnd[0];
-    c->nresult = 1;
     return LZ_OK;
 }
 

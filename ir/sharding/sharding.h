@@ -85,6 +85,10 @@ const char *lz_sharding_text(const lz_sharding *s);
  */
 const lz_sharding *lz_sharding_parse(const char *text);
 
+/* n canonical texts joined by "; ": of an attribute that has a sharding for each value. */
+lz_status lz_shardings_parse(const char *text, const lz_sharding **out, uint32_t n);
+const char *lz_shardings_text(const lz_sharding *const *s, uint32_t n); /* interned */
+
 /* ---- reading them (sharding_read.c) ---- */
 
 /* What the names of meshes stand for. find gives NULL with the error recorded. */

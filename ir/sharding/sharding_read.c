@@ -388,16 +388,31 @@ lz_status lz_sharding_read_axes(const lz_mesh *mesh, const char *text, size_t n,
     return LZ_OK;
 }
 
+lz_status lz_shardings_parse(const char *text, const lz_sharding **out, uint32_t n)
+{
+    const char *p = text ? text : "", *end = p + strlen(p), *start = p;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t used = 0;
+        if (i && (end - p < 2 || memcmp(p, "; ", 2) != 0))
+            return LZ_FAIL(LZ_EINVAL, "sharding: %u of them for %u values", i, n);
+        p += i ? 2 : 0;
+        out[i] = lz_sharding_read(p, (size_t)(end - p), NULL, &used);
+        if (!out[i] && lz_error_get()->status == LZ_EPARSE)
+            return LZ_FAIL(LZ_EINVAL, "%.200s", lz_error_get()->message);
+        if (!out[i])
+            return lz_error_get()->status;
+        p += used;
+    }
+    const char *again = lz_shardings_text(out, n);
+    if (!again)
+        return LZ_EMEM;
+    return strcmp(again, start) == 0
+               ? LZ_OK
+               : LZ_FAIL(LZ_EINVAL, "sharding: %.100s is not written as it would be here", start);
+}
+
 const lz_sharding *lz_sharding_parse(const char *text)
 {
-    size_t used = 0, n = strlen(text);
-    const lz_sharding *s = lz_sharding_read(text, n, NULL, &used);
-    const char *again = s ? lz_sharding_text(s) : NULL;
-    if (again && strcmp(again, text) == 0)
-        return s;
-    if (again)
-        (void)LZ_FAIL(LZ_EINVAL, "sharding: %.100s is not written as it would be here", text);
-    else if (lz_error_get()->status == LZ_EPARSE)
-        (void)LZ_FAIL(LZ_EINVAL, "%.200s", lz_error_get()->message);
-    return NULL;
+    const lz_sharding *s;
+    return lz_shardings_parse(text, &s, 1) == LZ_OK ? s : NULL;
 }

@@ -96,8 +96,16 @@ void lz_sharding_print(lz_buf *b, const lz_sharding *s, const char *name)
 
 const char *lz_sharding_text(const lz_sharding *s)
 {
+    return lz_shardings_text(&s, 1);
+}
+
+const char *lz_shardings_text(const lz_sharding *const *s, uint32_t n)
+{
     lz_buf b = {0};
-    lz_sharding_print(&b, s, NULL);
+    for (uint32_t i = 0; i < n; i++) {
+        lz_buf_puts(&b, i ? "; " : "");
+        lz_sharding_print(&b, s[i], NULL);
+    }
     const char *text = b.failed ? NULL : lz_string_get(lz_buf_str(&b), b.len);
     if (b.failed)
         (void)LZ_FAIL(LZ_EMEM, "no memory for a sharding's text");

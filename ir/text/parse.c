@@ -26,6 +26,8 @@ void lz_scope_free(lz_scope *s)
     lz_names_free(&s->names);
     lz_vec_free(&s->bindings);
     lz_vec_free(&s->vals);
+    lz_vec_free(&s->params_at);
+    lz_vec_free(&s->results_at);
 }
 
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n)
@@ -118,6 +120,18 @@ lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out)
     return used(p, s, &u, 0, out);
 }
 
+lz_status lz_scope_rebind(lz_parser *p, lz_scope *s, const char *at, lz_val v)
+{
+    use u;
+    lz_lexer back = p->c;
+    p->c.p = at;
+    LZ_TRY(scan_use(p, s, &u));
+    p->c = back;
+    if (u.there == s && !u.form.n)
+        s->vals.data[u.first] = v;
+    return LZ_OK;
+}
+
 lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
 {
     use u;
@@ -149,6 +163,11 @@ static lz_status read_args(lz_parser *p, lz_block_args *out)
         LZ_TRY(lz_vec_push(out, a));
     } while (lz_lex_eat(&p->c, ","));
     return lz_lex_want(&p->c, ")");
+}
+
+lz_status lz_parse_block_args(lz_parser *p, lz_block_args *out)
+{
+    return read_args(p, out);
 }
 
 static lz_status bind_arg(lz_parser *p, lz_scope *s, const lz_block_arg *a)
@@ -303,7 +322,7 @@ static lz_status check_declared(lz_parser *p, const lz_scope *s, const lz_types 
 }
 
 /* -> type | -> (type {attributes}, ...) */
-static lz_status declared_results(lz_parser *p, lz_types *out, lz_buf *form)
+static lz_status declared_results(lz_parser *p, lz_scope *s, lz_types *out, lz_buf *form)
 {
     if (!lz_lex_eat(&p->c, "->"))
         return LZ_OK;
@@ -312,8 +331,10 @@ static lz_status declared_results(lz_parser *p, lz_types *out, lz_buf *form)
     if (lz_lex_eat(&p->c, ")"))
         return LZ_OK;
     do {
+        uint32_t first = out->len;
         LZ_TRY(lz_parse_type(p, out, form));
-        LZ_TRY(lz_lex_braces(&p->c));
+        const lz_type *type = out->len == first + 1 ? out->data[first] : NULL;
+        LZ_TRY(lz_parse_value_attributes(p, &s->results_at, first, type));
     } while (lz_lex_eat(&p->c, ","));
     return lz_lex_want(&p->c, ")");
 }
@@ -343,7 +364,8 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
     LZ_TRY(lz_lex_value(&p->c, &name, &index));
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_type(p, types, form));
-    LZ_TRY(lz_lex_braces(&p->c));
+    const lz_type *type = types->len == 1 ? types->data[0] : NULL;
+    LZ_TRY(lz_parse_value_attributes(p, &s->params_at, s->vals.len, type));
     LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
     return bind_param(p, s, name, types, own);
@@ -365,15 +387,17 @@ static lz_status function_in(lz_parser *p, lz_scope *s, lz_types *types, lz_buf 
     const char *at = p->c.p;
     LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(params(p, s, types, form));
+    LZ_TRY(lz_parse_mark_params(p, s));
     types->len = 0;
     form->len = 0;
-    LZ_TRY(declared_results(p, types, form));
+    LZ_TRY(declared_results(p, s, types, form));
     LZ_TRY(lz_form_keep(p, form->data, form->len, &types->form));
     if (lz_lex_eat_word(&p->c, "attributes"))
         LZ_TRY(lz_lex_braces(&p->c));
     LZ_TRY(lz_lex_want(&p->c, "{"));
     LZ_TRY(lz_parse_body(p, s));
-    return check_declared(p, s, types, at);
+    LZ_TRY(check_declared(p, s, types, at));
+    return lz_parse_mark_results(p, s);
 }
 
 static lz_status function(lz_parser *p, uint32_t index)
@@ -395,6 +419,8 @@ static lz_status function(lz_parser *p, uint32_t index)
     p->calls++;
     to->busy = to->was_read = true;
     to->parallel = p->parallel;
+    to->marked = p->marked;
+    to->manual = p->manual;
     p->c.p = at;
     lz_status st = function_in(p, &s, &types, &form);
     p->c.p = back;
@@ -465,7 +491,8 @@ lz_status lz_parse_function(lz_parser *p, lz_slice name, const lz_pfunc **out)
     LZ_TRY(find_function(p, name, &index));
     const lz_pfunc *f = *out = &p->funcs.data[index];
     /* draws: not the numbers of the last call */
-    bool same = f->f && !f->draws && f->parallel == p->parallel;
+    bool same = f->f && !f->draws && f->parallel == p->parallel && f->marked == p->marked &&
+                f->manual == p->manual;
     return same ? LZ_OK : renew(p, index, name.s);
 }
 
@@ -592,22 +619,8 @@ static lz_status module_head(lz_parser *p)
     if (lz_lex_sees(&p->c, "@"))
         LZ_TRY(lz_lex_symbol(&p->c, &p->module));
     if (lz_lex_eat_word(&p->c, "attributes"))
-        LZ_TRY(lz_lex_braces(&p->c));
+        LZ_TRY(lz_parse_module_attributes(p));
     return lz_lex_want(&p->c, "{");
-}
-
-/* After `sdy.mesh`: @name = <["x"=2]> {attributes}. One device is one device, whatever it is
- * called. */
-static lz_status skip_mesh(lz_parser *p)
-{
-    lz_slice name;
-    LZ_TRY(lz_lex_symbol(&p->c, &name));
-    LZ_TRY(lz_lex_want(&p->c, "="));
-    if (!lz_lex_sees(&p->c, "<"))
-        return lz_lex_want(&p->c, "<");
-    LZ_TRY(lz_lex_group(&p->c));
-    LZ_TRY(lz_lex_braces(&p->c));
-    return lz_lex_location(&p->c);
 }
 
 static lz_status note_functions(lz_parser *p)
@@ -627,7 +640,7 @@ static lz_status note_functions(lz_parser *p)
                    (lz_lex_eat_word(&p->c, "func.func") || lz_lex_eat_word(&p->c, "func"))) {
             LZ_TRY(note_function(p));
         } else if (!done && lz_lex_eat_word(&p->c, "sdy.mesh")) {
-            LZ_TRY(skip_mesh(p));
+            LZ_TRY(lz_parse_mesh(p));
         } else {
             return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "expected %s",
                                done ? "the end of the text" : "'module' or 'func.func'");
@@ -703,6 +716,7 @@ static void parser_free(lz_parser *p)
     lz_vec_free(&p->checked);
     lz_vec_free(&p->probes);
     lz_vec_free(&p->aliases);
+    lz_vec_free(&p->meshes);
     lz_arena_free(&p->arena);
     lz_names_free(&p->func_index);
 }
@@ -718,6 +732,27 @@ lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, cons
     lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL}, .entry = entry};
     *out = NULL;
     lz_status s = parse_main(&p, out);
+    parser_free(&p);
+    return s;
+}
+
+lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, const char *entry,
+                               int64_t ndevice, lz_partitions *about, lz_func **out)
+{
+    lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
+                   .entry = entry,
+                   .marked = true,
+                   .ndevice = ndevice};
+    *out = NULL;
+    lz_status s = parse_main(&p, out);
+    if (s == LZ_OK && p.borders)
+        s = lz_manual_join(out);
+    if (s != LZ_OK) {
+        lz_func_free(*out);
+        *out = NULL;
+    }
+    if (about)
+        *about = p.about;
     parser_free(&p);
     return s;
 }

@@ -1,6 +1,7 @@
 /* parse.h - between the files that read StableHLO text. Threads: thread-compatible. */
 #ifndef LZ_IR_TEXT_PARSE_H
 #define LZ_IR_TEXT_PARSE_H
+#include "ir/sharding/sharding.h"
 #include "ir/text/check.h"
 #include "ir/text/lexer.h"
 #include "ir/text/names.h"
@@ -21,9 +22,17 @@ typedef struct lz_pfunc {
     bool was_read;
     bool draws;            /* random numbers, others in every call */
     bool parallel;         /* f has other participants */
+    bool marked;           /* f has its marks */
+    uint32_t manual;       /* axes along which its types are local */
     lz_func *f;            /* NULL: not read, or taken */
     lz_slice takes, gives; /* forms of parameters and results */
 } lz_pfunc;
+
+/* sdy.mesh @name = <...>, read when it is asked for. */
+typedef struct lz_pmesh {
+    lz_slice name;
+    const char *at; /* '<' */
+} lz_pmesh;
 
 /* A value that a conformance program has written down under a name. */
 typedef struct lz_probe {
@@ -41,9 +50,16 @@ typedef struct lz_parser {
     const char *entry;  /* the function to run; NULL: @main, or the only one that may be meant */
     int calls, regions; /* how deep */
     bool parallel;      /* what is read has other participants */
-    uint64_t inlined;   /* instructions */
-    uint64_t again;     /* bytes */
-    uint64_t draws;     /* of random numbers so far */
+    bool marked;        /* marks of shardings are kept */
+    bool borders;       /* some are between GSPMD's full shapes and shard shapes */
+    uint32_t manual;    /* axes along which the types of what is read are local */
+    int64_t ndevice;    /* of HLO's shardings; 0: not known */
+    const lz_mesh *hlo_mesh; /* of theirs; NULL: not asked for yet */
+    LZ_VEC(lz_pmesh) meshes;
+    lz_partitions about;
+    uint64_t inlined; /* instructions */
+    uint64_t again;   /* bytes */
+    uint64_t draws;   /* of random numbers so far */
     LZ_VEC(lz_check) checks;
     LZ_VEC(lz_val) checked; /* two values of the function for each check */
     LZ_VEC(lz_probe) probes;
@@ -56,6 +72,13 @@ typedef struct lz_binding {
     uint32_t first, count; /* in vals */
     lz_slice form;
 } lz_binding;
+/* Where a parameter or a result is to be. */
+typedef struct lz_pmark {
+    uint32_t at; /* in vals, or the result's number */
+    const char *text;
+    const lz_sharding *s;
+} lz_pmark;
+typedef LZ_VEC(lz_pmark) lz_pmarks;
 typedef struct lz_scope {
     lz_func *f;
     struct lz_scope *outer; /* of a region; NULL for a function */
@@ -64,6 +87,7 @@ typedef struct lz_scope {
     LZ_VEC(lz_val) vals;
     bool returned;
     lz_slice takes, gives; /* forms of parameters and of what was returned */
+    lz_pmarks params_at, results_at;
 } lz_scope;
 
 typedef struct lz_parse_entry { /* of an attribute dictionary */
@@ -88,6 +112,7 @@ typedef struct lz_stmt {
     const char *at; /* its name */
     lz_slice name;
     bool generic;
+    bool named;  /* its results have names */
     bool tuples; /* may take and give them */
     lz_op op;
     LZ_VEC(lz_val) opnd;
@@ -126,6 +151,8 @@ lz_status lz_parse_charge(lz_parser *p, const char *at, uint64_t n);
 /* scopes */
 lz_status lz_scope_use(lz_parser *p, lz_scope *s, lz_val *out); /* reads %name */
 lz_status lz_scope_bind(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n);
+/* The name that c is at stands for v from here on, when it is one of s alone. */
+lz_status lz_scope_rebind(lz_parser *p, lz_scope *s, const char *at, lz_val v);
 /* The same of values in tuples. */
 lz_status lz_scope_bind_form(lz_parser *p, lz_scope *s, lz_slice name, const lz_val *v, uint32_t n,
                              lz_slice form);
@@ -136,6 +163,7 @@ const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope
 void lz_scope_free(lz_scope *s);
 /* regions: the statements after '{'; captured (may be NULL) become parameters behind
  * args. */
+lz_status lz_parse_block_args(lz_parser *p, lz_block_args *out); /* after '(' */
 lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
                                const lz_captures *captured, const lz_func **out);
 
@@ -206,9 +234,35 @@ lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key);
 bool lz_parse_is_token(lz_slice name);
 lz_status lz_parse_token(lz_parser *p, lz_scope *s, lz_stmt *t);
 
-/* where a value is to be, said in the dialect sdy: of no meaning for one device */
-bool lz_parse_is_annotation(lz_slice name);
+/* parse_shard.c: where a value is to be: of no meaning for one device, kept where p->marked */
+bool lz_parse_is_annotation(lz_slice name); /* of the dialect sdy */
 lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* a custom_call of such a name, its operand read */
+bool lz_parse_is_annotation_call(lz_slice target);
+lz_status lz_parse_annotation_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice target);
+/* {attributes} of a parameter or result of this type, if they are there; its mark is noted. */
+lz_status lz_parse_value_attributes(lz_parser *p, lz_pmarks *marks, uint32_t at,
+                                    const lz_type *type);
+/* The marks on the values of a scope, when all parameters are there; on its results. */
+lz_status lz_parse_mark_params(lz_parser *p, lz_scope *s);
+lz_status lz_parse_mark_results(lz_parser *p, lz_scope *s);
+/* What attributes of an operation say of its results. */
+lz_status lz_parse_mark_stmt(lz_parser *p, lz_scope *s, lz_stmt *t);
+lz_status lz_parse_mesh(lz_parser *p);              /* after `sdy.mesh` */
+lz_status lz_parse_module_attributes(lz_parser *p); /* after `attributes` */
+/* The sharding that begins at c, and the mask of {axes}. */
+lz_status lz_parse_sharding(lz_parser *p, lz_lexer *c, const lz_sharding **out);
+lz_status lz_parse_axes(lz_parser *p, lz_lexer *c, const lz_mesh *mesh, uint32_t *out);
+lz_val lz_parse_constrain(lz_scope *s, lz_val v, const lz_sharding *sharding);
+
+/* parse_manual.c */
+bool lz_parse_is_manual(lz_slice name);
+lz_status lz_parse_manual(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* A value that goes into a region of shard shapes, or out of it. */
+lz_status lz_parse_border(lz_parser *p, lz_scope *s, lz_stmt *t, bool enters,
+                          const lz_sharding *own);
+/* parse_manual_join.c: what is between such borders becomes manual computations. */
+lz_status lz_manual_join(lz_func **f);
 
 /* parse_check.c: what conformance programs expect */
 bool lz_parse_is_check(lz_slice name);

@@ -5,54 +5,6 @@
 #include "ir/text/parse_chlo.h"
 #include <string.h>
 
-/* Say where a value is to be, which is of no meaning for one device. */
-static bool is_annotation(lz_slice target)
-{
-    static const char *const names[] = {"Sharding",
-                                        "annotate_device_placement",
-                                        "LayoutConstraint",
-                                        "SPMDFullToShardShape",
-                                        "SPMDShardToFullShape",
-                                        "xla.sdy.FuncResultSharding",
-                                        "xla.sdy.GlobalToLocalShape",
-                                        "xla.sdy.LocalToGlobalShape"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (lz_slice_is(target, names[i]))
-            return true;
-    return false;
-}
-
-bool lz_parse_is_annotation(lz_slice name)
-{
-    return lz_slice_is(name, "sdy.sharding_constraint") || lz_slice_is(name, "sdy.reshard");
-}
-
-/* sdy.sharding_constraint %a <@mesh, [{"x"}]> : type */
-lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
-{
-    lz_val v;
-    if (t->generic) {
-        LZ_TRY(lz_parse_generic_items(p, s, t));
-    } else {
-        LZ_TRY(lz_scope_use(p, s, &v));
-        LZ_TRY(lz_vec_push(&t->opnd, v));
-        if (lz_lex_sees(&p->c, "<"))
-            LZ_TRY(lz_lex_group(&p->c));
-    }
-    if (lz_lex_eat(&p->c, "{"))
-        LZ_TRY(lz_parse_dictionary(p, t));
-    LZ_TRY(lz_lex_want(&p->c, ":"));
-    LZ_TRY(lz_parse_types(p, t));
-    LZ_TRY(lz_parse_check_operands(p, s, t));
-    if (t->opnd.len != 1)
-        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": takes one value, not %u",
-                           LZ_SLICE_ARG(t->name), t->opnd.len);
-    if (!t->has_arrow && t->listed.len)
-        LZ_TRY(lz_vec_push(&t->result_types, t->listed.data[0]));
-    LZ_TRY(lz_vec_push(&t->results, t->opnd.data[0]));
-    return lz_parse_check_results(p, s, t);
-}
-
 /* mhlo.attributes = {k = 3 : i64, largest = true}; text instead of a dictionary holds none */
 lz_status lz_parse_inner_attributes(lz_parser *p, lz_stmt *t, const char *key)
 {
@@ -217,8 +169,8 @@ lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (target.n > strlen("check.") && memcmp(target.s, "check.", strlen("check.")) == 0)
         return lz_parse_check_call(p, s, t, target);
     t->op = lz_custom_call_op(target);
-    if (is_annotation(target) && t->opnd.len == 1) {
-        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[0]));
+    if (lz_parse_is_annotation_call(target) && t->opnd.len == 1) {
+        LZ_TRY(lz_parse_annotation_call(p, s, t, target));
     } else if (t->op != LZ_OP_NONE && t->opnd.len == (uint32_t)lz_op_get(t->op)->arity) {
         LZ_TRY(lz_parse_build(p, s, t));
     } else if (lz_slice_is(target, "mhlo.topk") && t->opnd.len == 1) {

@@ -275,9 +275,13 @@ lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         return LZ_OK;
     LZ_TRY(find_captures(p, s, t));
     LZ_TRY(lz_lex_want(&p->c, "("));
+    bool marked = p->marked;
     do {
         LZ_TRY(lz_lex_want(&p->c, "{"));
-        LZ_TRY(lz_parse_region(p, s, &t->captured, t->nregion ? &t->region2 : &t->region));
+        p->marked = false; /* of one element they mean nothing */
+        lz_status st = lz_parse_region(p, s, &t->captured, t->nregion ? &t->region2 : &t->region);
+        p->marked = marked;
+        LZ_TRY(st);
         if (++t->nregion > (t->op == LZ_OP_SELECT_AND_SCATTER ? 2 : 1))
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": has more than %u region%s",
                                LZ_SLICE_ARG(t->name), t->nregion - 1, t->nregion > 2 ? "s" : "");
@@ -390,7 +394,11 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     if (t->reducer) {
         LZ_TRY(lz_lex_want(&p->c, "reducer"));
         LZ_TRY(reducer_captures(p, s, t));
-        LZ_TRY(lz_parse_reducer(p, s, t->opnd.len / 2, &t->captured, &t->region));
+        bool marked = p->marked;
+        p->marked = false;
+        lz_status st = lz_parse_reducer(p, s, t->opnd.len / 2, &t->captured, &t->region);
+        p->marked = marked;
+        LZ_TRY(st);
     }
     LZ_TRY(spread_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
@@ -498,7 +506,7 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_slice n = t->name;
     if (lz_slice_is(n, "return") || lz_slice_is(n, "func.return") ||
-        lz_slice_is(n, "stablehlo.return"))
+        lz_slice_is(n, "stablehlo.return") || lz_slice_is(n, "sdy.return"))
         return return_(p, s, t);
     if (lz_slice_is(n, "call") || lz_slice_is(n, "func.call"))
         return call(p, s, t, false);
@@ -510,6 +518,10 @@ static lz_status named(lz_parser *p, lz_scope *s, lz_stmt *t)
         return lz_parse_chlo_scan(p, s, t);
     if (lz_parse_is_annotation(n))
         return lz_parse_annotation(p, s, t);
+    if (lz_parse_is_manual(n)) {
+        LZ_TRY(lz_parse_manual(p, s, t));
+        return lz_parse_check_results(p, s, t);
+    }
     if (lz_slice_is(n, "interpreter.run_parallel"))
         return lz_parse_parallel(p, s, t);
     if (lz_parse_is_probe(n))
@@ -596,7 +608,10 @@ static lz_status statement(lz_parser *p, lz_scope *s, lz_stmt *t, groups *g)
         LZ_TRY(lz_lex_string(&p->c, &t->name));
     else
         t->name = lz_lex_word(&p->c);
+    t->named = g->len > 0;
     LZ_TRY(named(p, s, t));
+    if (p->marked)
+        LZ_TRY(lz_parse_mark_stmt(p, s, t));
     LZ_TRY(lz_lex_location(&p->c));
     return bind_results(p, s, t, g);
 }
