@@ -8,7 +8,7 @@
 #define LZ_BACKENDS_BACKEND_H
 #include "base/mutex.h"
 #include "cache/cache.h"
-#include "ir/module.h"
+#include "ir/participants.h"
 
 /* ---- events: complete once, with a status and the error by value. Refcounted.
  * backends/common/event.c ---- */
@@ -81,6 +81,9 @@ typedef struct lz_compile_options {
     const char *dump_name; /* stem of dump files; may be NULL */
     /* What a stored program must be the program of: LZ_ECORRUPT for another; NULL: not asked */
     const lz_func *func;
+    /* How many partitions run the function together, and meet in its collectives; 0: one device
+     * alone. */
+    uint32_t partitions;
 } lz_compile_options;
 
 typedef struct lz_exec_info { /* for analyses and tests of counters */
@@ -153,12 +156,16 @@ typedef struct lz_backend {
      * outputs' events. */
     lz_status (*execute)(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
                          bool awaited, lz_device_buffer **out, lz_event **done);
-    /* The same of n partitions of one local function (shard/shard.h) on the devices 0 to n - 1, in
-     * lock step: in[p] and out[p] are partition p's, `donated` is for all, and one event is for the
-     * results of all. NULL: the backend runs no collectives. */
+    /* The same of the n partitions of a program compiled for so many (o->partitions), in lock step,
+     * on the queue of device 0: in[p] and out[p] are partition p's, `donated` is for all, and one
+     * event is for the results of all. Arguments may be of any device of the backend; results of
+     * partition p are made on device p, on device 0 if there are fewer. uses: counts the
+     * collectives that ran, before *done (which is NULL where all is done on return); NULL: not
+     * wanted. Errors: LZ_EINVAL naming the operation where partitions do not agree. NULL: the
+     * backend runs no collectives. */
     lz_status (*execute_partitions)(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
                                     const bool *donated, bool awaited, lz_device_buffer ***out,
-                                    lz_event **done);
+                                    lz_collective_uses *uses, lz_event **done);
     /* Whether this machine runs code that needs the ISA features `isa` of a cache entry. NULL: the
      * backend stores no code. */
     bool (*can_run)(const char *isa);

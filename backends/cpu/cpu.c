@@ -254,7 +254,8 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
                            .b2b = LZ_B2B_PROFITABLE,
                            .column_reductions = true};
     lz_plan *p = NULL;
-    LZ_TRY(lz_lower(f, &lo, &p));
+    lo.partitions = o ? o->partitions : 0;
+    LZ_TRY((lo.partitions ? lz_lower_partitions : lz_lower)(f, &lo, &p));
     return finish(device, p, o, t0, out);
 }
 
@@ -273,7 +274,23 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     int64_t t0 = lz_now_ns();
     lz_plan *plan = NULL;
     LZ_TRY(lz_plan_deserialize_of(p, n, o ? o->func : NULL, o ? o->donate : NULL, &plan));
+    if (plan->partitions != (o ? o->partitions : 0)) {
+        lz_status s = LZ_FAIL(LZ_ECORRUPT, "stored plan: of %u partitions, not %u",
+                              plan->partitions, o ? o->partitions : 0);
+        lz_plan_free(plan);
+        return s;
+    }
     return finish(device, plan, o, t0, out);
+}
+
+static lz_status execute_partitions(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
+                                    const bool *donated, bool awaited, lz_device_buffer ***out,
+                                    lz_collective_uses *uses, lz_event **done)
+{
+    lz_cpu_device *d;
+    *done = NULL;
+    LZ_TRY(get_device(0, &d));
+    return lz_cpu_run_team(x, d, cpu.devices.ndevice, n, in, donated, awaited, out, uses, done);
 }
 
 static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
@@ -282,6 +299,9 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
+    if (x->plan->partitions)
+        return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
+                       x->plan->partitions);
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 
@@ -314,6 +334,7 @@ const lz_backend lz_backend_cpu = {
     .exec_free = lz_exec_free,
     .exec_info = lz_exec_get_info,
     .execute = execute,
+    .execute_partitions = execute_partitions,
     .can_run = lz_target_runs,
     .wait_all = wait_all,
     .jit_kernels = lz_jit_kernels,

@@ -209,9 +209,9 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* Temporaries stay for the next execution; a large block is freed after many executions in a row
  * that needed far less. */
-static lz_status room(lz_cpu_device *d, const cpu_exec *x)
+lz_status lz_cpu_room(lz_cpu_device *d, const lz_exec *exec, size_t temp)
 {
-    size_t temp = x->x.plan->temp_bytes;
+    const cpu_exec *x = (const cpu_exec *)exec;
     bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
     d->oversized = oversized ? d->oversized + 1 : 0;
     if (d->oversized > SHRINK_AFTER) {
@@ -383,6 +383,7 @@ static const lz_plan_exec_ops plan_exec_ops = {
     .launch = launch,
     .copy = copy,
     .read_bool = read_bool,
+    .collective = lz_cpu_collective,
 };
 
 static lz_status run_all(lz_job *j)
@@ -390,7 +391,7 @@ static lz_status run_all(lz_job *j)
     const cpu_exec *x = (const cpu_exec *)j->x;
     lz_cpu_device *d = (lz_cpu_device *)j->d;
     LZ_TRY(lz_job_wait(j));
-    LZ_TRY(room(d, x));
+    LZ_TRY(lz_cpu_room(d, j->x, j->x->plan->temp_bytes));
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
     lz_invariant_cache_begin(x->invariants, j);

@@ -6,7 +6,7 @@
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
-#include "ir/eval/eval.h"
+#include "ir/eval/eval_partitions.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -139,6 +139,7 @@ static lz_status ref_wrap(int device, void *data, size_t nbytes, void (*release)
 typedef struct ref_exec {
     _Atomic uint32_t refs; /* the owner's and one of each pending execution */
     lz_func *f;
+    uint32_t partitions;
     lz_exec_info info;
     bool small;
 } ref_exec;
@@ -180,7 +181,6 @@ static lz_status exec_new(lz_func *f, int64_t began, lz_exec **out)
 static lz_status ref_compile(int device, const lz_func *f, const lz_compile_options *o,
                              lz_exec **out)
 {
-    (void)o;
     *out = NULL;
     int64_t began = lz_now_ns();
     LZ_TRY(check_device(device));
@@ -188,7 +188,9 @@ static lz_status ref_compile(int device, const lz_func *f, const lz_compile_opti
     lz_func *copy = lz_func_prune(f);
     if (!copy)
         return lz_error_get()->status;
-    return exec_new(copy, began, out);
+    LZ_TRY(exec_new(copy, began, out));
+    ((ref_exec *)*out)->partitions = o ? o->partitions : 0;
+    return LZ_OK;
 }
 
 static lz_status ref_serialize(lz_exec *x, lz_buf *out)
@@ -201,7 +203,6 @@ static lz_status ref_serialize(lz_exec *x, lz_buf *out)
 static lz_status ref_deserialize(int device, const void *p, size_t n, const lz_compile_options *o,
                                  lz_exec **out)
 {
-    (void)o;
     *out = NULL;
     int64_t began = lz_now_ns();
     LZ_TRY(check_device(device));
@@ -209,7 +210,9 @@ static lz_status ref_deserialize(int device, const void *p, size_t n, const lz_c
         return LZ_FAIL(LZ_ECORRUPT, "REF: %zu bytes that are not a program of this device", n);
     lz_func *f;
     LZ_TRY(lz_func_deserialize((const char *)p + sizeof magic, n - sizeof magic, &f));
-    return exec_new(f, began, out);
+    LZ_TRY(exec_new(f, began, out));
+    ((ref_exec *)*out)->partitions = o ? o->partitions : 0;
+    return LZ_OK;
 }
 
 static void ref_exec_free(lz_exec *x)
@@ -349,6 +352,88 @@ static lz_status ref_execute(lz_exec *exec, int device, lz_device_buffer *const 
     return s;
 }
 
+/* ---- several partitions: here and now, in the calling thread ---- */
+
+typedef struct team {
+    uint32_t n, nin, nout;
+    lz_literal **args, **results, ***rows; /* rows: of args, then of results */
+} team;
+
+static void team_free(team *t)
+{
+    for (size_t i = 0; t->args && i < (size_t)t->n * t->nin; i++)
+        lz_literal_release(t->args[i]);
+    for (size_t i = 0; t->results && i < (size_t)t->n * t->nout; i++)
+        lz_literal_release(t->results[i]);
+    lz_free(t->args);
+    lz_free(t->results);
+    lz_free(t->rows);
+}
+
+static lz_status team_new(team *t, const lz_func *f, lz_device_buffer *const *const *in)
+{
+    size_t nin = (size_t)t->n * t->nin, nout = (size_t)t->n * t->nout;
+    t->args = lz_calloc(nin + 1, sizeof *t->args);
+    t->results = lz_calloc(nout + 1, sizeof *t->results);
+    t->rows = lz_calloc(2 * (size_t)t->n, sizeof *t->rows);
+    if (!t->args || !t->results || !t->rows)
+        return LZ_FAIL(LZ_EMEM, "REF: no memory to execute '%s'", f->name);
+    for (uint32_t q = 0; q < t->n; q++) {
+        t->rows[q] = t->args + (size_t)q * t->nin;
+        t->rows[t->n + q] = t->results + (size_t)q * t->nout;
+    }
+    for (size_t i = 0; i < nin; i++) {
+        const lz_type *type = lz_val_type(f, (lz_val)(i % t->nin));
+        lz_device_buffer *b = in[i / t->nin][i % t->nin];
+        if (!b || b->nbytes < type->nbytes)
+            return LZ_FAIL(LZ_EINVAL, "REF: argument %u of partition %u of '%s' is too small",
+                           (unsigned)(i % t->nin), (unsigned)(i / t->nin), f->name);
+        LZ_TRY(lz_event_wait(b->ready));
+        t->args[i] = lz_literal_copy_from(type, b->data);
+        if (!t->args[i])
+            return LZ_EMEM;
+    }
+    return LZ_OK;
+}
+
+static lz_status team_results(const team *t, lz_device_buffer ***out)
+{
+    for (size_t i = 0; i < (size_t)t->n * t->nout; i++) {
+        lz_device_buffer **at = &out[i / t->nout][i % t->nout];
+        LZ_TRY(ref_alloc(0, t->results[i]->nbytes, at));
+        memcpy((*at)->data, t->results[i]->data, t->results[i]->nbytes);
+    }
+    return LZ_OK;
+}
+
+static lz_status ref_execute_partitions(lz_exec *exec, int64_t n,
+                                        lz_device_buffer *const *const *in, const bool *donated,
+                                        bool awaited, lz_device_buffer ***out,
+                                        lz_collective_uses *uses, lz_event **done)
+{
+    (void)donated, (void)awaited;
+    const ref_exec *x = (const ref_exec *)exec;
+    *done = NULL;
+    if (n < 1 || n != x->partitions)
+        return LZ_FAIL(LZ_EINVAL, "REF: a program of %u partitions is run by %" PRId64,
+                       x->partitions, n);
+    team t = {.n = (uint32_t)n, .nin = x->f->nparam, .nout = x->f->nresult};
+    for (uint32_t q = 0; q < t.n; q++)
+        memset(out[q], 0, t.nout * sizeof **out);
+    lz_status s = team_new(&t, x->f, in);
+    if (s == LZ_OK)
+        s = lz_ref_count_partitions(x->f, n, (lz_literal *const *const *)t.rows, t.rows + n, uses);
+    if (s == LZ_OK)
+        s = team_results(&t, out);
+    for (uint32_t q = 0; s != LZ_OK && q < t.n; q++)
+        for (uint32_t k = 0; k < t.nout; k++) {
+            lz_device_buffer_release(out[q][k]);
+            out[q][k] = NULL;
+        }
+    team_free(&t);
+    return s;
+}
+
 static lz_status ref_wait_all(int device)
 {
     LZ_TRY(check_device(device));
@@ -377,5 +462,6 @@ const lz_backend lz_backend_ref = {
     .exec_free = ref_exec_free,
     .exec_info = ref_exec_info,
     .execute = ref_execute,
+    .execute_partitions = ref_execute_partitions,
     .wait_all = ref_wait_all,
 };

@@ -77,6 +77,7 @@ struct lz_plan {
     lz_step *steps;
     /* how many run it together; 0: one device alone. Its collectives are among so many */
     uint32_t partitions;
+    bool numbered;  /* the last argument is the number of the partition, which the executor gives */
     lz_plan **subs; /* plans of regions; nested at most LZ_MAX_REGION_DEPTH deep */
     uint32_t nsub;
 };
@@ -84,6 +85,10 @@ struct lz_plan {
 /* The whole compiler front: passes (pipeline.c), fusion, loops, schedule, buffers. Errors: LZ_EMEM,
  * LZ_EUNSUPPORTED naming the op. */
 lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out);
+/* The same of a function that o->partitions partitions run together, at least 1: PARTITION_ID
+ * becomes an argument more (lz_plan.numbered), and collectives in which nobody meets go. Errors:
+ * also those of lz_func_bind_partitions. */
+lz_status lz_lower_partitions(const lz_func *f, const lz_lower_options *o, lz_plan **out);
 void lz_plan_free(lz_plan *p);
 void lz_plan_print(const lz_plan *p, lz_buf *out);
 lz_status lz_plan_verify(const lz_plan *p);

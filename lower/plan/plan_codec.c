@@ -94,6 +94,7 @@ void lz_plan_serialize(const lz_plan *p, lz_buf *out)
 {
     lz_buf_put(out, magic, sizeof magic);
     lz_buf_u32(out, p->partitions);
+    lz_buf_u8(out, p->numbered);
     lz_buf_u32(out, p->nin);
     for (uint32_t i = 0; i < p->nin; i++)
         put_type(out, p->in_type[i]);
@@ -182,6 +183,7 @@ static void take_types(dec *d)
 {
     lz_plan *p = d->p;
     p->partitions = lz_rd_u32(&d->r);
+    p->numbered = lz_rd_u8(&d->r) != 0;
     d->r.failed |= p->partitions > LZ_MAX_PARTITIONS;
     p->nin = lz_rd_count(&d->r, 2);
     p->in_type = room(d, p->nin, sizeof *p->in_type);

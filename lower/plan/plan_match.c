@@ -47,10 +47,10 @@ static lz_status check_calls(const lz_plan *p, const lz_func *f)
 
 lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donate)
 {
-    if (p->nin != f->nparam || p->nout != f->nresult)
+    if (p->nin - p->numbered != f->nparam || p->nout != f->nresult)
         return OTHER("%u parameters and %u results, the graph has %u and %u", p->nin, p->nout,
                      f->nparam, f->nresult);
-    for (uint32_t i = 0; i < p->nin; i++)
+    for (uint32_t i = 0; i < f->nparam; i++)
         if (p->in_type[i] != lz_val_type(f, i))
             return other_type("parameter", i, p->in_type[i], lz_val_type(f, i));
     for (uint32_t k = 0; k < p->nout; k++) {

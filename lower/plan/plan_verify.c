@@ -419,18 +419,31 @@ static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
     return check_overlaps(p, i);
 }
 
+/* The number of the partition is given to the plan itself, not to those of regions. */
+static lz_status check_partitions(const lz_plan *p)
+{
+    if (p->numbered && (!p->partitions || !p->nin || p->in_type[p->nin - 1]->dtype != LZ_U32 ||
+                        p->in_type[p->nin - 1]->shape.rank != 0))
+        return BAD("%u partitions, and their number is argument %u", p->partitions, p->nin);
+    for (uint32_t k = 0; k < p->nout && p->numbered; k++)
+        if (p->out_alias[k] == (int32_t)p->nin - 1)
+            return BAD("result %u takes over the number of the partition", k);
+    for (uint32_t i = 0; i < p->nsub; i++)
+        if (p->subs[i]->partitions != p->partitions || p->subs[i]->numbered)
+            return BAD("plan %u is of %u partitions, not %u", i, p->subs[i]->partitions,
+                       p->partitions);
+    return LZ_OK;
+}
+
 lz_status lz_plan_verify(const lz_plan *p)
 {
     for (uint32_t i = 0; i < p->nkernel; i++)
         if (!p->kernels[i] || !p->kernels[i]->finished)
             return BAD("kernel %u is not finished", i);
-    for (uint32_t i = 0; i < p->nsub; i++) { /* as deep as regions nest */
-        if (p->subs[i]->partitions != p->partitions)
-            return BAD("plan %u is of %u partitions, not %u", i, p->subs[i]->partitions,
-                       p->partitions);
+    for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
         LZ_TRY(lz_plan_verify(p->subs[i]));
-    }
     LZ_TRY(check_aliases(p));
+    LZ_TRY(check_partitions(p));
     uint32_t *by = takers(p);
     bool *written = lz_calloc((size_t)p->nout + 1, sizeof *written);
     lz_status s = by && written ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to check a plan");

@@ -1,0 +1,332 @@
+/* t_cpu_team.c - programs of several partitions on the CPU and on REF, against the reference
+ * evaluator; donation; many runs from several threads, with more partitions than cores. */
+#include "backends/common/partitions.h"
+#include "base/thread.h"
+#include "ir/attr.h"
+#include "ir/eval/eval_partitions.h"
+#include "suite.h"
+#include "support/lit.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 };
+
+#define SUM                                                                                        \
+    "({\n ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n  %%s = stablehlo.add %%a, %%b : "            \
+    "tensor<f32>\n"                                                                                \
+    "  stablehlo.return %%s : tensor<f32>\n})"
+#define CHANNEL                                                                                    \
+    "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids"
+
+static void groups(lz_buf *b, int n)
+{
+    lz_buf_puts(b, "dense<[[");
+    for (int i = 0; i < n; i++)
+        lz_buf_printf(b, "%s%d", i ? ", " : "", i);
+    lz_buf_printf(b, "]]> : tensor<1x%dxi64>", n);
+}
+
+/* `count` collectives, one after the other, with something elementwise between, and the number of
+ * the partition in it. */
+static lz_func *chain(int n, int count)
+{
+    lz_buf b = {0}, g = {0};
+    lz_func *f = NULL;
+    groups(&g, n);
+    lz_buf_puts(&b, "func.func @main(%x: tensor<64x8xf32>) -> tensor<64x8xf32> {\n"
+                    "  %p = stablehlo.partition_id : tensor<ui32>\n"
+                    "  %pf = stablehlo.convert %p : (tensor<ui32>) -> tensor<f32>\n"
+                    "  %pb = stablehlo.broadcast_in_dim %pf, dims = [] : (tensor<f32>) -> "
+                    "tensor<64x8xf32>\n");
+    lz_buf_printf(&b, "  %%n = stablehlo.constant dense<%g> : tensor<64x8xf32>\n", 1. / n);
+    lz_buf_puts(&b, "  %0 = stablehlo.add %x, %pb : tensor<64x8xf32>\n");
+    for (int i = 0; i < count; i++) {
+        if (i % 3 == 2)
+            lz_buf_printf(&b,
+                          "  %%%d = \"stablehlo.all_to_all\"(%%%d) {split_dimension = 0 : i64, "
+                          "concat_dimension = 0 : i64, split_count = %d : i64, replica_groups = "
+                          "%s, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : "
+                          "(tensor<64x8xf32>) -> tensor<64x8xf32>\n",
+                          2 * i + 1, 2 * i, n, g.data);
+        else
+            lz_buf_printf(&b,
+                          "  %%%d = \"stablehlo.all_reduce\"(%%%d) " SUM
+                          " {replica_groups = %s, " CHANNEL
+                          "} : (tensor<64x8xf32>) -> tensor<64x8xf32>\n",
+                          2 * i + 1, 2 * i, g.data);
+        lz_buf_printf(&b, "  %%t%d = stablehlo.multiply %%%d, %%n : tensor<64x8xf32>\n", i,
+                      2 * i + 1);
+        lz_buf_printf(&b, "  %%%d = stablehlo.add %%t%d, %%pb : tensor<64x8xf32>\n", 2 * i + 2, i);
+    }
+    lz_buf_printf(&b, "  return %%%d : tensor<64x8xf32>\n}\n", 2 * count);
+    ck_assert_msg(lz_func_parse(b.data, b.len, "chain", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    lz_buf_free(&b);
+    lz_buf_free(&g);
+    return f;
+}
+
+typedef struct values {
+    lz_literal *v[MOST][4], **row[MOST];
+} values;
+
+static void rows_of(values *x)
+{
+    memset(x->v, 0, sizeof x->v);
+    for (int q = 0; q < MOST; q++)
+        x->row[q] = x->v[q];
+}
+
+static void release(values *x)
+{
+    for (int q = 0; q < MOST; q++)
+        for (int k = 0; k < 4; k++)
+            lz_literal_release(x->v[q][k]);
+    rows_of(x);
+}
+
+static void fill(const lz_func *f, int n, values *in)
+{
+    lz_rnd r = {lz_test_seed()};
+    rows_of(in);
+    for (int q = 0; q < n; q++)
+        for (uint32_t i = 0; i < f->nparam; i++)
+            in->v[q][i] = lz_test_random(&r, lz_val_type(f, i), LZ_FILL_MODEST);
+}
+
+static void compare(const char *backend, const lz_func *f, int n, const values *in, int ulp)
+{
+    values want, got;
+    char msg[256];
+    lz_collective_uses a = {0}, b = {0};
+    lz_exec_info info;
+    rows_of(&want);
+    rows_of(&got);
+    ck_assert_msg(
+        lz_ref_count_partitions(f, n, (lz_literal *const *const *)in->row, want.row, &a) == LZ_OK,
+        "%s", lz_error_get()->message);
+    ck_assert_msg(lz_run_partitions(lz_backend_get(backend), f, (uint32_t)n, 3, NULL,
+                                    (lz_literal *const *const *)in->row, got.row, &b,
+                                    &info) == LZ_OK,
+                  "%s", lz_error_get()->message);
+    for (int q = 0; q < n; q++)
+        for (uint32_t k = 0; k < f->nresult; k++)
+            ck_assert_msg(lz_test_same(got.v[q][k], want.v[q][k], ulp, msg, sizeof msg),
+                          "%s: partition %d of %d, result %u: %s", backend, q, n, k, msg);
+    ck_assert_uint_eq(a.len, b.len);
+    for (uint32_t i = 0; i < a.len; i++) {
+        ck_assert_ptr_eq(a.data[i].sig, b.data[i].sig);
+        ck_assert_uint_eq(a.data[i].executions, b.data[i].executions);
+        ck_assert_uint_eq(a.data[i].group_size, b.data[i].group_size);
+    }
+    ck_assert_uint_gt(info.argument_bytes, 0);
+    lz_vec_free(&a);
+    lz_vec_free(&b);
+    release(&want);
+    release(&got);
+}
+
+static const int counts[] = {2, 4, 8, 64};
+
+START_TEST(chains)
+{
+    int n = counts[_i];
+    lz_func *f = chain(n, 12);
+    values in;
+    fill(f, n, &in);
+    compare("CPU", f, n, &in, 4);
+    compare("REF", f, n, &in, 0);
+    release(&in);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Large enough for the workers to share, of several dtypes, exactly. */
+START_TEST(large)
+{
+    static const lz_dtype dtypes[] = {LZ_F32, LZ_BF16, LZ_I8, LZ_F64};
+    for (int i = 0; i < 4; i++) {
+        lz_func *f = lz_func_new("large");
+        lz_attr_any a, g;
+        lz_shape s = LZ_SHAPE(4, 30011);
+        lz_attr_init(&a, LZ_ATTR_all_reduce);
+        a.as_all_reduce.channel_id = 1;
+        a.as_all_reduce.replica_groups = lz_string_get("[[0]]", 5);
+        a.as_all_reduce.computation = lz_region_binary(LZ_OP_ADD, dtypes[i]);
+        lz_attr_init(&g, LZ_ATTR_all_gather);
+        g.as_all_gather.channel_id = 2;
+        g.as_all_gather.replica_groups = a.as_all_reduce.replica_groups;
+        g.as_all_gather.participants = 4;
+        g.as_all_gather.all_gather_dim = 1;
+        lz_val x = lz_build_param(f, lz_type_get(dtypes[i], &s));
+        lz_val out[2] = {lz_build(f, LZ_OP_ALL_REDUCE, &a.head, &x, 1),
+                         lz_build(f, LZ_OP_ALL_GATHER, &g.head, &x, 1)};
+        ck_assert_int_eq(lz_func_set_results(f, out, 2), LZ_OK);
+        values in;
+        fill(f, 4, &in);
+        compare("CPU", f, 4, &in, 0);
+        release(&in);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
+/* Donated arguments become results; what is not donated stays. */
+START_TEST(donation)
+{
+    const lz_backend *b = lz_backend_get("CPU");
+    lz_func *f = chain(4, 3);
+    const bool donate[1] = {true};
+    lz_compile_options o = {.partitions = 4, .donate = donate};
+    lz_exec *x;
+    lz_device_buffer *in[4], *out[4];
+    lz_device_buffer **out_rows[4] = {&out[0], &out[1], &out[2], &out[3]};
+    lz_device_buffer *const *const in_rows[4] = {&in[0], &in[1], &in[2], &in[3]};
+    lz_event *done;
+    ck_assert_int_eq(b->init(), LZ_OK);
+    ck_assert_int_eq(b->compile(0, f, &o, &x), LZ_OK);
+    float v[64 * 8];
+    for (int i = 0; i < 64 * 8; i++)
+        v[i] = (float)i;
+    for (int q = 0; q < 4; q++) {
+        ck_assert_int_eq(b->alloc(0, sizeof v, &in[q]), LZ_OK);
+        ck_assert_int_eq(b->copy_in(in[q], v, sizeof v), LZ_OK);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        float w[64 * 8];
+        ck_assert_msg(b->execute_partitions(x, 4, in_rows, pass ? donate : NULL, pass, out_rows,
+                                            NULL, &done) == LZ_OK,
+                      "%s", lz_error_get()->message);
+        ck_assert_int_eq(lz_event_wait(done), LZ_OK);
+        lz_event_release(done);
+        for (int q = 0; q < 4; q++) {
+            ck_assert_int_eq(pass, out[q] == in[q]);
+            ck_assert_int_eq(b->copy_out(in[q], w, sizeof w), LZ_OK);
+            ck_assert_int_eq(pass, memcmp(v, w, sizeof v) != 0);
+            lz_device_buffer_release(out[q]);
+        }
+    }
+    /* and alone it does not run */
+    ck_assert_int_eq(b->execute(x, 0, in, NULL, true, out, &done), LZ_EINVAL);
+    for (int q = 0; q < 4; q++)
+        lz_device_buffer_release(in[q]);
+    b->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Stored and read again; for another number of partitions it is no such program. */
+START_TEST(stored)
+{
+    const lz_backend *b = lz_backend_get("CPU");
+    lz_func *f = chain(4, 3);
+    lz_compile_options o = {.partitions = 4, .func = f}, other = {.partitions = 8, .func = f},
+                       alone = {.func = f};
+    lz_exec *x, *y = NULL;
+    lz_buf bytes = {0};
+    ck_assert_int_eq(b->compile(0, f, &o, &x), LZ_OK);
+    ck_assert_int_eq(b->serialize(x, &bytes), LZ_OK);
+    b->exec_free(x);
+    ck_assert_msg(b->deserialize(0, bytes.data, bytes.len, &o, &y) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    b->exec_free(y);
+    ck_assert_int_eq(b->deserialize(0, bytes.data, bytes.len, &other, &y), LZ_ECORRUPT);
+    ck_assert_int_eq(b->deserialize(0, bytes.data, bytes.len, &alone, &y), LZ_ECORRUPT);
+    lz_buf_free(&bytes);
+    lz_func_free(f);
+}
+END_TEST
+
+/* ---- many runs ---- */
+
+typedef struct runner {
+    const lz_backend *b;
+    lz_exec *x;
+    int n, runs;
+    float want;
+    bool same;
+} runner;
+
+static float run_once(const runner *r, lz_device_buffer **in, int i)
+{
+    lz_device_buffer *out[MOST], **out_rows[MOST];
+    lz_device_buffer *const *in_rows[MOST];
+    lz_event *done;
+    for (int q = 0; q < r->n; q++) {
+        in_rows[q] = &in[q];
+        out_rows[q] = &out[q];
+    }
+    float v[64 * 8], last = 0;
+    ck_assert_int_eq(
+        r->b->execute_partitions(r->x, r->n, in_rows, NULL, i % 2, out_rows, NULL, &done), LZ_OK);
+    ck_assert_int_eq(lz_event_wait(done), LZ_OK);
+    lz_event_release(done);
+    for (int q = 0; q < r->n; q++) {
+        if (q == r->n - 1) {
+            ck_assert_int_eq(r->b->copy_out(out[q], v, sizeof v), LZ_OK);
+            last = v[511];
+        }
+        lz_device_buffer_release(out[q]);
+    }
+    return last;
+}
+
+static void *run_many(void *arg)
+{
+    runner *r = arg;
+    lz_device_buffer *in[MOST];
+    float v[64 * 8];
+    for (int q = 0; q < r->n; q++) {
+        for (int i = 0; i < 64 * 8; i++)
+            v[i] = (float)(i % 7 + q % 3);
+        ck_assert_int_eq(r->b->alloc(0, sizeof v, &in[q]), LZ_OK);
+        ck_assert_int_eq(r->b->copy_in(in[q], v, sizeof v), LZ_OK);
+    }
+    r->want = run_once(r, in, 1);
+    r->same = true;
+    for (int i = 0; i < r->runs; i++)
+        r->same &= run_once(r, in, i) == r->want;
+    for (int q = 0; q < r->n; q++)
+        lz_device_buffer_release(in[q]);
+    return NULL;
+}
+
+/* 100 collectives, over and over, from four threads at once: no hang, the same bits. The whole of
+ * it is 10,000 runs of each. */
+START_TEST(many_runs)
+{
+    int n = counts[_i] == 4 ? 8 : counts[_i], runs = getenv("LZ_TEST_WHOLE") ? 10000 : 3200 / n / 8;
+    lz_func *f = chain(n, 100);
+    lz_compile_options o = {.partitions = (uint32_t)n};
+    runner r[4];
+    pthread_t t[4];
+    lz_exec *x;
+    const lz_backend *b = lz_backend_get("CPU");
+    ck_assert_int_eq(b->compile(0, f, &o, &x), LZ_OK);
+    for (int i = 0; i < 4; i++) {
+        r[i] = (runner){.b = b, .x = x, .n = n, .runs = runs / 4 + 1};
+        ck_assert_int_eq(pthread_create(&t[i], NULL, run_many, &r[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(t[i], NULL);
+        ck_assert(r[i].same && r[i].want == r[0].want);
+    }
+    b->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cpu_team");
+    TCase *t = tcase_create("all");
+    tcase_add_loop_test(t, chains, 0, 4);
+    tcase_add_loop_test(t, many_runs, 1, 4);
+    tcase_add_test(t, large);
+    tcase_add_test(t, donation);
+    tcase_add_test(t, stored);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
