@@ -64,18 +64,18 @@ static lz_tensor *square_near(const nnc *c, lz_tensor *x, lz_tensor *t, lz_tenso
 static lz_tensor *smooth_l1(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
     lz_tensor *d = absolute(c, x, t, o);
-    if (o->beta == 0)
-        return d;
-    lz_tensor *near = lz_lt_at(d, nn_number(c, d, o->beta), c->site);
-    return nn_where(c, near, nn_muls(c, square_near(c, x, t, near), 0.5 / o->beta),
-                    nn_adds(c, d, -0.5 * o->beta));
+    lz_tensor *near = lz_lt_at(d, nn_given(c, d, o->beta), c->site); /* nowhere when beta is 0 */
+    lz_tensor *by = nn_given(c, d, o->beta == 0 ? 0 : 0.5 / o->beta);
+    return nn_where(c, near, nn_mul(c, square_near(c, x, t, near), by),
+                    nn_add(c, d, nn_given(c, d, -0.5 * o->beta)));
 }
 
 static lz_tensor *huber(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
     lz_tensor *d = absolute(c, x, t, o);
-    lz_tensor *near = lz_le_at(d, nn_number(c, d, o->delta), c->site);
-    lz_tensor *far = nn_muls(c, nn_adds(c, d, -0.5 * o->delta), o->delta);
+    lz_tensor *near = lz_le_at(d, nn_given(c, d, o->delta), c->site);
+    lz_tensor *far =
+        nn_mul(c, nn_add(c, d, nn_given(c, d, -0.5 * o->delta)), nn_given(c, d, o->delta));
     return nn_where(c, near, nn_muls(c, square_near(c, x, t, near), 0.5), far);
 }
 

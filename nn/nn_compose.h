@@ -107,6 +107,12 @@ static inline lz_tensor *nn_number(const nnc *c, lz_tensor *a, double v)
 {
     return lz_hlo_constant_at(lz_dtype_of(a), v, c->site);
 }
+/* The same of a number that the caller gives: an argument of the program, so that another one
+ * compiles nothing, not even 0 and 1. */
+static inline lz_tensor *nn_given(const nnc *c, lz_tensor *a, double v)
+{
+    return lz_full_at(lz_dtype_of(a), LZ_SCALAR, v, c->site);
+}
 static inline lz_tensor *nn_sum(const nnc *c, lz_tensor *a, lz_dims dims, bool keepdim)
 {
     const lz_reduce_options o = {.struct_size = sizeof o, .dims = dims, .keepdim = keepdim};

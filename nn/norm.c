@@ -16,7 +16,7 @@ static lz_tensor *standardised(const nnc *c, lz_tensor *x, lz_dims dims, double 
 {
     lz_tensor *d = nn_sub(c, x, nn_mean(c, x, dims, true));
     lz_tensor *var = nn_mean(c, nn_square(c, d), dims, true);
-    return nn_mul(c, d, lz_rsqrt_at(nn_adds(c, var, eps), c->site));
+    return nn_mul(c, d, lz_rsqrt_at(nn_add(c, var, nn_given(c, var, eps)), c->site));
 }
 
 /* x * weight + bias, either of which may be NULL. */
@@ -73,7 +73,7 @@ lz_tensor *lz_rms_norm_at(lz_tensor *x, lz_shape shape, lz_tensor *weight, doubl
         int rank = lz_rank_of(x);
         lz_tensor *wide = nn_widen(&c, x);
         lz_tensor *ms = nn_mean(&c, nn_square(&c, wide), nn_range(rank - shape.rank, rank), true);
-        ms = nn_adds(&c, ms, eps < 0 ? epsilon_of(lz_dtype_of(x)) : eps);
+        ms = nn_add(&c, ms, nn_given(&c, ms, eps < 0 ? epsilon_of(lz_dtype_of(x)) : eps));
         y = nn_mul(&c, wide, lz_rsqrt_at(ms, site));
         y = nn_narrow(&c, affine(&c, y, weight, NULL), lz_dtype_of(x));
     }
@@ -177,7 +177,8 @@ static lz_tensor *batch_norm(nnc *c, lz_tensor *x, lz_tensor *mean, lz_tensor *v
         follow(c, var, nn_muls(c, v, (double)n / (double)(n - 1)), o->momentum, &both);
         c->status = lz_assignments_end(&both, c->status, c->site);
     }
-    lz_tensor *scale = lz_rsqrt_at(nn_adds(c, nn_widen(c, v), o->eps), c->site);
+    lz_tensor *spread = nn_widen(c, v);
+    lz_tensor *scale = lz_rsqrt_at(nn_add(c, spread, nn_given(c, spread, o->eps)), c->site);
     lz_tensor *y =
         nn_mul(c, nn_sub(c, wide, by_channel(c, m, s.rank)), by_channel(c, scale, s.rank));
     y = affine(c, y, by_channel(c, o->weight, s.rank), by_channel(c, o->bias, s.rank));
@@ -222,7 +223,7 @@ lz_tensor *lz_normalize_at(lz_tensor *x, double p, int64_t dim, double eps, cons
                    (int)lz_rank_of(x)))) {
         lz_tensor *wide = nn_widen(&c, x),
                   *norm = lz_nn_norm(&c, wide, p, (lz_dims){1, {dim}}, true);
-        y = nn_div(&c, wide, lz_maximum_at(norm, nn_number(&c, norm, eps), site));
+        y = nn_div(&c, wide, lz_maximum_at(norm, nn_given(&c, norm, eps), site));
         y = nn_narrow(&c, y, lz_dtype_of(x));
     }
     return nn_end(&c, y);
@@ -248,8 +249,10 @@ lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double 
         if (lz_rank_of(d) == 0)
             (void)nn_refuse(&c, LZ_ESHAPE, "inputs of rank 0 have no rows");
         else
-            y = nn_narrow(&c, lz_nn_norm(&c, nn_adds(&c, d, eps), p, (lz_dims){1, {-1}}, keepdim),
-                          lz_dtype_of(a));
+            y = nn_narrow(
+                &c,
+                lz_nn_norm(&c, nn_add(&c, d, nn_given(&c, d, eps)), p, (lz_dims){1, {-1}}, keepdim),
+                lz_dtype_of(a));
     }
     return nn_end(&c, y);
 }

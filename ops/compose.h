@@ -1,7 +1,8 @@
 /* compose.h - shorthands for composite operations: functions from nodes to nodes, made of
  * primitives. In all of them `c` is the trace context; a NULL operand gives NULL (trace_builder.h).
  * Numbers: K is a constant of the program; ARG is given by the caller and passed as a run-time
- * argument unless it is 0, 1 or -1; both have the dtype and shape of their first operand. */
+ * argument unless it is 0, 1 or -1, GIVEN also then; all have the dtype and shape of their first
+ * operand. */
 #ifndef LZ_OPS_COMPOSE_H
 #define LZ_OPS_COMPOSE_H
 #include "ir/attr.h"
@@ -47,11 +48,19 @@
 #define TO(x, d) lz_tracer_convert(c, (x), (d))
 #define K(x, v) lz_tracer_const_like(c, (x), (v))
 #define ARG(x, v) lz_tracer_arg_like(c, (x), (v))
+#define GIVEN(x, v) lz_tracer_given(c, (x), (v))
 #define IS_NAN(x) lz_tracer_is_nan(c, (x))
 
 static inline lz_node *lz_tracer_arg_like(lz_tracer *c, lz_node *x, double v)
 {
     return x ? lz_tracer_fill(c, lz_tracer_scalar(c, lz_node_type(x)->dtype, v, x),
+                              &lz_node_type(x)->shape)
+             : NULL;
+}
+
+static inline lz_node *lz_tracer_given(lz_tracer *c, lz_node *x, double v)
+{
+    return x ? lz_tracer_fill(c, lz_tracer_argument(c, lz_node_type(x)->dtype, v, x),
                               &lz_node_type(x)->shape)
              : NULL;
 }

@@ -390,6 +390,14 @@ lz_tensor *lz_silu_at(lz_tensor *x, const lz_site *site)
 
 /* ---- scalar operands ---- */
 
+/* Whether v changes nothing, or everything to 0: nobody writes such a number, a schedule (of a
+ * loss's weight) passes it, and should not compile for it. */
+static bool passed_by_schedules(lz_op op, double v)
+{
+    bool factor = op == LZ_OP_MULTIPLY || op == LZ_OP_DIVIDE;
+    return v == 0 || (factor && v == 1);
+}
+
 static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_tensor *x, double v,
                               const lz_site *site)
 {
@@ -397,6 +405,8 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
     lz_dtype d;
     lz_node *n = lz_tracer_in(c, x),
             *s = lz_tracer_wide_scalar_for(c, &n, v, want_float, LZ_NUMBER_WRAPS, &d);
+    if (s && passed_by_schedules(op, v) && lz_dtype_is_float(lz_tracer_dtype(n)))
+        s = lz_tracer_fill(c, lz_tracer_argument(c, lz_tracer_dtype(n), v, n), lz_tracer_shape(n));
     return lz_tracer_end(c, TO(lz_tracer_ew2(c, op, n, s), d));
 }
 

@@ -18,6 +18,8 @@ static lz_node *factor(lz_tracer *c, lz_node *x, double v, const char *what)
                 lz_dtype_name(lz_tracer_dtype(x)));
         return NULL;
     }
+    if (x && lz_dtype_is_float(lz_tracer_dtype(x)))
+        return GIVEN(x, v);
     return x ? lz_tracer_fill(c, lz_tracer_scalar_wrapped(c, lz_tracer_dtype(x), v, x),
                               lz_tracer_shape(x))
              : NULL;
@@ -120,7 +122,7 @@ lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight, co
         return lz_tracer_end(c, NULL);
     lz_dtype d = lz_tracer_dtype(a);
     a = lz_tracer_wide(c, a);
-    return lz_tracer_end(c, TO(lerp(c, a, b, ARG(a, weight)), d));
+    return lz_tracer_end(c, TO(lerp(c, a, b, GIVEN(a, weight)), d));
 }
 
 /* ---- quotients and powers ---- */
@@ -294,7 +296,7 @@ lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site)
     lz_dtype d = lz_tracer_dtype(n);
     n = lz_tracer_wide(c, n);
     if (!isnan(eps)) { /* the gradient passes at the bounds, unlike clamp's */
-        lz_node *lo = ARG(n, eps), *hi = ARG(n, 1 - eps);
+        lz_node *lo = GIVEN(n, eps), *hi = GIVEN(n, 1 - eps);
         n = SEL(LT(n, lo), lo, SEL(GT(n, hi), hi, n));
     }
     return lz_tracer_end(c, TO(logit(c, n), d));

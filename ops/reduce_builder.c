@@ -95,3 +95,11 @@ lz_node *lz_tracer_no_gradient(lz_node *x)
         atomic_fetch_or(&x->flags, LZ_NODE_NOGRAD);
     return x;
 }
+
+lz_node *lz_tracer_corrected(lz_tracer *c, lz_node *sum, const lz_reduced_dims *r)
+{
+    double left = (double)r->n - r->correction;
+    lz_node *n = sum ? lz_tracer_argument(c, type_of(sum)->dtype, left > 0 ? left : 0, sum) : NULL;
+    return n ? lz_tracer_ew2(c, LZ_OP_DIVIDE, sum, lz_tracer_fill(c, n, &type_of(sum)->shape))
+             : NULL;
+}

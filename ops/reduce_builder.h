@@ -29,6 +29,9 @@ lz_node *lz_tracer_spread(lz_tracer *c, const lz_reduced_dims *r, lz_node *reduc
                           const lz_node *like);
 /* f16 and bf16 become f32 for the computation */
 lz_node *lz_tracer_wide(lz_tracer *c, lz_node *x);
+/* A sum of squares divided by the number of elements less the correction, which is an argument: 0
+ * or less of them give the quotient by 0. */
+lz_node *lz_tracer_corrected(lz_tracer *c, lz_node *sum, const lz_reduced_dims *r);
 /* A stop-gradient around a new node of a composite (never an operand: that would lose its own
  * gradient). */
 lz_node *lz_tracer_no_gradient(lz_node *x);

@@ -121,9 +121,8 @@ static lz_node *variance(lz_tracer *c, lz_node *x, const lz_reduce_options *o)
         c, &r, divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, x), (double)r.n), x);
     lz_node *e = lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, m);
     lz_node *v = lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_magnitude2(c, e));
-    return lz_tracer_convert(
-        c, lz_tracer_reduced(c, &r, divide_by(c, v, fmax(0, (double)r.n - r.correction))),
-        lz_tracer_real_dtype(d));
+    return lz_tracer_convert(c, lz_tracer_reduced(c, &r, lz_tracer_corrected(c, v, &r)),
+                             lz_tracer_real_dtype(d));
 }
 
 lz_tensor *lz_var_at(lz_tensor *x, const lz_reduce_options *o, const lz_site *site)

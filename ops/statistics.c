@@ -32,8 +32,8 @@ static lz_tensor *deviation(const char *name, bool std, lz_tensor *x, lz_tensor 
         n = lz_tracer_wide(c, n);
         m = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, n), (double)r.n);
         lz_node *e = SUB(n, lz_tracer_spread(c, &r, m, n));
-        v = divide_by(c, lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_magnitude2(c, e)),
-                      fmax(0, (double)r.n - r.correction));
+        v = lz_tracer_corrected(c, lz_tracer_combine(c, &r, LZ_OP_ADD, lz_tracer_magnitude2(c, e)),
+                                &r);
         v = TO(lz_tracer_reduced(c, &r, std ? lz_tracer_root(c, v) : v), lz_tracer_real_dtype(d));
         m = TO(lz_tracer_reduced(c, &r, m), d);
     }
@@ -412,7 +412,7 @@ lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, doub
     lz_dtype d = lz_tracer_dtype(x);
     x = lz_tracer_wide(c, x);
     y = lz_tracer_wide(c, y);
-    lz_node *nx = norm(c, x, 2, &r), *ny = norm(c, y, 2, &r), *e = ARG(nx, eps);
+    lz_node *nx = norm(c, x, 2, &r), *ny = norm(c, y, 2, &r), *e = GIVEN(nx, eps);
     lz_node *dot = lz_tracer_combine(c, &r, LZ_OP_ADD, MUL(x, y));
     return lz_tracer_end(c, TO(DIV(dot, MUL(MAX(nx, e), MAX(ny, e))), d));
 }

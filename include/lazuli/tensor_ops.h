@@ -159,10 +159,10 @@ LZ_API lz_tensor *lz_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 /* The logarithm of softmax along dim, without overflow. Floats. */
 LZ_API lz_tensor *lz_log_softmax_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
-/* ---- scalar operands: the number is a run-time argument (0, 1 and -1 are constants), so changing
- * it never recompiles. It is converted to x's dtype, modulo the range of an integer one; with a
- * fraction it turns an integer or boolean x into f32, without one a boolean x into i64. LZ_ERANGE:
- * beyond 64 bits ---- */
+/* ---- scalar operands: the number is a run-time argument (1 and -1 are constants; 0, and of
+ * products and quotients 1, are not), so changing it never recompiles. It is converted to x's
+ * dtype, modulo the range of an integer one; with a fraction it turns an integer or boolean x into
+ * f32, without one a boolean x into i64. LZ_ERANGE: beyond 64 bits ---- */
 /* x + s. */
 LZ_API lz_tensor *lz_add_scalar_at(lz_tensor *x, double s, const lz_site *site);
 /* x - s. */
