@@ -1,8 +1,8 @@
 /* propagate_step.c - one visit of an edge: shardings of its nodes are read as axes of the rule's
  * factors, factors are extended, and nodes get what is new. See propagate.h.
  * A basic step extends a factor by what all tensors agree on and can take. An aggressive one lets
- * each tensor take what it can, of the candidates those first that tensors of the most bytes have:
- * these need not move then. */
+ * each tensor take what it can, of the candidates those first for which the fewest bytes would have
+ * to move. */
 #include "shard/propagate.h"
 #include <string.h>
 
@@ -27,9 +27,11 @@ typedef struct visit {
     int32_t *first;          /* [nfactor] */
     lz_axis_list *wanted;    /* [nfactor] */
     uint64_t *weight;        /* [nfactor]: bytes of tensors that have what is wanted */
+    uint64_t *cost;          /* [nfactor]: bytes to send until all tensors have it */
+    uint32_t *present;       /* [nfactor]: axes that some tensor has there */
     uint16_t *order;         /* [nfactor] */
     uint32_t *used;          /* [tensor]: axes that are not to be had */
-    uint32_t *once, *more;   /* [tensor]: axes that one factor wants, that several want */
+    uint32_t *once, *more;   /* [tensor]: axes of one of its factors, of several */
     const lz_sharding **was; /* [tensor] */
     bool clash, again;
 } visit;
@@ -50,8 +52,8 @@ static size_t count_slots(const lz_rule *r)
 
 static size_t bytes_of(const lz_rule *r)
 {
-    size_t per_factor =
-        sizeof(int32_t) + sizeof(lz_axis_list) + sizeof(uint64_t) + sizeof(uint16_t);
+    size_t per_factor = sizeof(int32_t) + sizeof(lz_axis_list) + 2 * sizeof(uint64_t) +
+                        sizeof(uint32_t) + sizeof(uint16_t);
     return count_slots(r) * sizeof(slot) + (r->nfactor + 1) * per_factor +
            count_tensors(r) * (3 * sizeof(uint32_t) + sizeof(void *)) + 64;
 }
@@ -74,7 +76,8 @@ static void place(visit *v)
     char *at = v->p->scratch;
     uint32_t nt = count_tensors(v->r);
     v->weight = (uint64_t *)(void *)at;
-    at += (v->r->nfactor + 1) * sizeof *v->weight;
+    v->cost = v->weight + v->r->nfactor + 1;
+    at += 2 * (v->r->nfactor + 1) * sizeof *v->weight;
     v->was = (const lz_sharding **)(void *)at;
     at += nt * sizeof *v->was;
     v->slots = (slot *)(void *)at;
@@ -84,12 +87,13 @@ static void place(visit *v)
     v->used = (uint32_t *)(void *)at;
     v->once = v->used + nt;
     v->more = v->once + nt;
-    at += 3 * nt * sizeof *v->used;
+    v->present = v->more + nt;
+    at += (3 * nt + v->r->nfactor + 1) * sizeof *v->used;
     v->order = (uint16_t *)(void *)at;
     at += (v->r->nfactor + 1) * sizeof *v->order;
     v->wanted = (lz_axis_list *)(void *)at;
-    memset(v->weight, 0, v->r->nfactor * sizeof *v->weight);
-    memset(v->used, 0, 3 * nt * sizeof *v->used);
+    memset(v->weight, 0, (2 * (size_t)v->r->nfactor + 1) * sizeof *v->weight);
+    memset(v->used, 0, (3 * (size_t)nt + v->r->nfactor) * sizeof *v->used);
     memset(v->wanted, 0, v->r->nfactor * sizeof *v->wanted);
     for (uint32_t f = 0; f < v->r->nfactor; f++)
         v->first[f] = -1;
@@ -245,16 +249,15 @@ static void agree(visit *v, uint32_t f, int directions)
     }
 }
 
-/* Axes that two factors want of one tensor go to neither. */
+/* Axes that a tensor could have on two of its factors, because others have, go to neither. */
 static void drop_contested(visit *v)
 {
+    for (int32_t k = 0; k < v->nslot; k++)
+        v->present[v->slots[k].factor] |= lz_axis_list_mask(&v->slots[k].a);
     for (int32_t k = 0; k < v->nslot; k++) {
         const slot *x = &v->slots[k];
-        uint32_t mask = 0;
-        for (int i = x->a.n; i < v->wanted[x->factor].n; i++)
-            mask |= UINT32_C(1) << v->wanted[x->factor].at[i];
-        v->more[x->tensor] |= v->once[x->tensor] & mask;
-        v->once[x->tensor] |= mask;
+        v->more[x->tensor] |= v->once[x->tensor] & v->present[x->factor];
+        v->once[x->tensor] |= v->present[x->factor];
     }
     for (int32_t k = 0; k < v->nslot; k++) {
         const slot *x = &v->slots[k];
@@ -323,12 +326,39 @@ static void choose(visit *v, uint32_t f, int directions)
             v->weight[f] += slot_bytes(v, &v->slots[k]);
 }
 
-/* The heaviest first, of equal ones those of lower numbers. */
+/* What it takes to bring a tensor that has some of the axes on another factor to this one: an
+ * all-to-all where the tensor has it (`once` is of it then), else they are gathered. In bytes that
+ * all its parts along these axes send, one for one. */
+static uint64_t cost_of(const visit *v, uint32_t f, const slot *x)
+{
+    uint32_t wanted = lz_axis_list_mask(&v->wanted[f]) & lz_axis_list_mask(&x->a);
+    const lz_sharding *s = v->was[x->tensor];
+    bool has = v->once[x->tensor] == f + 1;
+    if (!wanted || x->factor == f)
+        return 0;
+    uint64_t n = (uint64_t)lz_mesh_mask_size(v->p->mesh, wanted),
+             others = (uint64_t)lz_mesh_mask_size(v->p->mesh, lz_sharding_dims_mask(s) & ~wanted);
+    uint64_t bytes = slot_bytes(v, x) / others;
+    return (has ? bytes / n : bytes) * (n - 1) / n;
+}
+
+/* The cheapest first, of equal ones the heaviest, then those of lower numbers. */
+static bool goes_before(const visit *v, uint32_t a, uint32_t b)
+{
+    return v->cost[a] != v->cost[b] ? v->cost[a] < v->cost[b] : v->weight[a] > v->weight[b];
+}
+
 static void sort_factors(visit *v)
 {
     for (uint32_t f = 0; f < v->r->nfactor; f++) {
+        for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next)
+            v->once[v->slots[k].tensor] = f + 1;
+        for (int32_t k = 0; k < v->nslot && v->wanted[f].n; k++)
+            v->cost[f] += cost_of(v, f, &v->slots[k]);
+    }
+    for (uint32_t f = 0; f < v->r->nfactor; f++) {
         uint32_t k = f;
-        for (; k > 0 && v->weight[v->order[k - 1]] < v->weight[f]; k--)
+        for (; k > 0 && goes_before(v, f, v->order[k - 1]); k--)
             v->order[k] = v->order[k - 1];
         v->order[k] = (uint16_t)f;
     }

@@ -97,6 +97,15 @@ static const struct {
      {"[{\"y\"}, {}]", "[{}, {\"y\"}]"},
      {""},
      {"[{\"y\"}, {}]"}},
+    /* to send a quarter of the result is less than to gather what it is made of */
+    {"(%x: tensor<8x8x8xf32>, %w: tensor<8x8x8xf32>) -> (tensor<8x8x8xf32>, tensor<8x8x8xf32>) "
+     "{\n%v = stablehlo.tanh %w : tensor<8x8x8xf32>\n"
+     "%0 = stablehlo.dot_general %x, %v, batching_dims = [0] x [0], contracting_dims = [1] x [1] : "
+     "(tensor<8x8x8xf32>, tensor<8x8x8xf32>) -> tensor<8x8x8xf32>\n"
+     "return %0, %v : tensor<8x8x8xf32>, tensor<8x8x8xf32>\n}",
+     {"[{\"y\"}, {}, {}]", ""},
+     {"[{}, {}, {\"y\"}]", ""},
+     {"[{}, {}, {\"y\"}]", "[{\"y\"}, {}, {}]"}},
     /* what is summed over is in no result */
     {"(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8x4xf32> {\n"
      "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x16xf32>, "
