@@ -95,6 +95,18 @@ static lz_status run(lz_prop *p)
 
 /* ---- what comes out ---- */
 
+static const lz_sharding *placement(const lz_prop *p, const lz_prop_frame *fr,
+                                    const lz_prop_node *node)
+{
+    lz_sharding s;
+    if (node->s)
+        s = *node->s;
+    else
+        lz_sharding_init(&s, p->mesh, node->type->shape.rank, false);
+    s.manual = fr->manual;
+    return lz_sharding_placement(&s);
+}
+
 static lz_status give_value(const lz_prop *p, const lz_prop_frame *fr, lz_val i)
 {
     uint32_t n = lz_prop_find(p, fr->node[i]);
@@ -105,8 +117,7 @@ static lz_status give_value(const lz_prop *p, const lz_prop_frame *fr, lz_val i)
     fr->out->cause[i] = node->cause;
     if (node->cause.from == i) /* it is one of several that are one */
         fr->out->cause[i].from = LZ_NOVAL;
-    fr->out->at[i] = node->s ? lz_sharding_placement(node->s)
-                             : lz_sharding_replicated(p->mesh, node->type->shape.rank);
+    fr->out->at[i] = placement(p, fr, node);
     return fr->out->at[i] ? LZ_OK : lz_error_get()->status;
 }
 

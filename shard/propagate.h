@@ -41,8 +41,9 @@ typedef struct lz_prop_edge {
 typedef struct lz_prop_frame {
     const lz_func *f;
     lz_shardings *out;
-    uint32_t *node; /* [ninst]: of a value; the first of several results; NONE: each use has its
-                       own */
+    uint32_t manual; /* axes along which types are local: of the manual computations around it */
+    uint32_t *node;  /* [ninst]: of a value; the first of several results; NONE: each use has its
+                        own */
 } lz_prop_frame;
 
 typedef struct lz_prop {

@@ -106,10 +106,11 @@ static lz_prop_edge edge_by(uint32_t frame, lz_val by)
 
 /* ---- what regions take and give ---- */
 
-static lz_status add_frame(lz_prop *p, const lz_func *f, lz_shardings **out, int depth);
+static lz_status add_frame(lz_prop *p, const lz_func *f, uint32_t manual, lz_shardings **out,
+                           int depth);
 
 static lz_status add_region(lz_prop *p, uint32_t parent, lz_val at, int which,
-                            const lz_func *region, int depth, uint32_t *frame)
+                            const lz_func *region, uint32_t manual, int depth, uint32_t *frame)
 {
     lz_shardings *of = p->frames.data[parent].out;
     if (!of->sub)
@@ -117,7 +118,8 @@ static lz_status add_region(lz_prop *p, uint32_t parent, lz_val at, int which,
     if (!of->sub)
         return no_memory();
     *frame = p->frames.len;
-    return add_frame(p, region, &of->sub[2 * at + (uint32_t)which], depth);
+    return add_frame(p, region, p->frames.data[parent].manual | manual,
+                     &of->sub[2 * at + (uint32_t)which], depth);
 }
 
 /* Carried values are, in condition and body, what the results are; the others are the same in
@@ -128,8 +130,8 @@ static lz_status add_while(lz_prop *p, uint32_t fr, lz_val i, int depth)
     const lz_attr_loop *a = LZ_ATTR(loop, in->sig->attr);
     uint32_t cond, body, base = p->frames.data[fr].node[i];
     lz_prop_edge like = edge_by(fr, i);
-    LZ_TRY(add_region(p, fr, i, 0, a->cond, depth, &cond));
-    LZ_TRY(add_region(p, fr, i, 1, a->body, depth, &body));
+    LZ_TRY(add_region(p, fr, i, 0, a->cond, 0, depth, &cond));
+    LZ_TRY(add_region(p, fr, i, 1, a->body, 0, depth, &body));
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
         uint32_t to = p->frames.data[body].node[k];
         unite(p, to, p->frames.data[cond].node[k]);
@@ -150,7 +152,7 @@ static lz_status add_if(lz_prop *p, uint32_t fr, lz_val i, int depth)
     lz_prop_edge like = edge_by(fr, i);
     for (int w = 0; w < 2; w++) {
         uint32_t sub, base = p->frames.data[fr].node[i];
-        LZ_TRY(add_region(p, fr, i, w, branch[w], depth, &sub));
+        LZ_TRY(add_region(p, fr, i, w, branch[w], 0, depth, &sub));
         for (uint32_t k = 1; k < in->sig->nopnd; k++)
             LZ_TRY(add_pair(p, p->frames.data[fr].node[in->opnd[k]],
                             p->frames.data[sub].node[k - 1], &like));
@@ -343,10 +345,11 @@ static lz_status add_inst(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u,
     return r->edges ? add_through(p, fr, i) : add_rule_edge(p, fr, i, u);
 }
 
-static lz_status add_frame(lz_prop *p, const lz_func *f, lz_shardings **out, int depth)
+static lz_status add_frame(lz_prop *p, const lz_func *f, uint32_t manual, lz_shardings **out,
+                           int depth)
 {
     uint32_t fr = p->frames.len;
-    lz_prop_frame frame = {.f = f};
+    lz_prop_frame frame = {.f = f, .manual = manual};
     mark_uses u;
     lz_map groups = {0};
     if (depth > LZ_MAX_REGION_DEPTH)
@@ -397,6 +400,6 @@ lz_status lz_prop_build(lz_prop *p, const lz_func *f, lz_shardings **out)
 {
     p->priorities = 1;
     p->present[0] = 1;
-    LZ_TRY(add_frame(p, f, out, 0));
+    LZ_TRY(add_frame(p, f, 0, out, 0));
     return index_edges(p);
 }

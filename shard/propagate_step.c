@@ -26,7 +26,8 @@ typedef struct visit {
     int32_t nslot;
     int32_t *first;          /* [nfactor] */
     lz_axis_list *wanted;    /* [nfactor] */
-    uint64_t *weight;        /* [nfactor]: bytes of tensors that have what is wanted */
+    uint64_t *weight;        /* [nfactor]: bytes of tensors that have what is wanted, operands
+                                twice: what they are is known, a result can be scattered */
     uint64_t *cost;          /* [nfactor]: bytes to send until all tensors have it */
     uint32_t *present;       /* [nfactor]: axes that some tensor has there */
     uint16_t *order;         /* [nfactor] */
@@ -321,9 +322,11 @@ static void choose(visit *v, uint32_t f, int directions)
     lz_axis_list *l = &v->wanted[f];
     for (int axis; (axis = next_heaviest(v, f, l, directions)) >= 0;)
         lz_axis_list_push(l, axis);
-    for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next)
-        if (v->slots[k].a.n && has_prefix(&v->slots[k], &(lz_axis_list){1, {l->at[0]}}))
-            v->weight[f] += slot_bytes(v, &v->slots[k]);
+    for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next) {
+        const slot *x = &v->slots[k];
+        if (x->a.n && has_prefix(x, &(lz_axis_list){1, {l->at[0]}}))
+            v->weight[f] += slot_bytes(v, x) * (x->tensor < v->r->nopnd ? 2 : 1);
+    }
 }
 
 /* What it takes to bring a tensor that has some of the axes on another factor to this one: an
@@ -377,10 +380,21 @@ static void extend(visit *v, slot *x, const lz_axis_list *l)
     }
 }
 
+/* What a later stage would give to this factor is not for others. */
+static void reserve(visit *v, uint32_t f)
+{
+    for (int32_t k = v->first[f]; k >= 0; k = v->slots[k].next)
+        v->used[v->slots[k].tensor] |= lz_axis_list_mask(&v->wanted[f]);
+}
+
 static void aggressive(visit *v)
 {
+    enum { LAST = 4 };
     for (uint32_t f = 0; f < v->r->nfactor; f++) {
-        int directions = lz_prop_directions(v->e, &v->r->factors[f], v->step->stage);
+        const lz_rule_factor *factor = &v->r->factors[f];
+        int directions = lz_prop_directions(v->e, factor, v->step->stage);
+        if (!directions && factor->kind == LZ_FACTOR_REDUCE)
+            directions = lz_prop_directions(v->e, factor, LAST);
         if (directions)
             choose(v, f, directions);
     }
@@ -388,7 +402,9 @@ static void aggressive(visit *v)
     for (uint32_t i = 0; i < v->r->nfactor; i++) {
         uint32_t f = v->order[i];
         int directions = lz_prop_directions(v->e, &v->r->factors[f], v->step->stage);
-        for (int32_t k = v->first[f]; k >= 0 && v->wanted[f].n; k = v->slots[k].next)
+        if (!directions && v->wanted[f].n)
+            reserve(v, f);
+        for (int32_t k = v->first[f]; k >= 0 && v->wanted[f].n && directions; k = v->slots[k].next)
             if (is_target(v, &v->slots[k], directions))
                 extend(v, &v->slots[k], &v->wanted[f]);
     }

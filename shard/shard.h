@@ -26,8 +26,9 @@ typedef struct lz_shardings {
     struct lz_shardings **sub; /* [2 * ninst] or NULL: of region 0 and 1 of an instruction */
 } lz_shardings;
 
-/* The mesh of a function's marks. *out is NULL when it has none. Errors: LZ_EUNSUPPORTED (marks of
- * meshes that differ in devices). */
+/* The mesh of a function's marks. *out is NULL when it has none. Of several meshes of the same
+ * factors it is the first, whose order of devices counts. Errors: LZ_EUNSUPPORTED (marks of meshes
+ * that differ in factors). */
 lz_status lz_shard_mesh(const lz_func *f, const lz_mesh **out);
 
 /* Shardings of all values from the marks. Parameters and results that are marked keep exactly what

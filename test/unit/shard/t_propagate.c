@@ -106,6 +106,15 @@ static const struct {
      {"[{\"y\"}, {}, {}]", ""},
      {"[{}, {}, {\"y\"}]", ""},
      {"[{}, {}, {\"y\"}]", "[{\"y\"}, {}, {}]"}},
+    /* what is summed over in parts is scattered for less than operands are gathered */
+    {"(%g: tensor<32x16xf32>, %w: tensor<32x16xf32>) -> (tensor<16x16xf32>, tensor<32x16xf32>) {\n"
+     "%v = stablehlo.tanh %w : tensor<32x16xf32>\n"
+     "%0 = stablehlo.dot_general %g, %v, contracting_dims = [0] x [0] : (tensor<32x16xf32>, "
+     "tensor<32x16xf32>) -> tensor<16x16xf32>\n"
+     "return %0, %v : tensor<16x16xf32>, tensor<32x16xf32>\n}",
+     {"[{\"y\"}, {}]", ""},
+     {"[{}, {\"y\"}]", ""},
+     {"[{}, {\"y\"}]", "[{\"y\"}, {}]"}},
     /* what is summed over is in no result */
     {"(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8x4xf32> {\n"
      "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x16xf32>, "
@@ -425,6 +434,11 @@ START_TEST(meshes)
     spread x = {.f = f};
     propagate(&x);
     is_at(x.s, a, "[{}, {\"x\", \"y\"}]");
+    r.sharding = "<mesh<[\"z\"=8], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>, [{}, {\"z\"}]>";
+    a = lz_build(f, LZ_OP_SHARDING_CONSTRAINT, (const lz_attr *)&r, &a, 1);
+    lz_func_set_results(f, &a, 1);
+    ck_assert_int_eq(lz_shard_mesh(f, &m), LZ_OK); /* the first order of devices counts */
+    ck_assert_ptr_eq(m, mesh());
     r.sharding = "<mesh<[\"z\"=7]>, [{}, {\"z\"}]>";
     a = lz_build(f, LZ_OP_SHARDING_CONSTRAINT, (const lz_attr *)&r, &a, 1);
     lz_func_set_results(f, &a, 1);
