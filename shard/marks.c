@@ -53,6 +53,13 @@ static lz_status mesh_of_text(const char *text, const lz_mesh **out)
     return s ? join_mesh(s->mesh, out) : lz_error_get()->status;
 }
 
+static lz_status mesh_of_texts(const char *texts, const lz_mesh **out)
+{
+    for (const char *t; (t = lz_shard_next_text(&texts));)
+        LZ_TRY(mesh_of_text(t, out));
+    return LZ_OK;
+}
+
 /* Regions that run as programs of their own have marks of shardings; those of reducers do not. */
 static lz_status mesh_of(const lz_func *f, const lz_mesh **out, int depth)
 {
@@ -74,6 +81,11 @@ static lz_status mesh_of(const lz_func *f, const lz_mesh **out, int depth)
         case LZ_ATTR_branches:
             LZ_TRY(mesh_of(LZ_ATTR(branches, a)->true_branch, out, depth + 1));
             LZ_TRY(mesh_of(LZ_ATTR(branches, a)->false_branch, out, depth + 1));
+            break;
+        case LZ_ATTR_manual:
+            LZ_TRY(mesh_of_texts(LZ_ATTR(manual, a)->in_shardings, out));
+            LZ_TRY(mesh_of_texts(LZ_ATTR(manual, a)->out_shardings, out));
+            LZ_TRY(mesh_of(LZ_ATTR(manual, a)->body, out, depth + 1));
             break;
         default:
             break;

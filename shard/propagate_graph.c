@@ -266,6 +266,72 @@ static lz_status add_group(lz_prop *p, uint32_t fr, lz_val i, lz_map *groups)
     return LZ_OK;
 }
 
+/* ---- manual computations: inside, shapes are those of one tile along the manual axes ---- */
+
+/* What a body sees of a sharding: the rest of its axes. Its types are local along the others, so
+ * propagation does not see these in it. */
+static const lz_sharding *inside_of(const lz_sharding *s, uint32_t manual)
+{
+    lz_sharding t = *s;
+    t.replicated &= ~manual;
+    t.unreduced &= ~manual;
+    t.reduction = t.unreduced ? t.reduction : LZ_OP_NONE;
+    for (int d = 0; d < t.rank; d++) {
+        t.dims[d].n = 0;
+        for (int i = 0; i < s->dims[d].n; i++)
+            if (!(manual >> s->dims[d].at[i] & 1))
+                lz_axis_list_push(&t.dims[d], s->dims[d].at[i]);
+    }
+    return lz_sharding_get(&t);
+}
+
+/* The border of a body: node `out` is of the global value, `in` of the local one. */
+static lz_status add_border(lz_prop *p, uint32_t out, uint32_t in, const char *text,
+                            uint32_t manual, const lz_prop_edge *like, bool result)
+{
+    lz_prop_edge e = *like;
+    const lz_sharding *s = lz_shard_mark(p->mesh, text, p->nodes.data[out].type);
+    const lz_sharding *inner = s ? inside_of(s, manual) : NULL;
+    if (!inner)
+        return lz_error_get()->status;
+    set_mark(p, out, s, like->frame, like->by);
+    set_mark(p, in, inner, like->frame, like->by);
+    e.manual = manual;
+    e.manual_result = result;
+    return result ? add_pair(p, in, out, &e) : add_pair(p, out, in, &e);
+}
+
+/* Where operand k, or what the body gives as result k, is at the border: the mark's. */
+static lz_status add_manual(lz_prop *p, uint32_t fr, lz_val i, int depth)
+{
+    const lz_inst *in = &p->frames.data[fr].f->insts[i];
+    const lz_attr_manual *a = LZ_ATTR(manual, in->sig->attr);
+    const char *ins = a->in_shardings, *outs = a->out_shardings;
+    const lz_func *region = a->body;
+    uint32_t manual = (uint32_t)a->manual_axes;
+    lz_prop_edge like = edge_by(fr, i);
+    uint32_t body, border;
+    LZ_TRY(add_region(p, fr, i, 0, region, manual, depth, &body));
+    for (uint32_t k = 0; k < in->sig->nopnd; k++) {
+        const char *text = lz_shard_next_text(&ins);
+        if (!text)
+            return LZ_FAIL(LZ_EINVAL, "manual computation: operand %u has no sharding", k);
+        LZ_TRY(add_node(p, fr, in->opnd[k], in->sig->opnd[k], &border));
+        LZ_TRY(add_pair(p, p->frames.data[fr].node[in->opnd[k]], border, &like));
+        LZ_TRY(add_border(p, border, p->frames.data[body].node[k], text, manual, &like, false));
+    }
+    for (uint32_t k = 0; k < in->sig->nresult; k++) {
+        const char *text = lz_shard_next_text(&outs);
+        lz_val v = region->results[k];
+        if (!text)
+            return LZ_FAIL(LZ_EINVAL, "manual computation: result %u has no sharding", k);
+        LZ_TRY(add_node(p, body, v, lz_val_type(region, v), &border));
+        LZ_TRY(add_pair(p, p->frames.data[body].node[v], border, &like));
+        LZ_TRY(add_border(p, p->frames.data[fr].node[i] + k, border, text, manual, &like, true));
+    }
+    return LZ_OK;
+}
+
 /* ---- one function ---- */
 
 /* Values that each use makes for itself have no node. */
@@ -337,6 +403,8 @@ static lz_status add_inst(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u,
         return add_barrier(p, fr, i);
     case LZ_ATTR_index:
         return LZ_OK;
+    case LZ_ATTR_manual:
+        return add_manual(p, fr, i, depth);
     default:
         break;
     }

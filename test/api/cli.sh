@@ -249,6 +249,16 @@ t 0 'NUMPY' '' head -c 6 out5/0.npy
 t 0 '0.npy; 1.npy' '' ls out5
 
 # ---- opt ----
+t 0 '^no mark of a sharding$' '' lazuli shard two.mlir
+cat >marked.mlir <<'MLIR'
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x2xf32> {
+  %0 = stablehlo.tanh %a : tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+MLIR
+t 0 'mesh <."x"=2.>.*tanh.*: .."x"., ...  of mark %1, from %1, by %2' '' lazuli shard marked.mlir
+t 2 '' 'lazuli shard: one FILE.mlir is needed' lazuli shard
 t 0 'stablehlo.add %arg0, %arg0' '' lazuli opt two.mlir
 t 0 'stablehlo.add %arg0, %arg0' '' lazuli opt two.mlir --passes=pipeline
 t 0 'stablehlo.add' '' lazuli opt two.mlir --passes=fold,simplify

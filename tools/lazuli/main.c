@@ -25,6 +25,9 @@ static const struct command {
      "[--column-reductions] "
      "[--list]",
      "run passes and print the result"},
+    {"shard", tool_shard, "FILE.mlir [--entry NAME] [--devices N]",
+     "where the values of a program are on the devices of its mesh, and the mark and the rule that "
+     "put them there"},
     {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]",
      "look at and tidy the persistent compilation cache"},
     {"devices", tool_devices, "", "list the devices of this machine"},

@@ -447,6 +447,43 @@ START_TEST(meshes)
 }
 END_TEST
 
+/* ---- manual computations ---- */
+
+/* Inside, types are local along the manual axes, and the other axes go over the border. */
+START_TEST(manual)
+{
+    static const char text[] =
+        "sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n"
+        "func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, "
+        "{}]>}, "
+        "%b: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"y\"}]>}) -> "
+        "tensor<8x12xf32> {\n"
+        "%0 = sdy.manual_computation(%a, %b) in_shardings=[<@mesh, [{\"x\", ?}, {?}]>, <@mesh, "
+        "[{?}, {?}]>] out_shardings=[<@mesh, [{\"x\", ?}, {?}]>] manual_axes={\"x\"} (%c: "
+        "tensor<4x16xf32>, %d: tensor<16x12xf32>) {\n"
+        "%1 = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0] : (tensor<4x16xf32>, "
+        "tensor<16x12xf32>) -> tensor<4x12xf32>\n"
+        "sdy.return %1 : tensor<4x12xf32>\n"
+        "} : (tensor<8x16xf32>, tensor<16x12xf32>) -> tensor<8x12xf32>\n"
+        "return %0 : tensor<8x12xf32>\n}\n";
+    spread x = {0};
+    lz_val at = LZ_NOVAL;
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "manual", NULL, 8, NULL, &x.f) == LZ_OK,
+                  "%s", lz_error_get()->message);
+    propagate(&x);
+    for (lz_val i = 0; i < x.f->ninst; i++)
+        if (lz_op_get(x.f->insts[i].sig->op)->attr == LZ_ATTR_manual)
+            at = i;
+    ck_assert_uint_ne(at, LZ_NOVAL);
+    const lz_shardings *in = x.s->sub[2 * at];
+    is_at(in, 0, "[{}, {}], manual={\"x\"}");
+    is_at(in, 1, "[{}, {\"y\"}], manual={\"x\"}");
+    is_at(in, in->f->results[0], "[{}, {\"y\"}], manual={\"x\"}");
+    is_at(x.s, x.f->results[0], "[{\"x\"}, {\"y\"}]");
+    end(&x);
+}
+END_TEST
+
 /* ---- the report ---- */
 
 START_TEST(report)
@@ -566,6 +603,7 @@ int main(void)
     tcase_add_test(t, constants);
     tcase_add_test(t, made);
     tcase_add_test(t, meshes);
+    tcase_add_test(t, manual);
     tcase_add_test(t, report);
     tcase_add_test(t, linear);
     tcase_add_loop_test(t, random_functions, 0, 20);
