@@ -361,8 +361,8 @@ lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardi
                       : LZ_FAIL(LZ_EMEM, "no memory to partition %s", f->name);
     if (s == LZ_OK)
         out->local = lz_func_prune(local);
-    if (s == LZ_OK && !out->local)
-        s = lz_error_get()->status;
+    if (s == LZ_OK)
+        s = out->local ? lz_shard_combine(&out->local) : lz_error_get()->status;
     lz_func_free(local);
     lz_arena_free(&arena);
     lz_arena_free(&scratch);

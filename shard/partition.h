@@ -61,6 +61,10 @@ lz_status lz_part_walk(lz_partial *p);
 /* What a walk needs of f. */
 lz_status lz_part_begin(lz_partial *p, const lz_func *f, const lz_shardings *s);
 
+/* Collectives of one kind and group that do not need each other become one of several operands.
+ * *f is replaced (combine.c). */
+lz_status lz_shard_combine(lz_func **f);
+
 /* ---- one operation (partition_choose.c) ---- */
 typedef struct lz_part_op {
     lz_partial *p;

@@ -81,8 +81,10 @@ static const lz_func *region(control *c, int k, const lz_sharding *const *result
     q.l.f = lz_func_new(r->name);
     lz_status s = q.l.f ? fill_region(c, &q, r, sub(c->p, c->v, k), result)
                         : LZ_FAIL(LZ_EMEM, "no memory to partition %s", r->name);
-    if (s == LZ_OK)
-        done = lz_region_intern(q.l.f);
+    lz_func *pruned = s == LZ_OK ? lz_func_prune(q.l.f) : NULL;
+    if (pruned && lz_shard_combine(&pruned) == LZ_OK)
+        done = lz_region_intern(pruned);
+    lz_func_free(pruned);
     lz_func_free(q.l.f);
     if (!done)
         (void)lz_func_failed(c->p->l.f);
