@@ -108,6 +108,29 @@ lz_status lz_part_build_update(lz_part_op *o);
 /* Whether indices of a gather or scatter name (of a gather, single) elements of dimension d of
  * operand 0. */
 bool lz_part_is_indexed(const lz_part_op *o, int64_t d);
+
+/* ---- tiles that need their neighbours' elements (partition_window.c) ---- */
+enum { LZ_HALO_HOPS = 8 };
+/* Result tile p of a dimension needs `length` elements of the operand from p step + first on. */
+typedef struct lz_halo {
+    lz_axis_list axes;
+    int64_t tiles, extent, extent_out; /* global extents of operand and result */
+    int64_t tile, tile_out, step, first, length;
+} lz_halo;
+/* Of dimension d of operand k, with these axes; false: it must be whole. */
+bool lz_part_halo(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int d, lz_halo *h);
+/* Elements along the dimension that a device sends, in how many permutes. */
+double lz_halo_elements(const lz_halo *h, int *launches);
+/* The elements that the device's result tile needs. padding: a scalar for those outside of the
+ * operand, LZ_NOVAL: they may be any. */
+lz_val lz_halo_read(const lz_local *l, lz_val v, int dim, const lz_halo *h, lz_val padding);
+bool lz_part_halo_may(const lz_part_op *o, uint32_t factor);
+/* Bytes of all permutes of an operation placed at o->at, and a little for each. */
+double lz_part_halo_cost(const lz_part_op *o, const lz_axis_list *axes);
+/* Operands become what their tiles need, and the attribute says so; *done: the results are given.
+ */
+lz_status lz_part_build_halo(lz_part_op *o, lz_attr_any *a, bool *done);
+
 /* A value that each use makes, at a placement that is reduced. */
 lz_val lz_part_make_free(lz_partial *p, lz_val v, const lz_sharding *at);
 #endif

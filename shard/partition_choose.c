@@ -176,8 +176,9 @@ static const lz_sharding *reduced(const lz_sharding *s)
 static lz_status evaluate(chooser *c, choice *x)
 {
     lz_part_op *o = c->o;
-    x->cost = x->work = 0;
+    x->work = 0;
     LZ_TRY(place_all(o, x->axes));
+    x->cost = lz_part_halo_cost(o, x->axes);
     for (uint32_t k = 0; k < o->r->nopnd; k++) {
         x->cost += lz_part_cost(o->p, o->opnd[k], o->at[k]);
         x->work += elements(o->sig->opnd[k], o->at[k]);

@@ -64,7 +64,9 @@ static bool sums_may(const lz_part_op *o, lz_op reduction)
 static bool may(const lz_part_op *o, uint32_t factor)
 {
     const lz_rule_factor *f = &o->r->factors[factor];
-    if (f->kind == LZ_FACTOR_GATHER || f->kind == LZ_FACTOR_PERMUTE)
+    if (f->kind == LZ_FACTOR_PERMUTE)
+        return lz_part_halo_may(o, factor);
+    if (f->kind == LZ_FACTOR_GATHER)
         return false;
     if (f->kind == LZ_FACTOR_REDUCE && !sums_may(o, f->reduction))
         return false;
@@ -250,10 +252,14 @@ lz_status lz_part_build_same(lz_part_op *o)
 {
     lz_attr_any a;
     lz_func *f = o->p->l.f;
+    bool done;
     LZ_TRY(f->status);
     lz_attr_init(&a, o->sig->attr->kind);
     lz_attr_copy(&a.head, o->sig->attr);
     localise(o, &a);
+    LZ_TRY(lz_part_build_halo(o, &a, &done));
+    if (done)
+        return LZ_OK;
     lz_val v = lz_build(f, o->sig->op, &a.head, o->local, o->sig->nopnd);
     for (uint32_t k = 0; k < o->sig->nresult; k++)
         lz_part_give_result(o->p, o->v, k, o->at[o->sig->nopnd + k], lz_build_result(f, v, k));
