@@ -326,13 +326,21 @@ static lz_status parameters(lz_partial *p, lz_partitioned *out)
     return p->l.f->status;
 }
 
+/* Where result value v goes: where a mark says, else where it is if that is no part of a sum. */
+static const lz_sharding *result_place(const lz_partial *p, lz_val v)
+{
+    const lz_sharding *at = lz_part_at_least(p, v), *now = lz_part_now(p, v);
+    bool marked = lz_inst_op(&p->f->insts[v]) == LZ_OP_SHARDING_CONSTRAINT;
+    return marked || !at || !now || now->unreduced || lz_part_cost(p, v, at) == 0 ? at : now;
+}
+
 static lz_status results(lz_partial *p, lz_partitioned *out)
 {
     lz_val *local = lz_arena_alloc(p->scratch, ((size_t)p->f->nresult + 1) * sizeof *local);
     if (!local)
         return LZ_FAIL(LZ_EMEM, "no memory to partition %s", p->f->name);
     for (uint32_t k = 0; k < p->f->nresult; k++) {
-        out->out[k] = lz_part_at_least(p, p->f->results[k]);
+        out->out[k] = result_place(p, p->f->results[k]);
         local[k] = lz_part_want(p, p->f->results[k], out->out[k]);
     }
     LZ_TRY(p->l.f->status);

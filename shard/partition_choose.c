@@ -22,6 +22,7 @@ typedef struct chooser {
     seed seeds[SEEDS];
     int nseed;
     choice best, trial;
+    lz_axis_list *kept;
     bool any;
 } chooser;
 
@@ -251,6 +252,20 @@ static void find_seeds(chooser *c)
         add_seed(c, k, lz_part_at(o->p, o->opnd[k]));
 }
 
+/* The candidate without the factors of a kind that it spreads, if there are any. */
+static lz_status try_without(chooser *c, lz_factor_kind kind, const lz_axis_list *axes)
+{
+    const lz_rule *r = c->o->r;
+    bool any = false;
+    memcpy(c->trial.axes, axes, r->nfactor * sizeof *axes);
+    for (uint32_t f = 0; f < r->nfactor; f++)
+        if (r->factors[f].kind == kind && axes[f].n) {
+            c->trial.axes[f].n = 0;
+            any = true;
+        }
+    return any ? consider(c) : LZ_OK;
+}
+
 /* A seed with all others, as far as they go together; by itself; with one other. */
 static lz_status try_seeds(chooser *c)
 {
@@ -259,9 +274,12 @@ static lz_status try_seeds(chooser *c)
         project(c->o, c->trial.axes, &c->seeds[i]);
         for (int k = 0; k < c->nseed; k++)
             project(c->o, c->trial.axes, &c->seeds[k]);
+        memcpy(c->kept, c->trial.axes, c->o->r->nfactor * sizeof *c->kept);
         LZ_TRY(consider(c));
         if (c->any && c->best.cost == 0)
             return LZ_OK;
+        LZ_TRY(try_without(c, LZ_FACTOR_PERMUTE, c->kept));
+        LZ_TRY(try_without(c, LZ_FACTOR_REDUCE, c->kept));
     }
     for (int i = 0; i < c->nseed; i++)
         for (int k = i; k < c->nseed; k++) {
@@ -309,7 +327,8 @@ lz_status lz_part_choose(lz_part_op *o)
     size_t n = ((size_t)o->r->nfactor + 1) * sizeof *o->axes;
     c.best.axes = lz_arena_alloc(o->p->scratch, n);
     c.trial.axes = lz_arena_alloc(o->p->scratch, n);
-    if (!c.best.axes || !c.trial.axes)
+    c.kept = lz_arena_alloc(o->p->scratch, n);
+    if (!c.best.axes || !c.trial.axes || !c.kept)
         return LZ_FAIL(LZ_EMEM, "no memory to partition %s", o->p->f->name);
     LZ_TRY(lz_part_find_factors(o));
     find_seeds(&c);

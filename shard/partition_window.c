@@ -6,6 +6,7 @@
 #include "ir/func.h"
 #include "ir/window.h"
 #include "shard/partition.h"
+#include "shard/reshard.h"
 
 /* ---- what tiles need ---- */
 
@@ -284,7 +285,6 @@ static uint32_t windowed_operands(const lz_part_op *o)
 
 double lz_part_halo_cost(const lz_part_op *o, const lz_axis_list *axes)
 {
-    const double launch = 16;
     double cost = 0;
     lz_halo h;
     uint32_t f;
@@ -300,7 +300,8 @@ double lz_part_halo_cost(const lz_part_op *o, const lz_axis_list *axes)
             lz_sharding_local_shape(o->at[k], &o->sig->opnd[k]->shape, &s);
             for (int e = 0; e < s.rank; e++)
                 n *= (double)(e == d ? 1 : s.dims[e]);
-            cost += launch * launches + n * (double)lz_dtype_size(o->sig->opnd[k]->dtype);
+            cost +=
+                LZ_RESHARD_LAUNCH * launches + n * (double)lz_dtype_size(o->sig->opnd[k]->dtype);
         }
     return cost;
 }

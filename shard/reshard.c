@@ -450,7 +450,6 @@ double lz_reshard_step_bytes(const lz_type *type, const lz_reshard_step *s)
 
 double lz_reshard_cost(const lz_type *type, const lz_sharding *from, const lz_sharding *to)
 {
-    const double launch = 16; /* as many bytes: of two ways that send the same, the shorter one */
     lz_reshard r;
     double sum = 0;
     if (from == to)
@@ -459,7 +458,7 @@ double lz_reshard_cost(const lz_type *type, const lz_sharding *from, const lz_sh
     for (int i = 0; i < r.n; i++) {
         const lz_reshard_step *s = &r.step[i];
         if (s->kind != LZ_RESHARD_SLICE && s->kind != LZ_RESHARD_UNREDUCE)
-            sum += launch + lz_reshard_step_bytes(type, s);
+            sum += LZ_RESHARD_LAUNCH + lz_reshard_step_bytes(type, s);
     }
     return sum;
 }

@@ -27,7 +27,10 @@ typedef struct lz_reshard_step {
     lz_sharding from, to; /* placements before and after */
 } lz_reshard_step;
 
-enum { LZ_RESHARD_STEPS = 24 };
+enum {
+    LZ_RESHARD_LAUNCH = 200, /* a launch costs as much as so many bytes: small ones, at least */
+    LZ_RESHARD_STEPS = 24
+};
 typedef struct lz_reshard {
     const lz_type *type; /* global */
     int n;
