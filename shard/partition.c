@@ -223,6 +223,9 @@ static lz_status generic(lz_partial *p, lz_val v, const lz_rule *r)
         return LZ_FAIL(LZ_EMEM, "no memory to partition %s", p->f->name);
     for (uint32_t k = 0; k < in->sig->nresult; k++)
         o.want[k] = lz_part_result_at(p, v, k);
+    const lz_sharding *mark = p->mark[v] == LZ_NOVAL ? NULL : lz_part_at(p, p->mark[v]);
+    if (mark && in->sig->nresult == 1) /* not first where propagation wants it, then there */
+        o.want[0] = mark;
     LZ_TRY(lz_part_choose(&o));
     for (uint32_t k = 0; k < in->sig->nopnd; k++)
         o.local[k] = lz_part_want(p, in->opnd[k], o.at[k]);
@@ -266,6 +269,8 @@ static lz_status instruction(lz_partial *p, lz_val v)
         return lz_part_while(p, v);
     case LZ_OP_IF:
         return lz_part_if(p, v);
+    case LZ_OP_MANUAL_COMPUTATION:
+        return lz_part_manual(p, v);
     default:
         break;
     }
@@ -297,14 +302,20 @@ lz_status lz_part_begin(lz_partial *p, const lz_func *f, const lz_shardings *s)
     p->same = lz_arena_alloc(p->arena, n * sizeof *p->same);
     p->free = lz_arena_alloc(p->arena, n * sizeof *p->free);
     p->uses = lz_arena_alloc(p->arena, n * sizeof *p->uses);
+    p->mark = lz_arena_alloc(p->arena, n * sizeof *p->mark);
     p->first_result = lz_arena_alloc(p->arena, n * sizeof *p->first_result);
     p->next_result = lz_arena_alloc(p->arena, n * sizeof *p->next_result);
-    if (!p->forms || !p->multi || !p->same || !p->free || !p->uses || !p->first_result ||
-        !p->next_result)
+    if (!p->forms || !p->multi || !p->same || !p->free || !p->uses || !p->mark ||
+        !p->first_result || !p->next_result)
         return LZ_FAIL(LZ_EMEM, "no memory to partition %s", f->name);
-    for (lz_val v = 0; v < f->ninst; v++)
-        p->same[v] = v;
     lz_func_use_counts(f, p->uses);
+    for (lz_val v = 0; v < f->ninst; v++) {
+        p->same[v] = v;
+        p->mark[v] = LZ_NOVAL;
+        if (lz_inst_op(&f->insts[v]) == LZ_OP_SHARDING_CONSTRAINT &&
+            p->uses[f->insts[v].opnd[0]] == 1)
+            p->mark[f->insts[v].opnd[0]] = v;
+    }
     lz_func_result_lists(f, p->first_result, p->next_result);
     return LZ_OK;
 }

@@ -29,6 +29,7 @@ typedef struct lz_partial {
     lz_form **multi;                    /* [ninst]: of each result of an operation with several */
     lz_val *same;                       /* [ninst]: the value it is an alias of, or itself */
     bool *free;                         /* [ninst]: each use makes its own */
+    lz_val *mark;                       /* [ninst]: the mark that is its only use, or LZ_NOVAL */
     uint32_t *uses;                     /* [ninst] */
     lz_val *first_result, *next_result; /* [ninst]: lz_func_result_lists */
 } lz_partial;
@@ -101,7 +102,8 @@ uint32_t lz_part_carries(const lz_part_op *o, uint32_t used, int64_t result_byte
 lz_status lz_part_build(lz_part_op *o);
 lz_status lz_part_while(lz_partial *p, lz_val v);
 lz_status lz_part_if(lz_partial *p, lz_val v);
-lz_status lz_part_build_same(lz_part_op *o); /* with nothing but local extents */
+lz_status lz_part_manual(lz_partial *p, lz_val v); /* partition_manual.c */
+lz_status lz_part_build_same(lz_part_op *o);       /* with nothing but local extents */
 lz_status lz_part_build_gather(lz_part_op *o);
 lz_status lz_part_build_scatter(lz_part_op *o);
 lz_status lz_part_build_update(lz_part_op *o);
