@@ -92,7 +92,8 @@ static void find_needs(joiner *j)
         j->need[j->f->results[k]] = true;
     for (uint32_t i = j->f->ninst; i-- > 0;) {
         const lz_inst *in = &j->f->insts[i];
-        bool uses = j->part[i] == GLOBAL || j->part[i] == ENTERS || j->need[i];
+        bool uses =
+            j->part[i] == GLOBAL || j->part[i] == ENTERS || (j->part[i] == LEAF && j->need[i]);
         for (uint32_t k = 0; k < in->sig->nopnd && uses; k++)
             j->need[in->opnd[k]] = true;
     }

@@ -278,7 +278,8 @@ lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
     bool marked = p->marked;
     do {
         LZ_TRY(lz_lex_want(&p->c, "{"));
-        p->marked = false; /* of one element they mean nothing */
+        /* on one element they mean nothing */
+        p->marked = marked && t->op == LZ_OP_CUSTOM_VJP;
         lz_status st = lz_parse_region(p, s, &t->captured, t->nregion ? &t->region2 : &t->region);
         p->marked = marked;
         LZ_TRY(st);

@@ -53,7 +53,8 @@ static bool name_all(lz_printer *p)
         return false;
     }
     for (uint32_t i = 0; i < p->f->ninst; i++)
-        p->names[i] = name_of(&p->after, &p->f->insts[i]);
+        p->names[i] =
+            p->folded && p->folded[i] ? (lz_name){0, 0} : name_of(&p->after, &p->f->insts[i]);
     return true;
 }
 
@@ -88,6 +89,8 @@ void lz_print_val(lz_printer *p, lz_val v)
         v = p->captured[v - p->nown];
         p = p->outer;
     }
+    while (p->folded && p->folded[v])
+        v = p->f->insts[v].opnd[0];
     const lz_inst *in = &p->f->insts[v];
     if (in->sig->op != LZ_OP_RESULT) {
         print_name(p, v);
@@ -151,7 +154,8 @@ static void print_location(lz_printer *p, const lz_inst *in)
 static void print_line(lz_printer *p, lz_val v)
 {
     const lz_inst *in = &p->f->insts[v];
-    if (in->sig->op == LZ_OP_PARAMETER || in->sig->op == LZ_OP_RESULT)
+    if (in->sig->op == LZ_OP_PARAMETER || in->sig->op == LZ_OP_RESULT ||
+        (p->folded && p->folded[v]))
         return;
     lz_print_indent(p);
     bool named = !lz_ffi_is_silent(in->sig);
@@ -191,8 +195,13 @@ void lz_print_body(lz_printer *p, const char *ret)
 
 void lz_print_region_begin(lz_printer *p, const lz_func *region, lz_printer *inner)
 {
-    *inner = (lz_printer){
-        .out = p->out, .f = region, .after = p->after, .flags = p->flags, .indent = p->indent + 2};
+    *inner = (lz_printer){.out = p->out,
+                          .f = region,
+                          .after = p->after,
+                          .flags = p->flags,
+                          .indent = p->indent + 2,
+                          .meshes = p->meshes,
+                          .manual = p->manual};
     (void)name_all(inner);
 }
 
@@ -221,28 +230,41 @@ static void print_signature(lz_printer *p)
     for (uint32_t i = 0; i < p->f->nparam; i++) {
         lz_buf_printf(p->out, "%s%%arg%u: ", i ? ", " : "", i);
         lz_type_print(p->out, lz_val_type(p->f, i));
+        lz_print_param_mark(p, i);
     }
     lz_buf_putc(p->out, ')');
+    bool parens = p->f->nresult > 1 || (p->f->nresult && p->folded && p->folded[p->f->results[0]]);
     if (p->f->nresult)
-        lz_buf_puts(p->out, p->f->nresult > 1 ? " -> (" : " -> ");
+        lz_buf_puts(p->out, parens ? " -> (" : " -> ");
     for (uint32_t i = 0; i < p->f->nresult; i++) {
         if (i)
             lz_buf_puts(p->out, ", ");
         lz_type_print(p->out, lz_val_type(p->f, p->f->results[i]));
+        lz_print_result_mark(p, i);
     }
-    lz_buf_puts(p->out, p->f->nresult > 1 ? ") {\n" : " {\n");
+    lz_buf_puts(p->out, parens ? ") {\n" : " {\n");
 }
 
 void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags)
 {
-    lz_printer p = {.out = out, .f = f, .flags = flags, .indent = 4};
-    if (!name_all(&p))
+    lz_print_meshes meshes = {0};
+    bool *folded = lz_print_fold_marks(f, &out->failed);
+    lz_printer p = {
+        .out = out, .f = f, .flags = flags, .indent = 4, .meshes = &meshes, .folded = folded};
+    out->failed |= lz_print_find_meshes(f, &meshes) != LZ_OK;
+    if (!name_all(&p)) {
+        lz_vec_free(&meshes);
+        lz_free(folded);
         return;
+    }
     lz_buf_puts(out, "module ");
     print_symbol(out, f->name);
     lz_buf_puts(out, " {\n");
+    lz_print_mesh_lines(&p);
     print_signature(&p);
     lz_print_body(&p, "return");
     lz_buf_puts(out, "  }\n}\n");
     lz_free(p.names);
+    lz_vec_free(&meshes);
+    lz_free(folded);
 }

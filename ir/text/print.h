@@ -1,7 +1,9 @@
 /* print.h - between the files that print functions. */
 #ifndef LZ_IR_TEXT_PRINT_H
 #define LZ_IR_TEXT_PRINT_H
+#include "base/vec.h"
 #include "ir/module.h"
+#include "ir/sharding/mesh.h"
 
 /* What a value is called: by its number in its class of names. */
 typedef struct lz_name {
@@ -13,6 +15,9 @@ typedef struct lz_naming {
     bool used[4]; /* plain %cst, %c, %output_state, %output */
 } lz_naming;
 
+/* Meshes of a function's marks: the first is @mesh, then @mesh_0, ... */
+typedef LZ_VEC(const lz_mesh *) lz_print_meshes;
+
 typedef struct lz_printer {
     lz_buf *out;
     const lz_func *f;
@@ -20,6 +25,9 @@ typedef struct lz_printer {
     lz_naming after; /* f's last number + 1 */
     unsigned flags;
     int indent; /* of the instructions, in spaces */
+    const lz_print_meshes *meshes;
+    uint32_t manual;    /* axes along which f's types are local */
+    const bool *folded; /* [ninst] or NULL: marks that are attributes of parameters or results */
     /* Of a region of control flow: its parameters from number nown on are values of the function
      * around it, called as there. */
     struct lz_printer *outer;
@@ -45,6 +53,17 @@ void lz_print_generic_head(lz_printer *p, const lz_inst *in); /* "stablehlo.name
 void lz_print_regions(lz_printer *p, const lz_func *const *r, int n);
 void lz_print_functional_type(lz_printer *p, const lz_inst *in); /* : (a, b) -> c */
 void lz_print_collective(lz_printer *p, const lz_inst *in);      /* print_collective.c */
+/* print_shard.c */
+lz_status lz_print_find_meshes(const lz_func *f, lz_print_meshes *out);
+void lz_print_mesh_lines(lz_printer *p);
+/* The marks of f that its signature says; NULL: none. The caller's to free. */
+bool *lz_print_fold_marks(const lz_func *f, bool *failed);
+void lz_print_param_mark(lz_printer *p, uint32_t param); /* {sdy.sharding = ...} if there is one */
+bool lz_print_result_mark(lz_printer *p, uint32_t k);
+void lz_print_constraint(lz_printer *p, const lz_inst *in);
+void lz_print_group(lz_printer *p, const lz_inst *in);
+void lz_print_propagation(lz_printer *p, const lz_inst *in);
+void lz_print_manual(lz_printer *p, const lz_inst *in);
 /* print_window.c */
 void lz_print_convolution(lz_printer *p, const lz_inst *in);
 void lz_print_reduce_window(lz_printer *p, const lz_inst *in);

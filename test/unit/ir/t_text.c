@@ -12,8 +12,8 @@ static lz_func *parsed(const lz_buf *text)
 {
     lz_func *g;
     ck_assert(!text->failed);
-    ck_assert_msg(lz_func_parse(text->data, text->len, "text", &g) == LZ_OK, "%s\n%.3000s",
-                  lz_error_get()->message, (const char *)text->data);
+    lz_status s = lz_func_parse_marked(text->data, text->len, "text", NULL, 0, NULL, &g);
+    ck_assert_msg(s == LZ_OK, "%s\n%.3000s", lz_error_get()->message, (const char *)text->data);
     ck_assert_int_eq(lz_func_verify(g), LZ_OK);
     return g;
 }
