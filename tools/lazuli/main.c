@@ -16,7 +16,8 @@ static const struct command {
     {"run", tool_run,
      "FILE.mlir [--entry NAME] [--device cpu|ref|loop] [--input F.npy]... [--output-dir DIR] "
      "[--compare "
-     "ref|loop|cpu] [--random SEED] [--times N] [--trace FILE] [--rtol X] [--atol X]",
+     "ref|loop|cpu] [--random SEED] [--times N] [--trace FILE] [--rtol X] [--atol X] "
+     "[--devices N [--print-collectives]]",
      "run a StableHLO program; outputs go to DIR/0.npy, 1.npy, ... or to the terminal. Modules "
      "split by "
      "// ----- run one after the other; check.expect_* says what must come out"},

@@ -3,9 +3,10 @@
  * itself. */
 #include "backends/backend.h"
 #include "base/timeline.h"
+#include "ir/participants.h"
 #include "ir/text/check.h"
 #include "lower/plan/plan.h"
-#include "tools/lazuli/tool.h"
+#include "tools/lazuli/run.h"
 #include "base/text.h"
 #include <getopt.h>
 #include <inttypes.h>
@@ -14,16 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAX_INPUTS = 1024 };
-typedef struct options {
-    const char *file, *device, *output_dir, *compare, *trace, *entry;
-    const char *input[MAX_INPUTS];
-    int ninput;
-    bool random;
-    uint64_t seed, times;
-    double rtol, atol; /* negative: by dtype */
-} options;
 
 /* ---- inputs ---- */
 static void fill_random(lz_literal *l, uint64_t *r)
@@ -41,7 +32,7 @@ static void fill_random(lz_literal *l, uint64_t *r)
     }
 }
 
-static lz_status load_inputs(const options *o, const lz_func *f, lz_literal **in)
+lz_status run_load_inputs(const run_options *o, const lz_func *f, lz_literal **in)
 {
     bool random = o->random || (o->ninput == 0 && o->compare);
     uint64_t r = o->seed;
@@ -174,7 +165,7 @@ static bool close_enough(double a, double b, double rtol, double atol)
     return a == b || fabs(a - b) <= atol + rtol * fabs(b);
 }
 
-static int compare(const options *o, const lz_func *f, lz_literal *const *in,
+static int compare(const run_options *o, const lz_func *f, lz_literal *const *in,
                    lz_literal *const *got)
 {
     int bad = 0;
@@ -210,7 +201,7 @@ static int compare(const options *o, const lz_func *f, lz_literal *const *in,
     return bad;
 }
 
-static int deliver(const options *o, lz_literal *const *out, uint32_t n)
+int run_deliver(const run_options *o, lz_literal *const *out, uint32_t n)
 {
     if (o->output_dir && mkdir(o->output_dir, 0777) != 0 && access(o->output_dir, W_OK) != 0) {
         fprintf(stderr, "lazuli: %s: %m\n", o->output_dir);
@@ -238,7 +229,7 @@ static bool is_way(const char *option, const char *name)
     return false;
 }
 
-static int parse(int argc, char **argv, options *o)
+static int parse(int argc, char **argv, run_options *o)
 {
     static const struct option names[] = {{"device", 1, 0, 'd'},
                                           {"input", 1, 0, 'i'},
@@ -250,8 +241,10 @@ static int parse(int argc, char **argv, options *o)
                                           {"times", 1, 0, 't'},
                                           {"trace", 1, 0, 'T'},
                                           {"entry", 1, 0, 'E'},
+                                          {"devices", 1, 0, 'N'},
+                                          {"print-collectives", 0, 0, 'C'},
                                           {0}};
-    *o = (options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1, .times = 1};
+    *o = (run_options){.device = "cpu", .rtol = -1, .atol = -1, .seed = 1, .times = 1};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'd':
@@ -259,8 +252,8 @@ static int parse(int argc, char **argv, options *o)
                 return 2;
             break;
         case 'i':
-            if (o->ninput == MAX_INPUTS)
-                return tool_usage("more than %d inputs", MAX_INPUTS);
+            if (o->ninput == RUN_MAX_INPUTS)
+                return tool_usage("more than %d inputs", RUN_MAX_INPUTS);
             o->input[o->ninput++] = optarg;
             break;
         case 'o':
@@ -285,6 +278,13 @@ static int parse(int argc, char **argv, options *o)
         case 'E':
             o->entry = optarg;
             break;
+        case 'N':
+            if (!tool_uint("--devices", optarg, 1, LZ_MAX_PARTITIONS, &o->devices))
+                return 2;
+            break;
+        case 'C':
+            o->print_collectives = true;
+            break;
         case 'R':
             if (!tool_tolerance("--rtol", optarg, &o->rtol))
                 return 2;
@@ -302,6 +302,10 @@ static int parse(int argc, char **argv, options *o)
         return tool_usage("--random and --input exclude each other");
     if (!o->compare && (o->rtol >= 0 || o->atol >= 0))
         return tool_usage("--rtol and --atol belong to --compare");
+    if (o->print_collectives && !o->devices)
+        return tool_usage("--print-collectives belongs to --devices");
+    if (o->compare && o->devices)
+        return tool_usage("--compare and --devices exclude each other");
     o->file = argv[optind];
     return 0;
 }
@@ -319,7 +323,7 @@ static void print_index(FILE *f, const lz_shape *s, int64_t i)
     fputc(']', f);
 }
 
-static int look_at(const options *o, const lz_check *c, const lz_literal *got,
+static int look_at(const run_options *o, const lz_check *c, const lz_literal *got,
                    const lz_literal *want)
 {
     int64_t element, ulp;
@@ -338,7 +342,7 @@ static int look_at(const options *o, const lz_check *c, const lz_literal *got,
     return 1;
 }
 
-static int look_at_all(const options *o, const lz_checked *c, lz_literal *const *out)
+static int look_at_all(const run_options *o, const lz_checked *c, lz_literal *const *out)
 {
     int rc = 0;
     for (uint32_t i = 0; i < c->ncheck; i++)
@@ -350,13 +354,13 @@ static int look_at_all(const options *o, const lz_checked *c, lz_literal *const 
 
 /* The checked values must be computed by the device, not folded by the compiler: the text's
  * constants become arguments. */
-static int run_checked(const options *o, const lz_checked *c)
+static int run_checked(const run_options *o, const lz_checked *c)
 {
     lz_func *f = NULL;
     int rc = 0;
     lz_literal **in = lz_calloc(c->f->ninst + 1, sizeof *in),
                **out = lz_calloc(c->f->nresult + 1, sizeof *out);
-    if (!in || !out || load_inputs(o, c->f, in) != LZ_OK ||
+    if (!in || !out || run_load_inputs(o, c->f, in) != LZ_OK ||
         lz_func_free_constants(c->f, 0, &f, in + c->f->nparam) != LZ_OK ||
         execute(o->device, f, o->times, in, out) != LZ_OK) {
         fprintf(stderr, "lazuli: %s: @%s: %s\n", o->file, c->name, lz_error_get()->message);
@@ -364,7 +368,7 @@ static int run_checked(const options *o, const lz_checked *c)
     } else {
         rc = look_at_all(o, c, out);
         if (rc == 0 && o->output_dir)
-            rc = deliver(o, out, c->nreturn);
+            rc = run_deliver(o, out, c->nreturn);
     }
     for (uint32_t i = 0; in && i < c->f->nparam; i++)
         lz_literal_release(in[i]);
@@ -376,18 +380,18 @@ static int run_checked(const options *o, const lz_checked *c)
     return rc;
 }
 
-static int run_plain(const options *o, const lz_func *f)
+static int run_plain(const run_options *o, const lz_func *f)
 {
     int rc = 0;
     lz_literal **in = lz_calloc(f->nparam + 1, sizeof *in),
                **out = lz_calloc(f->nresult + 1, sizeof *out);
-    if (!in || !out || load_inputs(o, f, in) != LZ_OK ||
+    if (!in || !out || run_load_inputs(o, f, in) != LZ_OK ||
         execute(o->device, f, o->times, in, out) != LZ_OK)
         rc = tool_fail(o->file);
     if (rc == 0 && o->compare)
         rc = compare(o, f, in, out);
     if (rc == 0 && (!o->compare || o->output_dir))
-        rc = deliver(o, out, f->nresult);
+        rc = run_deliver(o, out, f->nresult);
     for (uint32_t i = 0; in && i < f->nparam; i++)
         lz_literal_release(in[i]);
     for (uint32_t i = 0; out && i < f->nresult; i++)
@@ -398,7 +402,7 @@ static int run_plain(const options *o, const lz_func *f)
 }
 
 typedef struct running {
-    const options *o;
+    const run_options *o;
     int rc;
 } running;
 
@@ -412,7 +416,7 @@ static lz_status run_one(const lz_checked *c, void *user)
 
 int tool_run(int argc, char **argv)
 {
-    options o;
+    run_options o;
     lz_buf text = {0};
     int rc = parse(argc, argv, &o);
     if (rc)
@@ -420,8 +424,11 @@ int tool_run(int argc, char **argv)
     if (o.trace && lz_timeline_start(o.trace, LZ_TIMELINE_EVENTS) != LZ_OK)
         return tool_fail("--trace");
     running r = {&o, 0};
-    if (tool_read_text(o.file, &text) != LZ_OK ||
-        lz_checked_parse(lz_buf_str(&text), text.len, o.file, o.entry, run_one, &r) != LZ_OK)
+    if (tool_read_text(o.file, &text) != LZ_OK)
+        r.rc = tool_fail("run");
+    else if (o.devices)
+        r.rc = run_on_devices(&o, &text);
+    else if (lz_checked_parse(lz_buf_str(&text), text.len, o.file, o.entry, run_one, &r) != LZ_OK)
         r.rc = tool_fail("run");
     lz_buf_free(&text);
     if (o.trace && lz_timeline_stop() != LZ_OK)

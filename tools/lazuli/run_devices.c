@@ -1,0 +1,298 @@
+/* run_devices.c - lazuli run --devices N: a program whose marks say how its values are spread over
+ * a mesh is partitioned, its inputs are cut into tiles, N partitions run it, and what they give is
+ * put together again. A program without marks runs as it is on each of them. With
+ * --print-collectives, a line of JSON for every collective, every result's placement and the memory
+ * of a device. */
+#include "backends/backend.h"
+#include "ir/eval/eval_partitions.h"
+#include "lower/plan/plan.h"
+#include "shard/shard.h"
+#include "tools/lazuli/run.h"
+#include <string.h>
+
+typedef struct spread {
+    const run_options *o;
+    lz_func *f;
+    const lz_mesh *mesh;  /* NULL: there are no marks, and each partition has all of everything */
+    lz_partitioned parts; /* of marks */
+    const lz_func *local;
+    uint32_t n;
+    lz_literal **in, **out;         /* whole */
+    lz_literal ***args, ***results; /* [n]: of each partition */
+    lz_collective_uses uses;
+} spread;
+
+/* ---- tiles ---- */
+
+/* Where partition p's tile begins, and how much of it is in the tensor. */
+static void tile_of(const lz_sharding *s, const lz_shape *global, const lz_shape *local, int64_t p,
+                    int64_t *start, int64_t *size)
+{
+    for (int d = 0; d < global->rank; d++) {
+        start[d] = lz_axis_list_tile(s->mesh, &s->dims[d], p) * local->dims[d];
+        int64_t left = global->dims[d] - start[d];
+        size[d] = left < 0 ? 0 : left < local->dims[d] ? left : local->dims[d];
+    }
+}
+
+static void combine(lz_op op, lz_dtype d, void *to, int64_t i, const void *from, int64_t k)
+{
+    lz_dtype part = lz_dtype_part(d);
+    int64_t n = part == d ? 1 : 2;
+    for (int64_t j = 0; j < n; j++) {
+        double a = lz_elem_get_f64(part, to, i * n + j), b = lz_elem_get_f64(part, from, k * n + j);
+        lz_elem_set_f64(part, to, i * n + j,
+                        op == LZ_OP_ADD        ? a + b
+                        : op == LZ_OP_MAXIMUM  ? (a > b ? a : b)
+                        : op == LZ_OP_MINIMUM  ? (a < b ? a : b)
+                        : op == LZ_OP_MULTIPLY ? a * b
+                        : op == LZ_OP_AND      ? (double)(a != 0 && b != 0)
+                                               : (double)(a != 0 || b != 0));
+    }
+}
+
+/* Copies the elements of p's tile between the whole and the local array. join NONE: they replace
+ * what is there. */
+static void copy_tile(const lz_sharding *s, lz_literal *whole, lz_literal *part, int64_t p,
+                      bool cut, lz_op join)
+{
+    const lz_shape *g = &whole->type->shape, *l = &part->type->shape;
+    int64_t start[LZ_MAX_RANK], size[LZ_MAX_RANK], at[LZ_MAX_RANK] = {0}, n = 1;
+    size_t elem = lz_dtype_size(whole->type->dtype);
+    tile_of(s, g, l, p, start, size);
+    for (int d = 0; d < g->rank; d++)
+        n *= size[d];
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = 0, j = 0;
+        for (int d = 0; d < g->rank; d++) {
+            i = i * g->dims[d] + start[d] + at[d];
+            j = j * l->dims[d] + at[d];
+        }
+        char *w = (char *)whole->data + (size_t)i * elem,
+             *q = (char *)part->data + (size_t)j * elem;
+        if (join != LZ_OP_NONE)
+            combine(join, whole->type->dtype, whole->data, i, part->data, j);
+        else
+            memcpy(cut ? q : w, cut ? w : q, elem);
+        for (int d = g->rank - 1; d >= 0 && ++at[d] == size[d]; d--)
+            at[d] = 0;
+    }
+}
+
+/* ---- arguments and results ---- */
+
+static lz_status argument(spread *x, uint32_t p, uint32_t i)
+{
+    lz_literal **to = &x->args[p][i];
+    if (!x->mesh) {
+        lz_literal_retain(*to = x->in[i]);
+        return LZ_OK;
+    }
+    if (i == x->parts.nin) {
+        *to = lz_literal_scalar_i64(LZ_U32, p);
+        return *to ? LZ_OK : LZ_EMEM;
+    }
+    *to = lz_literal_new(lz_val_type(x->local, i));
+    if (!*to)
+        return LZ_FAIL(LZ_EMEM, "no memory for a part of input %u", i);
+    copy_tile(x->parts.in[i], x->in[i], *to, p, true, LZ_OP_NONE);
+    return LZ_OK;
+}
+
+static lz_status cut_inputs(spread *x)
+{
+    for (uint32_t p = 0; p < x->n; p++) {
+        x->args[p] = lz_calloc((size_t)x->local->nparam + 1, sizeof **x->args);
+        x->results[p] = lz_calloc((size_t)x->local->nresult + 1, sizeof **x->results);
+        if (!x->args[p] || !x->results[p])
+            return LZ_FAIL(LZ_EMEM, "no memory for %u partitions", x->n);
+        for (uint32_t i = 0; i < x->local->nparam; i++)
+            LZ_TRY(argument(x, p, i));
+    }
+    return LZ_OK;
+}
+
+/* Those that repeat others are the same; parts of sums are added, the first of them first. */
+static lz_status join_results(spread *x)
+{
+    for (uint32_t k = 0; k < x->local->nresult; k++) {
+        if (!x->mesh) {
+            lz_literal_retain(x->out[k] = x->results[0][k]);
+            continue;
+        }
+        const lz_sharding *s = x->parts.out[k];
+        x->out[k] = lz_literal_new(lz_val_type(x->f, x->f->results[k]));
+        if (!x->out[k])
+            return LZ_FAIL(LZ_EMEM, "no memory for result %u", k);
+        for (uint32_t p = 0; p < x->n; p++) {
+            bool first = true, repeats = false;
+            for (int a = 0; a < x->mesh->nfactor; a++)
+                if (lz_mesh_coordinate(x->mesh, p, a)) {
+                    first &= !(s->unreduced >> a & 1);
+                    repeats |= !(lz_sharding_used(s) >> a & 1);
+                }
+            if (!repeats)
+                copy_tile(s, x->out[k], x->results[p][k], p, false,
+                          first ? LZ_OP_NONE : s->reduction);
+        }
+    }
+    return LZ_OK;
+}
+
+/* ---- what is said of it ---- */
+
+static void print_memory(const spread *x)
+{
+    uint64_t in = 0, out = 0, temp = 0;
+    lz_plan *plan = NULL;
+    uint32_t n = x->mesh ? x->parts.nin : x->local->nparam;
+    for (uint32_t i = 0; i < n; i++)
+        in += lz_val_type(x->local, i)->nbytes;
+    for (uint32_t k = 0; k < x->local->nresult; k++)
+        out += lz_val_type(x->local, x->local->results[k])->nbytes;
+    if (lz_lower(x->local, &(lz_lower_options){.partitions = x->n}, &plan) == LZ_OK)
+        temp = plan->temp_bytes;
+    lz_plan_free(plan);
+    printf("{\"memory\": {\"argument_bytes\": %" PRIu64 ", \"output_bytes\": %" PRIu64
+           ", \"temporary_bytes\": %" PRIu64 "}}\n",
+           in, out, temp);
+}
+
+static void print_collectives(const spread *x)
+{
+    for (uint32_t i = 0; i < x->uses.len; i++) {
+        const lz_collective_use *u = &x->uses.data[i];
+        uint64_t operands, results;
+        lz_collective_bytes(u->sig, &operands, &results);
+        printf("{\"collective\": \"%s\", \"group_size\": %u, \"operands\": %u, \"operand_bytes\": "
+               "%" PRIu64 ", \"result_bytes\": %" PRIu64 ", \"executions\": %" PRIu64 "}\n",
+               lz_op_get(u->sig->op)->text, u->group_size, u->sig->nopnd, operands, results,
+               u->executions);
+    }
+    for (uint32_t k = 0; k < x->local->nresult; k++) {
+        lz_buf b = {0};
+        if (x->mesh)
+            lz_sharding_print_hlo(&b, x->parts.out[k]);
+        else
+            lz_buf_puts(&b, "{replicated}");
+        printf("{\"result\": %u, \"sharding\": \"%s\"}\n", k, lz_buf_str(&b));
+        lz_buf_free(&b);
+    }
+    print_memory(x);
+}
+
+/* ---- running ---- */
+
+/* The plan by the loop-IR interpreter: the compiler without code generation. */
+static lz_status run_loops(spread *x)
+{
+    lz_plan *plan = NULL;
+    LZ_TRY(lz_lower(x->local, &(lz_lower_options){.partitions = x->n}, &plan));
+    uint32_t nin = x->local->nparam, nout = x->local->nresult;
+    const void **in = lz_calloc((size_t)x->n * nin + 1, sizeof *in),
+               ***ins = lz_calloc(x->n, sizeof *ins);
+    void **out = lz_calloc((size_t)x->n * nout + 1, sizeof *out),
+         ***outs = lz_calloc(x->n, sizeof *outs);
+    lz_status s = in && out && ins && outs ? LZ_OK : LZ_EMEM;
+    for (uint32_t p = 0; p < x->n && s == LZ_OK; p++) {
+        ins[p] = in + (size_t)p * nin;
+        outs[p] = out + (size_t)p * nout;
+        for (uint32_t i = 0; i < nin; i++)
+            ins[p][i] = x->args[p][i]->data;
+        for (uint32_t k = 0; k < nout && s == LZ_OK; k++) {
+            lz_literal *l = lz_literal_new(lz_val_type(x->local, x->local->results[k]));
+            x->results[p][k] = l;
+            s = l ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for result %u", k);
+            outs[p][k] = l ? l->data : NULL;
+        }
+    }
+    if (s == LZ_OK)
+        s = lz_plan_run_partitions(plan, (const void *const *const *)ins,
+                                   (void *const *const *)outs, &x->uses);
+    lz_free(in);
+    lz_free(ins);
+    lz_free(out);
+    lz_free(outs);
+    lz_plan_free(plan);
+    return s;
+}
+
+static lz_status execute(spread *x)
+{
+    if (strcmp(x->o->device, "ref") == 0)
+        return lz_ref_count_partitions(x->local, x->n, (lz_literal *const *const *)x->args,
+                                       x->results, &x->uses);
+    return run_loops(x);
+}
+
+static lz_status read_program(spread *x, const lz_buf *text)
+{
+    lz_partitions about = {0};
+    LZ_TRY(lz_func_parse_marked(lz_buf_str(text), text->len, x->o->file, x->o->entry, x->n, &about,
+                                &x->f));
+    LZ_TRY(lz_shard_mesh(x->f, &x->mesh));
+    if (x->mesh && x->mesh->ndevice != x->n)
+        return LZ_FAIL(LZ_EINVAL, "the program's mesh is of %" PRId64 " devices, not of %u",
+                       x->mesh->ndevice, x->n);
+    int64_t said =
+        (about.partitions ? about.partitions : 1) * (about.replicas ? about.replicas : 1);
+    if (!x->mesh && said > 1 && said != x->n)
+        return LZ_FAIL(LZ_EINVAL, "the program is for %" PRId64 " devices, not for %u", said, x->n);
+    if (x->mesh)
+        LZ_TRY(lz_partition(x->f, x->mesh, &x->parts));
+    x->local = x->mesh ? x->parts.local : x->f;
+    return LZ_OK;
+}
+
+static lz_status run_it(spread *x, const lz_buf *text)
+{
+    LZ_TRY(read_program(x, text));
+    x->in = lz_calloc((size_t)x->f->nparam + 1, sizeof *x->in);
+    x->out = lz_calloc((size_t)x->f->nresult + 1, sizeof *x->out);
+    x->args = lz_calloc(x->n, sizeof *x->args);
+    x->results = lz_calloc(x->n, sizeof *x->results);
+    if (!x->in || !x->out || !x->args || !x->results)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u partitions", x->n);
+    LZ_TRY(run_load_inputs(x->o, x->f, x->in));
+    LZ_TRY(cut_inputs(x));
+    LZ_TRY(execute(x));
+    return join_results(x);
+}
+
+static void release_all(lz_literal **l, uint32_t n)
+{
+    for (uint32_t i = 0; l && i < n; i++)
+        lz_literal_release(l[i]);
+    lz_free(l);
+}
+
+static void spread_free(spread *x)
+{
+    for (uint32_t p = 0; p < x->n; p++) {
+        if (x->args)
+            release_all(x->args[p], x->local->nparam);
+        if (x->results)
+            release_all(x->results[p], x->local->nresult);
+    }
+    lz_free(x->args);
+    lz_free(x->results);
+    if (x->f) {
+        release_all(x->in, x->f->nparam);
+        release_all(x->out, x->f->nresult);
+    }
+    lz_vec_free(&x->uses);
+    lz_partitioned_free(&x->parts);
+    lz_func_free(x->f);
+}
+
+int run_on_devices(const run_options *o, const lz_buf *text)
+{
+    spread x = {.o = o, .n = (uint32_t)o->devices};
+    int rc = run_it(&x, text) == LZ_OK ? 0 : tool_fail(o->file);
+    if (rc == 0 && o->print_collectives)
+        print_collectives(&x);
+    if (rc == 0)
+        rc = run_deliver(o, x.out, x.f->nresult);
+    spread_free(&x);
+    return rc;
+}
