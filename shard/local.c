@@ -123,7 +123,8 @@ lz_val lz_local_zero(const lz_local *l, lz_dtype d)
 {
     uint64_t bits[2] = {0};
     const lz_shape none = LZ_SCALAR;
-    lz_literal *lit = lz_literal_copy_from(lz_type_get(d, &none), bits);
+    const lz_type *t = lz_type_get(d, &none);
+    lz_literal *lit = t ? lz_literal_copy_from(t, bits) : NULL;
     lz_val v = lit ? lz_build_const(l->f, lit) : lz_func_failed(l->f);
     lz_literal_release(lit);
     return v;

@@ -232,6 +232,32 @@ START_TEST(random_functions)
 }
 END_TEST
 
+/* Every allocation fails in turn: the error is said, nothing is lost. */
+START_TEST(no_memory)
+{
+    lz_rnd r = {(uint64_t)_i + 5 + lz_test_seed()};
+    lz_arena a = {0};
+    lz_partitioned p;
+    lz_func *f = lz_gen_random((uint64_t)_i + 3, NULL);
+    const lz_mesh *m = random_mesh(&r);
+    ck_assert(f != NULL);
+    lz_shardings *s = random_shardings(f, m, &r, &a);
+    for (int64_t n = 1, hit = 1; hit; n += 1 + n / 50) {
+        uint64_t before = lz_alloc_failed_count();
+        lz_alloc_fail_at(n, false);
+        lz_status got = lz_partition_as(f, m, s, &p);
+        lz_alloc_fail_at(0, false);
+        hit = lz_alloc_failed_count() > before;
+        if (got == LZ_OK)
+            lz_partitioned_free(&p);
+        else
+            ck_assert_msg(got == LZ_EMEM || got == LZ_EUNSUPPORTED, "%s", lz_error_get()->message);
+    }
+    lz_func_free(f);
+    lz_arena_free(&a);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("partition");
@@ -239,6 +265,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, every_row, 1, LZ_OP_COUNT);
     tcase_add_loop_test(t, random_functions, 0, 10);
+    tcase_add_loop_test(t, no_memory, 0, 10);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
