@@ -99,7 +99,10 @@ lz_status lz_jvp_barrier(const lz_jvp *j)
 
 lz_status lz_jvp_mark(const lz_jvp *j)
 {
-    j->out[0] = j->tan[0];
+    lz_tracer c;
+    lz_tracer_begin(&c, lz_op_get(j->sig->op)->text, j->site);
+    lz_node *t = lz_tracer_in(&c, j->tan[0]);
+    j->out[0] = lz_tracer_end(&c, lz_tracer_op(&c, j->sig->op, j->sig->attr, &t, 1));
     return LZ_OK;
 }
 

@@ -2,6 +2,7 @@
  * broadcast becomes a sum, slice becomes pad. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
+#include "runtime/region/region_trace.h"
 #include <string.h>
 
 #define G (v->grad_out[0])
@@ -155,8 +156,12 @@ lz_status lz_vjp_barrier(const lz_vjp *v)
     return LZ_OK;
 }
 
+/* The same mark. */
 lz_status lz_vjp_mark(const lz_vjp *v)
 {
-    v->grad_in[0] = G;
+    lz_tracer c;
+    lz_tracer_begin(&c, lz_op_get(v->sig->op)->text, v->site);
+    lz_node *g = lz_tracer_in(&c, G);
+    v->grad_in[0] = lz_tracer_end(&c, lz_tracer_op(&c, v->sig->op, v->sig->attr, &g, 1));
     return LZ_OK;
 }

@@ -352,7 +352,6 @@ lz_status lz_config_set(const char *env_name, const char *value)
 static const struct {
     const char *env, *instead;
 } foreign[] = {
-    {"XLA_USE_SPMD", "a program runs on one device (lz_to_device moves tensors between devices)"},
     {"XLA_USE_BF16", "dtypes stay as they are (lz_autocast_begin computes in bf16)"},
     {"XLA_DOWNCAST_BF16", "dtypes stay as they are (lz_autocast_begin computes in bf16)"},
 };

@@ -33,10 +33,12 @@ codegen/
 backends/
 backends/common/
 backends/cpu/ backends/cuda/ backends/ref/
+backends/spmd/
 runtime/graph/
 runtime/debug/
 runtime/exec/
 runtime/region/
+runtime/spmd/
 ops/
 autodiff/ data/
 nn/
@@ -49,6 +51,7 @@ lower/loops/ lower/fusion/ lz_(fusion|group)_.*  to_loops reads the fusion it lo
 backends/ backends/cpu/ lz_backend_cpu           registry: backends.def
 backends/ backends/cuda/ lz_backend_cuda         registry: backends.def
 backends/ backends/ref/ lz_backend_ref           registry: backends.def
+backends/ backends/spmd/ lz_backend_spmd         registry: backends.def
 runtime/graph/ runtime/exec/ lz_(dev_current|sync_check_limit)          a trace belongs to a device, and is run when it has grown too large
 runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 observers: a step calls the dumps and reports, which read its program
 '

@@ -32,6 +32,7 @@
 #include <lazuli/amp.h>
 #include <lazuli/options.h>
 #include <lazuli/device.h>
+#include <lazuli/spmd.h>
 #include <lazuli/cache.h>
 #include <lazuli/debug.h>
 #include <lazuli/profiler.h>

@@ -24,6 +24,24 @@ static lz_status check_assigned(const lz_type *from, const lz_type *to)
     return LZ_OK;
 }
 
+/* Gives the value the mark of the tensor it is assigned to (lz_mark_sharding). */
+static lz_status mark(target *x, const lz_site *site)
+{
+    const char *text = atomic_load_explicit(&x->slot->sharding, memory_order_relaxed);
+    if (__builtin_expect(!text, 1))
+        return LZ_OK;
+    const lz_type *type = lz_node_type(x->node);
+    lz_attr_sharding a = {LZ_ATTR_sharding, text};
+    const lz_attr *attr = lz_attr_get((const lz_attr *)&a);
+    const lz_sig *sig = attr ? lz_sig_get(LZ_OP_SHARDING_CONSTRAINT, attr, &type, 1) : NULL;
+    lz_node *marked = sig ? lz_node_new_op(sig, &x->node, x->node->dev, site) : NULL;
+    if (!marked)
+        return lz_error_get()->status;
+    lz_node_release(x->node);
+    x->node = marked;
+    return LZ_OK;
+}
+
 /* x->handle is retained. On error x->node is NULL, or what is to be released. */
 static lz_status check_held(const lz_thread_state *t, target *x, lz_tensor *value)
 {
@@ -38,7 +56,8 @@ static lz_status check_held(const lz_thread_state *t, target *x, lz_tensor *valu
     if (!x->node)
         return lz_error_get()->status;
     LZ_TRY(check_assigned(lz_node_type(x->node), lz_slot_type(x->slot, x->handle)));
-    return lz_recording_may_assign(t, x->slot, x->handle, &x->inside);
+    LZ_TRY(lz_recording_may_assign(t, x->slot, x->handle, &x->inside));
+    return x->inside ? LZ_OK : mark(x, t->api_site);
 }
 
 static lz_status check(const lz_thread_state *t, target *x, const lz_assignment *a)

@@ -1,5 +1,6 @@
 /* capture.c - see capture.h. */
 #include "runtime/exec/capture.h"
+#include "ir/attr.h"
 #include <string.h>
 
 static lz_status leave_node(lz_capture *c, lz_node *n);
@@ -172,6 +173,21 @@ lz_status lz_capture_finish(lz_capture *c)
 
 /* ---- as a function ---- */
 
+const char *lz_capture_placement(const lz_capture *c, uint32_t i)
+{
+    const lz_device_buffer *b = lz_node_buf(c->leaves.data[i]);
+    return b && c->dev->be->placement ? c->dev->be->placement(b) : NULL;
+}
+
+/* Parameter v, which is where `sharding` says. */
+static lz_val build_placed(lz_func *f, lz_val v, const char *sharding)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_sharding);
+    a.as_sharding.sharding = sharding;
+    return lz_build(f, LZ_OP_SHARDING_CONSTRAINT, &a.head, &v, 1);
+}
+
 static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_val *opnd)
 {
     uint32_t first = f->ninst;
@@ -204,6 +220,12 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
             return f->status != LZ_OK ? f->status : LZ_EMEM;
         f->insts[v].site = n->site;
         vals[n->index] = v;
+    }
+    for (uint32_t i = 0; i < c->leaves.len; i++) {
+        const char *sharding = lz_capture_placement(c, i);
+        lz_val *v = &vals[c->leaves.data[i]->index];
+        if (sharding && (*v = build_placed(f, *v, sharding)) == LZ_NOVAL)
+            return f->status != LZ_OK ? f->status : LZ_EMEM;
     }
     for (uint32_t i = 0; i < c->nodes.len; i++) {
         if (c->notes.data[i].leaf != UINT32_MAX)

@@ -43,7 +43,10 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
 void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n);
 /* Completes key and hash. */
 lz_status lz_capture_finish(lz_capture *c);
-/* The graph as a function whose parameters are the leaves. root_result (room for every root) gets
+/* Where the memory of parameter i is (lz_backend.placement); NULL: nowhere yet, or one device. */
+const char *lz_capture_placement(const lz_capture *c, uint32_t i);
+/* The graph as a function whose parameters are the leaves; a placed one is marked with its
+ * sharding. root_result (room for every root) gets
  * the result index of each root; equal values are one result. */
 lz_status lz_capture_func(const lz_capture *c, const char *name, struct lz_func **out,
                           uint32_t *root_result);

@@ -71,6 +71,7 @@ static void program_free(lz_program *p)
     if (p->exec)
         p->be->exec_free(p->exec);
     lz_free(p->key);
+    lz_free(p->placement);
     lz_free(p->root_result);
     lz_free(p->shared);
     lz_free(p->notes);
@@ -79,8 +80,11 @@ static void program_free(lz_program *p)
 
 void lz_program_release(lz_program *p)
 {
-    if (p && atomic_fetch_sub(&p->refs, 1) == 1)
+    while (p && atomic_fetch_sub(&p->refs, 1) == 1) {
+        lz_program *next = p->next;
         program_free(p);
+        p = next;
+    }
 }
 
 static void destroy(void *value, void *user)
@@ -256,6 +260,36 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     return LZ_OK;
 }
 
+/* Notes where the parameters must be. */
+static lz_status note_placement(lz_program *p)
+{
+    if (!p->be->input_placement)
+        return LZ_OK;
+    p->placement = lz_calloc((size_t)p->nparam + 1, sizeof *p->placement);
+    if (!p->placement)
+        return LZ_FAIL(LZ_EMEM, "no memory for the places of %u parameters", p->nparam);
+    for (uint32_t i = 0; i < p->nparam; i++)
+        p->placement[i] = p->be->input_placement(p->exec, i);
+    return LZ_OK;
+}
+
+enum { WAYS_MAX = 8 }; /* programs of one graph, by where their parameters come from */
+
+/* Puts those of the same graph behind p. */
+static void add_others(lz_program *p, lz_program *others)
+{
+    if (!p->placement || !others || others->nkey != p->nkey ||
+        memcmp(others->key, p->key, p->nkey * sizeof *p->key) != 0)
+        return;
+    lz_program *last = others;
+    for (int n = 2; last->next && n < WAYS_MAX; n++)
+        last = last->next;
+    lz_program_release(last->next);
+    last->next = NULL;
+    atomic_fetch_add(&others->refs, 1);
+    p->next = others;
+}
+
 /* Failing to cache a program is no failure of the step: it is compiled again next time. */
 static void remember(const lz_capture *c, lz_program *p)
 {
@@ -264,6 +298,7 @@ static void remember(const lz_capture *c, lz_program *p)
                               &lru) != LZ_OK)
         lru = NULL;
     atomic_fetch_add(&p->refs, 1);
+    add_others(p, lru ? lz_lru_peek(lru, c->hash) : NULL);
     if (!lru || lz_lru_put(lru, c->hash, p) != LZ_OK)
         atomic_fetch_sub(&p->refs, 1);
     lz_mutex_unlock(&lock);
@@ -289,6 +324,8 @@ static lz_status make(const lz_capture *c, const char *name, lz_program_miss bef
             c->dev); /* from here on only those fields of c are used that belong to the caller */
         s = fill(p, c, f, &key, found);
         if (s == LZ_OK)
+            s = note_placement(p);
+        if (s == LZ_OK)
             remember(c, p);
         *held = false;
     }
@@ -310,6 +347,17 @@ static bool is_for(const lz_capture *c, lz_hash hash, const uint32_t *key, uint3
            memcmp(key, c->key.data, nkey * sizeof *key) == 0;
 }
 
+/* Whether the parameters are where p wants them, or may still be put there. */
+static bool is_placed(const lz_capture *c, const lz_program *p)
+{
+    for (uint32_t i = 0; p->placement && i < p->nparam; i++) {
+        const char *at = lz_capture_placement(c, i);
+        if (at && at != p->placement[i])
+            return false;
+    }
+    return true;
+}
+
 /* The next four functions are called with the lock held. */
 static lz_program *lookup(const lz_capture *c)
 {
@@ -318,6 +366,8 @@ static lz_program *lookup(const lz_capture *c)
         lz_counter_add(LZ_COUNTER_GraphHashCollision, 1);
         p = NULL;
     }
+    while (p && !is_placed(c, p))
+        p = p->next;
     if (p)
         atomic_fetch_add(&p->refs, 1);
     return p;
@@ -390,7 +440,7 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
 {
     making m = {.c = c};
     *again = false;
-    if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey))
+    if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey) && is_placed(c, *out))
         return LZ_OK;
     lz_program_release(*out);
     *found = LZ_FOUND_MEMORY;

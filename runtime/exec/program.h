@@ -24,9 +24,14 @@ typedef struct lz_program {
     lz_hash capture_hash; /* of key */
     lz_hash hash;         /* of the canonical bytes: the same in every process */
     uint32_t nparam, nresult, nroot;
-    uint32_t *root_result; /* per root */
-    bool *shared;          /* per root: another root, or a parameter, is the same value */
-    lz_graph_note *notes;  /* nnote of the nodes in capture order */
+    /* Of each parameter where it must be (lz_backend.input_placement); NULL: one device. The same
+     * graph may have a program for each way in which its parameters come: the others are behind it.
+     */
+    const char **placement;
+    struct lz_program *next; /* a reference */
+    uint32_t *root_result;   /* per root */
+    bool *shared;            /* per root: another root, or a parameter, is the same value */
+    lz_graph_note *notes;    /* nnote of the nodes in capture order */
     uint32_t nnote, nnode;
     const char *name; /* graph name when it was compiled; NULL: none */
 } lz_program;

@@ -3,12 +3,14 @@
 #include "runtime/exec/runtime_device.h"
 #include "lower/lower_dump.h"
 #include "base/config.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/timeline.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/graph/thread_state.h"
 #include "runtime/graph/node.h"
 #include <lazuli/device.h>
+#include <lazuli/spmd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,8 @@ lz_dev *lz_dev_at(uint32_t i)
 static const char *default_platform(void)
 {
     const char *p = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
+    if (lz_cfg_bool(LZ_OPT_USE_SPMD))
+        return "SPMD";
     return p[0] ? p : linked[0]->name;
 }
 
@@ -417,6 +421,31 @@ lz_status lz_set_device(const char *name)
     }
     t->dev = d;
     return LZ_OK;
+}
+
+lz_status lz_use_spmd(void)
+{
+    LZ_PUBLIC(LZ_EFORK);
+    lz_thread_state *t = lz_thread_state_get();
+    lz_dev *d = t ? lz_dev_find("SPMD") : NULL;
+    if (!d) {
+        lz_error_annotate("lz_use_spmd", NULL);
+        return lz_error_get()->status;
+    }
+    if (atomic_load(&process_default) && atomic_load(&process_default) != d)
+        LZ_WARN("spmd",
+                "lz_use_spmd is called after the first operation: tensors that are on %s "
+                "are moved when they are marked (lz_mark_sharding)",
+                atomic_load(&process_default)->name);
+    atomic_store(&process_default, d);
+    return LZ_OK;
+}
+
+bool lz_is_spmd(void)
+{
+    LZ_PUBLIC(false);
+    const lz_dev *d = lz_dev_current();
+    return d && d->be->partitions;
 }
 
 size_t lz_get_device(char *buf, size_t n)

@@ -244,6 +244,7 @@ static lz_slot *new_slot(lz_thread_state *t, lz_node *n, const lz_site *site)
     atomic_store_explicit(&s->site, site, memory_order_release);
     atomic_store_explicit(&s->err, NULL, memory_order_release);
     atomic_store_explicit(&s->made, t->id_next, memory_order_relaxed);
+    atomic_store_explicit(&s->sharding, NULL, memory_order_relaxed);
     atomic_store_explicit(&s->flags, gen, memory_order_release);
     atomic_store_explicit(&s->owner, gen, memory_order_relaxed);
     atomic_store_explicit(&s->node, n, memory_order_release);

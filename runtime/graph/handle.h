@@ -53,6 +53,8 @@ typedef struct lz_slot {
     /* id that the next node of the thread that made it was to have: inside which bodies it was made
      */
     _Atomic uint64_t made;
+    /* lz_mark_sharding's, a canonical text: what is assigned is marked so; NULL: not */
+    _Atomic(const char *) sharding;
     void *link; /* in a pool */
     uint32_t index;
     _Atomic uint32_t op; /* lz_op of a dropped value, for messages */

@@ -287,7 +287,7 @@ t 0 '^  PJRT_DEVICE +\(unset\)' '' lazuli env
 t 2 '' 'lazuli env: it takes no arguments' lazuli env PJRT_DEVICE
 t 0 '\* LAZULI_CACHE_MAX_MB +7 ' '' env LAZULI_CACHE_MAX_MB=7 "$tool" env
 t 0 '  LAZULI_CACHE_MAX_MB +2048 ' 'LAZULI_CACHE_MAX_MB=x is ignored' env LAZULI_CACHE_MAX_MB=x "$tool" env
-t 0 'PJRT_DEVICE' 'XLA_USE_SPMD has no effect: a program runs on one device' env XLA_USE_SPMD=1 "$tool" env
+t 0 'PJRT_DEVICE' 'XLA_USE_BF16 has no effect: dtypes stay as they are' env XLA_USE_BF16=1 "$tool" env
 t 0 'PJRT_DEVICE' 'LAZULI_EXEC=lop is ignored: the value must be loop' env LAZULI_EXEC=lop "$tool" env
 t 0 '^f32' "LAZULI_DUMP: there is no pass or stage 'fusoin'" env LAZULI_DUMP=fusoin "$tool" run two.mlir --random 1
 t 0 '^f32' "LAZULI_PASSES_OFF: there is no pass or stage 'dcee'" env LAZULI_PASSES_OFF=dce,dcee "$tool" run two.mlir --random 1

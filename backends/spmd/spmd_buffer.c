@@ -1,0 +1,249 @@
+/* spmd_buffer.c - buffers of the virtual device. The host's data waits until a program says where
+ * its parts are to be; then each device gets its own, once. Threads: thread-safe. */
+#include "backends/spmd/spmd.h"
+#include "base/alloc.h"
+#include "shard/tiles.h"
+#include <string.h>
+
+static lz_spmd_buffer *buffer_new(size_t nbytes)
+{
+    lz_spmd_buffer *b = lz_calloc(1, sizeof *b);
+    if (!b) {
+        (void)LZ_FAIL(LZ_EMEM, "SPMD: no memory for a buffer");
+        return NULL;
+    }
+    b->b.refs = 1;
+    b->b.backend = lz_spmd.index;
+    b->b.nbytes = b->b.capacity = nbytes;
+    b->b.data = b;
+    lz_mutex_init(&b->lock, "spmd_buffer");
+    return b;
+}
+
+lz_status lz_spmd_zeros(int device, size_t nbytes, lz_device_buffer **out)
+{
+    (void)device;
+    lz_spmd_buffer *b = buffer_new(nbytes);
+    *out = b ? &b->b : NULL;
+    return b ? LZ_OK : LZ_EMEM;
+}
+
+lz_status lz_spmd_alloc(int device, size_t nbytes, lz_device_buffer **out)
+{
+    LZ_TRY(lz_spmd_zeros(device, nbytes, out));
+    lz_spmd_buffer *b = (lz_spmd_buffer *)*out;
+    b->host = lz_alloc(nbytes ? nbytes : 1);
+    if (b->host)
+        return LZ_OK;
+    lz_spmd_free(*out);
+    *out = NULL;
+    return LZ_FAIL(LZ_EMEM, "SPMD: no memory for a buffer of %zu bytes", nbytes);
+}
+
+static void release_parts(lz_device_buffer **part)
+{
+    for (int64_t p = 0; part && p < lz_spmd.n; p++)
+        lz_device_buffer_release(part[p]);
+    lz_free(part);
+}
+
+void lz_spmd_free(lz_device_buffer *buffer)
+{
+    lz_spmd_buffer *b = (lz_spmd_buffer *)buffer;
+    release_parts(b->part);
+    lz_free(b->host);
+    lz_mutex_destroy(&b->lock);
+    lz_free(b);
+}
+
+const char *lz_spmd_placement(const lz_device_buffer *buffer)
+{
+    lz_spmd_buffer *b = (lz_spmd_buffer *)(uintptr_t)buffer;
+    lz_mutex_lock(&b->lock);
+    const char *text = b->text;
+    lz_mutex_unlock(&b->lock);
+    return text;
+}
+
+lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device_buffer **part,
+                           lz_device_buffer **out)
+{
+    const char *text = lz_sharding_text(at);
+    lz_spmd_buffer *b = text ? buffer_new(type->nbytes) : NULL;
+    *out = b ? &b->b : NULL;
+    if (!b)
+        return LZ_EMEM;
+    b->type = type;
+    b->at = at;
+    b->text = text;
+    b->part = part;
+    return LZ_OK;
+}
+
+/* ---- the host's data ---- */
+
+lz_status lz_spmd_copy_in(lz_device_buffer *dst, const void *src, size_t nbytes)
+{
+    lz_spmd_buffer *b = (lz_spmd_buffer *)dst;
+    lz_status s = LZ_OK;
+    lz_mutex_lock(&b->lock);
+    if (!b->host || b->at)
+        s = LZ_FAIL(LZ_EINTERNAL, "SPMD: a copy into a buffer that has its parts");
+    else if (nbytes)
+        memcpy(b->host, src, nbytes);
+    lz_mutex_unlock(&b->lock);
+    return s;
+}
+
+/* Copies a partition's part into the whole array. */
+static lz_status read_part(const lz_sharding *at, const lz_type *type, int64_t p,
+                           lz_device_buffer *part, void *dst)
+{
+    const lz_backend *be = lz_spmd.be;
+    if (be->host_memory) {
+        LZ_TRY(lz_event_wait(part->ready));
+        lz_tile_join(at, type, p, part->data, dst);
+        return LZ_OK;
+    }
+    const lz_type *local = lz_sharding_local(at, type);
+    void *bytes = local ? lz_alloc(local->nbytes + 1) : NULL;
+    if (!bytes)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory to read a part");
+    lz_status s = be->copy_out(part, bytes, local->nbytes);
+    if (s == LZ_OK)
+        lz_tile_join(at, type, p, bytes, dst);
+    lz_free(bytes);
+    return s;
+}
+
+static lz_status read_parts(const lz_sharding *at, const lz_type *type, lz_device_buffer **part,
+                            void *dst)
+{
+    for (int64_t p = 0; p < lz_spmd.n && type->nbytes; p++)
+        if (!lz_tile_is_copy(at, p))
+            LZ_TRY(read_part(at, type, p, part[p], dst));
+    return LZ_OK;
+}
+
+/* Parts that stay while they are read: a reference each. NULL: no memory. */
+static lz_device_buffer **retain_parts(lz_device_buffer *const *part)
+{
+    lz_device_buffer **own = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
+    for (int64_t p = 0; own && p < lz_spmd.n; p++) {
+        lz_device_buffer_retain(part[p]);
+        own[p] = part[p];
+    }
+    return own;
+}
+
+lz_status lz_spmd_copy_out(lz_device_buffer *src, void *dst, size_t nbytes)
+{
+    lz_spmd_buffer *b = (lz_spmd_buffer *)src;
+    lz_device_buffer **part = NULL;
+    LZ_TRY(lz_event_wait(src->ready));
+    lz_mutex_lock(&b->lock);
+    const lz_sharding *at = b->at;
+    const lz_type *type = b->type;
+    if (at)
+        part = retain_parts(b->part);
+    else if (b->host && nbytes)
+        memcpy(dst, b->host, nbytes);
+    else if (nbytes)
+        memset(dst, 0, nbytes);
+    lz_mutex_unlock(&b->lock);
+    if (!at)
+        return LZ_OK;
+    lz_status s = part ? read_parts(at, type, part, dst)
+                       : LZ_FAIL(LZ_EMEM, "SPMD: no memory to read a buffer");
+    release_parts(part);
+    return s;
+}
+
+/* ---- placing ---- */
+
+static lz_status send_part(const lz_type *type, const lz_sharding *at, int64_t p,
+                           const lz_type *local, const void *whole, void *bytes,
+                           lz_device_buffer **out)
+{
+    const lz_backend *be = lz_spmd.be;
+    if (!whole && be->zeros)
+        return be->zeros((int)p, local->nbytes, out);
+    LZ_TRY(be->alloc((int)p, local->nbytes, out));
+    if (!local->nbytes)
+        return LZ_OK;
+    if (!whole)
+        memset(bytes, 0, local->nbytes);
+    else if (be->host_memory)
+        lz_tile_cut(at, type, p, whole, (*out)->data);
+    else
+        lz_tile_cut(at, type, p, whole, bytes);
+    return whole && be->host_memory ? LZ_OK : be->copy_in(*out, bytes, local->nbytes);
+}
+
+/* The parts of a whole array (NULL: of zeros). */
+static lz_status send(const lz_type *type, const lz_sharding *at, const void *whole,
+                      lz_device_buffer ***out)
+{
+    const lz_type *local = lz_sharding_local(at, type);
+    lz_device_buffer **part = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
+    void *bytes = local ? lz_alloc(local->nbytes + 1) : NULL;
+    lz_status s = part && bytes
+                      ? LZ_OK
+                      : LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
+    for (int64_t p = 0; p < lz_spmd.n && s == LZ_OK; p++)
+        s = send_part(type, at, p, local, whole, bytes, &part[p]);
+    lz_free(bytes);
+    if (s != LZ_OK) {
+        release_parts(part);
+        part = NULL;
+    }
+    *out = part;
+    return s;
+}
+
+/* Elsewhere by way of the host: only when another thread has placed the buffer between the choice
+ * of the program and its execution. */
+static lz_status fetch(lz_spmd_buffer *b)
+{
+    void *whole = lz_alloc(b->type->nbytes + 1);
+    if (!whole)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %zu bytes", b->type->nbytes);
+    lz_status s = lz_event_wait(b->b.ready);
+    if (s == LZ_OK)
+        s = read_parts(b->at, b->type, b->part, whole);
+    if (s != LZ_OK) {
+        lz_free(whole);
+        return s;
+    }
+    release_parts(b->part);
+    b->part = NULL;
+    b->at = NULL;
+    b->host = whole;
+    return LZ_OK;
+}
+
+static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at)
+{
+    if (b->at == at)
+        return LZ_OK;
+    const char *text = lz_sharding_text(at);
+    if (!text)
+        return LZ_EMEM;
+    if (b->at)
+        LZ_TRY(fetch(b));
+    LZ_TRY(send(type, at, b->host, &b->part));
+    lz_free(b->host);
+    b->host = NULL;
+    b->type = type;
+    b->at = at;
+    b->text = text;
+    return LZ_OK;
+}
+
+lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at)
+{
+    lz_mutex_lock(&b->lock);
+    lz_status s = place_locked(b, type, at);
+    lz_mutex_unlock(&b->lock);
+    return s;
+}

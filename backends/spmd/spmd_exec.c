@@ -1,0 +1,269 @@
+/* spmd_exec.c - programs of the virtual device: partitioned, compiled once, run by all devices in
+ * lock step. A stored program is the inner backend's; the partition is made anew when it is loaded,
+ * so that nothing is believed of the disk that follows from the function. Threads: thread-safe. */
+#include "backends/spmd/spmd.h"
+#include "base/alloc.h"
+#include <string.h>
+
+typedef struct spmd_exec {
+    lz_partitioned p;
+    const lz_type **type; /* of parameters, then of results: whole tensors */
+    const char **in_text; /* where the parameters are to be */
+    bool *donate;         /* of the local function's parameters */
+    lz_exec *inner;
+} spmd_exec;
+
+/* ---- compiling ---- */
+
+static void exec_free(spmd_exec *x)
+{
+    if (!x)
+        return;
+    if (x->inner)
+        lz_spmd.be->exec_free(x->inner);
+    lz_partitioned_free(&x->p);
+    lz_free(x->type);
+    lz_free(x->in_text);
+    lz_free(x->donate);
+    lz_free(x);
+}
+
+void lz_spmd_exec_free(lz_exec *x)
+{
+    exec_free((spmd_exec *)x);
+}
+
+/* The mesh of the marks; a row of all devices when there are none. */
+static lz_status mesh_of(const lz_func *f, const lz_mesh **out)
+{
+    LZ_TRY(lz_shard_mesh(f, out));
+    const lz_mesh_axis all = {"devices", lz_spmd.n};
+    if (!*out)
+        *out = lz_mesh_get(&all, 1, NULL);
+    if (!*out)
+        return lz_error_get()->status;
+    if ((*out)->ndevice != lz_spmd.n)
+        return LZ_FAIL(LZ_EINVAL, "SPMD: the program's mesh has %lld devices, there are %lld",
+                       (long long)(*out)->ndevice, (long long)lz_spmd.n);
+    return LZ_OK;
+}
+
+static lz_status describe(spmd_exec *x, const lz_func *f, const lz_compile_options *o)
+{
+    uint32_t nin = f->nparam, nout = f->nresult;
+    x->type = lz_calloc((size_t)nin + nout + 1, sizeof *x->type);
+    x->in_text = lz_calloc((size_t)nin + 1, sizeof *x->in_text);
+    x->donate = lz_calloc((size_t)nin + 1, sizeof *x->donate);
+    if (!x->type || !x->in_text || !x->donate)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %u parameters", nin);
+    for (uint32_t i = 0; i < nin; i++) {
+        x->type[i] = lz_val_type(f, i);
+        x->in_text[i] = lz_sharding_text(x->p.in[i]);
+        x->donate[i] = o && o->donate && o->donate[i];
+        if (!x->in_text[i])
+            return LZ_EMEM;
+    }
+    for (uint32_t k = 0; k < nout; k++)
+        x->type[nin + k] = lz_val_type(f, f->results[k]);
+    return LZ_OK;
+}
+
+static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_exec **out)
+{
+    const lz_mesh *mesh;
+    LZ_TRY(mesh_of(f, &mesh));
+    spmd_exec *x = lz_calloc(1, sizeof *x);
+    lz_status s = x ? lz_partition(f, mesh, &x->p) : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
+    if (s == LZ_OK)
+        s = describe(x, f, o);
+    if (s != LZ_OK) {
+        exec_free(x);
+        x = NULL;
+    }
+    *out = x;
+    return s;
+}
+
+static lz_compile_options inner_options(const spmd_exec *x, const lz_compile_options *o)
+{
+    lz_compile_options in = o ? *o : (lz_compile_options){0};
+    in.donate = x->donate;
+    in.func = x->p.local;
+    in.partitions = (uint32_t)lz_spmd.n;
+    return in;
+}
+
+lz_status lz_spmd_compile(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out)
+{
+    (void)device;
+    spmd_exec *x;
+    *out = NULL;
+    LZ_TRY(partition(f, o, &x));
+    lz_compile_options in = inner_options(x, o);
+    lz_status s = lz_spmd.be->compile(0, x->p.local, &in, &x->inner);
+    if (s != LZ_OK) {
+        exec_free(x);
+        return s;
+    }
+    *out = (lz_exec *)x;
+    return LZ_OK;
+}
+
+lz_status lz_spmd_serialize(lz_exec *exec, lz_buf *out)
+{
+    return lz_spmd.be->serialize(((spmd_exec *)exec)->inner, out);
+}
+
+lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_compile_options *o,
+                              lz_exec **out)
+{
+    (void)device;
+    spmd_exec *x;
+    *out = NULL;
+    if (!o || !o->func)
+        return LZ_FAIL(LZ_EINVAL, "SPMD: a stored program is loaded for its function only");
+    LZ_TRY(partition(o->func, o, &x));
+    lz_compile_options in = inner_options(x, o);
+    lz_status s = lz_spmd.be->deserialize(0, p, n, &in, &x->inner);
+    if (s != LZ_OK) {
+        exec_free(x);
+        return s;
+    }
+    *out = (lz_exec *)x;
+    return LZ_OK;
+}
+
+void lz_spmd_exec_info(const lz_exec *exec, lz_exec_info *out)
+{
+    lz_spmd.be->exec_info(((const spmd_exec *)exec)->inner, out);
+}
+
+const char *lz_spmd_input_placement(const lz_exec *exec, uint32_t i)
+{
+    return ((const spmd_exec *)exec)->in_text[i];
+}
+
+/* ---- executing ---- */
+
+/* Buffers of one execution: of partition p in rows of nin + 1 and nout. */
+typedef struct run {
+    lz_device_buffer ***in, ***out, **cells;
+    lz_event *done;
+} run;
+
+static void run_end(run *r)
+{
+    lz_free(r->in);
+    lz_free(r->cells);
+    lz_event_release(r->done);
+}
+
+static lz_status run_begin(run *r, const spmd_exec *x)
+{
+    size_t n = (size_t)lz_spmd.n, nin = (size_t)x->p.nin + 1, nout = x->p.nout;
+    *r = (run){.in = lz_calloc(2 * n, sizeof *r->in),
+               .cells = lz_calloc(n * (nin + nout), sizeof(lz_device_buffer *))};
+    if (!r->in || !r->cells)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory to execute a program");
+    r->out = r->in + n;
+    for (size_t p = 0; p < n; p++) {
+        r->in[p] = r->cells + p * nin;
+        r->out[p] = r->cells + n * nin + p * nout;
+        r->in[p][nin - 1] = lz_spmd.partition[p];
+    }
+    return LZ_OK;
+}
+
+static lz_status place_inputs(run *r, const spmd_exec *x, lz_device_buffer *const *in)
+{
+    for (uint32_t i = 0; i < x->p.nin; i++) {
+        lz_spmd_buffer *b = (lz_spmd_buffer *)in[i];
+        if (!b || b->b.nbytes < x->type[i]->nbytes)
+            return LZ_FAIL(LZ_EINVAL, "SPMD: argument %u has %zu bytes, %zu are needed", i,
+                           b ? b->b.nbytes : 0, x->type[i]->nbytes);
+        LZ_TRY(lz_spmd_place(b, x->type[i], x->p.in[i]));
+        for (int64_t p = 0; p < lz_spmd.n; p++)
+            r->in[p][i] = b->part[p];
+    }
+    return LZ_OK;
+}
+
+/* Result k, from the parts that were started. */
+static lz_status gather_output(run *r, const spmd_exec *x, uint32_t k, lz_device_buffer **out)
+{
+    lz_device_buffer **part = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
+    if (!part)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
+    lz_status s = lz_spmd_of_parts(x->type[x->p.nin + k], x->p.out[k], part, out);
+    if (s != LZ_OK) {
+        lz_free(part);
+        return s;
+    }
+    for (int64_t p = 0; p < lz_spmd.n; p++) {
+        part[p] = r->out[p][k];
+        r->out[p][k] = NULL;
+    }
+    lz_event_retain(r->done);
+    (*out)->ready = r->done;
+    return LZ_OK;
+}
+
+static lz_status gather_outputs(run *r, const spmd_exec *x, lz_device_buffer **out)
+{
+    lz_status s = LZ_OK;
+    for (uint32_t k = 0; k < x->p.nout && s == LZ_OK; k++)
+        s = gather_output(r, x, k, &out[k]);
+    for (int64_t p = 0; p < lz_spmd.n && s != LZ_OK; p++)
+        for (uint32_t k = 0; k < x->p.nout; k++)
+            lz_device_buffer_release(r->out[p][k]);
+    for (uint32_t k = 0; k < x->p.nout && s != LZ_OK; k++) {
+        lz_device_buffer_release(out[k]);
+        out[k] = NULL;
+    }
+    return s;
+}
+
+static lz_status done_event(lz_event **out)
+{
+    *out = lz_event_new();
+    if (!*out)
+        return LZ_EMEM;
+    lz_event_complete(*out, NULL);
+    return LZ_OK;
+}
+
+lz_status lz_spmd_execute(lz_exec *exec, int device, lz_device_buffer *const *in,
+                          const bool *donated, bool awaited, lz_device_buffer **out,
+                          lz_event **done)
+{
+    (void)device;
+    const spmd_exec *x = (const spmd_exec *)exec;
+    run r;
+    *done = NULL;
+    for (uint32_t k = 0; k < x->p.nout; k++)
+        out[k] = NULL;
+    lz_status s = run_begin(&r, x);
+    bool *gives = lz_calloc((size_t)x->p.nin + 1, sizeof *gives);
+    if (s == LZ_OK && !gives)
+        s = LZ_FAIL(LZ_EMEM, "SPMD: no memory to execute a program");
+    if (s == LZ_OK)
+        s = place_inputs(&r, x, in);
+    if (s == LZ_OK) {
+        if (donated)
+            memcpy(gives, donated, x->p.nin * sizeof *gives);
+        s = lz_spmd.be->execute_partitions(x->inner, lz_spmd.n,
+                                           (lz_device_buffer *const *const *)r.in, gives, awaited,
+                                           r.out, NULL, &r.done);
+    }
+    if (s == LZ_OK && !r.done) /* all is done */
+        s = done_event(&r.done);
+    if (s == LZ_OK)
+        s = gather_outputs(&r, x, out);
+    if (s == LZ_OK) {
+        lz_event_retain(r.done);
+        *done = r.done;
+    }
+    lz_free(gives);
+    run_end(&r);
+    return s;
+}

@@ -1,0 +1,87 @@
+/* spmd.h - one program on many devices: meshes, and where tensors are on them (PyTorch/XLA's
+ * torch_xla.distributed.spmd, GSPMD, Shardy). With XLA_USE_SPMD=1, or after lz_use_spmd, all
+ * devices of the platform are one virtual device, SPMD:0; what a program records for it is
+ * partitioned over the mesh of its marks when it is compiled. A tensor without a mark is put where
+ * it costs least.
+ * Implemented in: runtime/spmd/mesh.c, runtime/spmd/mark.c, runtime/exec/runtime_device.c. */
+#ifndef LAZULI_SPMD_H
+#define LAZULI_SPMD_H
+#include <lazuli/tensor.h>
+LZ_EXTERN_C_BEGIN
+
+/* Devices in a grid whose dimensions, the axes, have names. Equal meshes are one; they live as long
+ * as the process. Thread-safe. */
+typedef struct lz_mesh lz_mesh;
+
+/* Of each dimension of a tensor, outermost first, the axes of the mesh along which it is cut: NULL
+ * (or ""): it is whole on every device; "data"; "data,fsdp" (major to minor). */
+typedef struct lz_partition_spec {
+    int32_t rank;
+    const char *axes[LZ_MAX_RANK];
+} lz_partition_spec;
+static inline lz_partition_spec lz_partition_spec_make(int rank, const char *const *axes)
+{
+    lz_partition_spec s;
+    s.rank = rank;
+    for (int i = 0; i < LZ_MAX_RANK; i++)
+        s.axes[i] = i < rank ? axes[i] : 0;
+    return s;
+}
+/* LZ_SPEC("data", NULL): rows along the axis "data". LZ_SPEC_SCALAR: of a scalar. More than
+ * LZ_MAX_RANK entries are refused with LZ_EINVAL. */
+#define LZ_SPEC_SCALAR (lz_partition_spec_make(0, NULL))
+#ifdef __cplusplus
+#define LZ_SPEC(...) (lz_partition_spec_of(__VA_ARGS__))
+#else
+#define LZ_SPEC(...)                                                                               \
+    (lz_partition_spec_make((int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)),    \
+                            (const char *const[]){__VA_ARGS__}))
+#endif
+
+/* A grid of naxis axes of these sizes, and their names. device_ids: the devices in row-major order
+ * of the grid, each of 0 to the product of the sizes - 1 once; NULL: in their order. NULL with
+ * LZ_ENULL, LZ_EINVAL (names the axis or the device), LZ_ERANGE (more than 2^20 devices), LZ_EMEM.
+ * Source: torch_xla.distributed.spmd.Mesh. */
+LZ_API lz_mesh *lz_mesh_new(const int64_t *device_ids, const int64_t *mesh_shape,
+                            const char *const *axis_names, int naxis);
+/* Number of devices; 0 for NULL. */
+LZ_API int64_t lz_mesh_size(const lz_mesh *mesh);
+/* Size of the axis of that name; 0: there is none. */
+LZ_API int64_t lz_mesh_axis_size(const lz_mesh *mesh, const char *axis);
+/* Copies "<["data"=2, "fsdp"=4]>"; the needed size without NUL. */
+LZ_API size_t lz_mesh_to_string(const lz_mesh *mesh, char *buf, size_t n);
+
+/* From now on all devices of the platform are one, SPMD:0, the default device of every thread that
+ * has not chosen one. LZ_EUNAVAILABLE. Source: torch_xla.runtime.use_spmd. */
+LZ_API lz_status lz_use_spmd(void);
+/* Whether the calling thread's device is the virtual one. */
+LZ_API bool lz_is_spmd(void);
+
+/* Places x, in place: its value from now on is cut over the mesh as spec says, also those that
+ * lz_assign gives it. The host's data is sent when the program that uses it is known, each device
+ * its part only. Gradients have the same mark. Errors: LZ_ESTATE (x is not on the virtual device),
+ * LZ_EINVAL (the rank, an axis that is not in the mesh or used twice, a mesh of another number of
+ * devices, another mark that was not cleared), LZ_ENULL, those of x. Source:
+ * torch_xla.distributed.spmd.mark_sharding. */
+LZ_API lz_status lz_mark_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec spec,
+                                     const lz_site *site);
+#define lz_mark_sharding(...) lz_mark_sharding_at(__VA_ARGS__, LZ_SITE)
+/* x placed so, as a value of its own: jax.lax.with_sharding_constraint. Errors: the same. */
+LZ_API lz_tensor *lz_with_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec spec,
+                                      const lz_site *site);
+#define lz_with_sharding(...) lz_with_sharding_at(__VA_ARGS__, LZ_SITE)
+/* Takes the mark of x back; its value stays where it is. LZ_ENULL, LZ_EHANDLE. */
+LZ_API lz_status lz_clear_sharding(lz_tensor *x);
+/* Copies where x is, as HLO writes it: "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"; "" when
+ * nobody has said and it has not been computed. The needed size without NUL. */
+LZ_API size_t lz_get_sharding(lz_tensor *x, char *buf, size_t n);
+LZ_EXTERN_C_END
+
+#ifdef __cplusplus
+template <class... T> inline lz_partition_spec lz_partition_spec_of(T... axes)
+{
+    const char *const all[] = {axes...};
+    return lz_partition_spec_make(static_cast<int>(sizeof...(axes)), all);
+}
+#endif
+#endif

@@ -1,0 +1,151 @@
+/* mark.c - lz_mark_sharding and its kin. A mark on a handle is kept in its slot, so that whatever
+ * is assigned to it has it, too; on a value it is an instruction. Threads: thread-safe. */
+#include "runtime/spmd/mark.h"
+#include "runtime/exec/runtime_device.h"
+#include "runtime/graph/trace_builder.h"
+#include <lazuli/tensor_ops.h>
+#include <string.h>
+
+/* LZ_OK when values of the device may be marked on the mesh. */
+static lz_status check_device(const lz_dev *d, const lz_mesh *mesh)
+{
+    if (!mesh)
+        return LZ_FAIL(LZ_ENULL, "the mesh is NULL");
+    if (!d->be->partitions)
+        return LZ_FAIL(LZ_ESTATE,
+                       "the tensor is on %s, which is one device: set XLA_USE_SPMD=1, or call "
+                       "lz_use_spmd before it is made",
+                       d->name);
+    if (d->be->partitions() != mesh->ndevice)
+        return LZ_FAIL(LZ_EINVAL, "the mesh has %lld devices, %s has %lld",
+                       (long long)mesh->ndevice, d->name, (long long)d->be->partitions());
+    return LZ_OK;
+}
+
+static lz_node *marked(lz_tracer *c, lz_node *x, const char *text)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_sharding);
+    a.as_sharding.sharding = text;
+    return lz_tracer_op(c, LZ_OP_SHARDING_CONSTRAINT, &a.head, &x, 1);
+}
+
+static lz_node *with_sharding(lz_tracer *c, lz_tensor *t, const lz_mesh *mesh,
+                              const lz_partition_spec *spec)
+{
+    lz_node *x = lz_tracer_in(c, t);
+    if (!x || check_device(lz_tracer_dev(c, x), mesh) != LZ_OK)
+        return NULL;
+    const char *text = lz_spec_text(mesh, spec, lz_node_type(x));
+    return text ? marked(c, x, text) : NULL;
+}
+
+lz_tensor *lz_with_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec spec,
+                               const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    lz_tracer c;
+    lz_tracer_begin(&c, "lz_with_sharding", site);
+    return lz_tracer_end(&c, with_sharding(&c, x, mesh, &spec));
+}
+
+/* ---- handles ---- */
+
+/* Whether the text says more than that the tensor is whole everywhere. */
+static bool is_cut(const char *text)
+{
+    const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
+    return s && !lz_sharding_is_replicated(s);
+}
+
+static lz_status mark_held(lz_slot *s, lz_tensor *x, const char *text, const lz_site *site)
+{
+    const char *now = atomic_load(&s->sharding);
+    if (now != text && is_cut(now))
+        return LZ_FAIL(LZ_EINVAL,
+                       "the tensor is marked %.120s: lz_clear_sharding it before it is marked "
+                       "otherwise",
+                       now);
+    atomic_store(&s->sharding, text);
+    lz_status st = lz_assign_at(x, x, site); /* which marks it */
+    if (st != LZ_OK)
+        atomic_store(&s->sharding, now);
+    return st;
+}
+
+/* A tensor that was made before lz_use_spmd goes to the virtual device. */
+static lz_status move_late(lz_tensor *x, const lz_site *site)
+{
+    LZ_TRY(lz_scope_begin());
+    lz_status s = lz_assign_at(x, lz_to_device_at(x, NULL, site), site);
+    (void)lz_scope_end();
+    return s;
+}
+
+static lz_status mark(lz_tensor *x, const lz_mesh *mesh, const lz_partition_spec *spec,
+                      const lz_site *site)
+{
+    uint64_t h = lz_handle_bits(x);
+    lz_node *n = lz_trace_node_of(x);
+    if (n && !n->dev->be->partitions && lz_is_spmd()) {
+        lz_node_release(n);
+        n = move_late(x, site) == LZ_OK ? lz_trace_node_of(x) : NULL;
+    }
+    if (!n)
+        return lz_error_get()->status;
+    lz_status s = check_device(n->dev, mesh);
+    const char *text = s == LZ_OK ? lz_spec_text(mesh, spec, lz_node_type(n)) : NULL;
+    lz_node_release(n);
+    if (!text)
+        return lz_error_get()->status;
+    LZ_TRY(lz_slot_retain(h));
+    s = mark_held(lz_slot_peek(h), x, text, site);
+    lz_slot_let_go(h);
+    return s;
+}
+
+lz_status lz_mark_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec spec,
+                              const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    lz_api_frame f = lz_api_enter("lz_mark_sharding", site);
+    lz_status s = lz_api_status(mark(x, mesh, &spec, site));
+    return lz_api_leave_update(&f, s);
+}
+
+lz_status lz_clear_sharding(lz_tensor *x)
+{
+    LZ_PUBLIC(LZ_EFORK);
+    lz_slot *s = lz_slot_get(x);
+    if (!s || lz_slot_retain(lz_handle_bits(x)) != LZ_OK) {
+        lz_error_annotate("lz_clear_sharding", NULL);
+        return lz_error_get()->status;
+    }
+    atomic_store(&s->sharding, NULL);
+    lz_slot_let_go(lz_handle_bits(x));
+    return LZ_OK;
+}
+
+/* Where the value of a handle is: its mark, or the memory it has. NULL: nobody knows. */
+static const char *sharding_of(lz_tensor *x)
+{
+    lz_slot *s = lz_slot_get(x);
+    const char *text = s ? atomic_load(&s->sharding) : NULL;
+    lz_node *n = s && !text ? lz_slot_node_peek(s, lz_handle_bits(x)) : NULL;
+    lz_device_buffer *b = n ? lz_node_buf(n) : NULL;
+    if (b && n->dev->be->placement)
+        text = n->dev->be->placement(b);
+    lz_node_release(n);
+    return text;
+}
+
+size_t lz_get_sharding(lz_tensor *x, char *buf, size_t n)
+{
+    LZ_PUBLIC(0);
+    const char *text = sharding_of(x);
+    const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
+    lz_buf out = {0};
+    if (s)
+        lz_sharding_print_hlo(&out, s);
+    return lz_api_text(&out, buf, n);
+}

@@ -1,0 +1,253 @@
+/* t_spmd.c - programs on a mesh of CPU devices: what a program computes is what one device
+ * computes, whatever is marked; marks, their errors, and what a training step costs. */
+#include "../runtime/rt.h"
+
+enum { DEVICES = 8 };
+
+static void use(void)
+{
+    rt_use("CPU");
+    setenv("CPU_NUM_DEVICES", "8", 1);
+    setenv("XLA_USE_SPMD", "1", 1);
+}
+
+static lz_mesh *mesh_2x4(void)
+{
+    lz_mesh *m =
+        lz_mesh_new(NULL, (const int64_t[]){2, 4}, (const char *const[]){"data", "model"}, 2);
+    ck_assert_msg(m != NULL, "%s", lz_last_error_text());
+    return m;
+}
+
+static uint32_t seed; /* of the numbers to come */
+static lz_tensor *random_tensor(lz_shape s)
+{
+    float v[4096];
+    int n = 1;
+    for (int i = 0; i < s.rank; i++)
+        n *= (int)s.dims[i];
+    ck_assert_int_le(n, 4096);
+    for (int i = 0; i < n; i++) {
+        seed = seed * 1664525 + 1013904223;
+        v[i] = (float)(seed >> 8) / 8388608.0f - 1;
+    }
+    return lz_from_host(LZ_F32, s, v);
+}
+
+static void same(lz_tensor *a, const float *want, double tolerance)
+{
+    float got[4096];
+    int n = (int)lz_numel(a);
+    OK(lz_to_host(a, got, sizeof got));
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(fabs(got[i] - want[i]) <= tolerance * (1 + fabs(want[i])),
+                      "element %d is %.9g, not %.9g", i, got[i], want[i]);
+}
+
+/* ---- marks ---- */
+
+static const struct {
+    const char *rows, *columns, *text;
+} places[] = {
+    {"data", "model", "{devices=[2,4]<=[8]}"},
+    {"model", "data", "{devices=[4,2]<=[2,4]T(1,0)}"},
+    {"data", NULL, "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"},
+    {NULL, "model", "{devices=[1,4,2]<=[2,4]T(1,0) last_tile_dim_replicate}"},
+    {"data,model", NULL, "{devices=[8,1]<=[8]}"},
+    {"model, data", "", "{devices=[8,1]<=[2,4]T(1,0)}"},
+    {NULL, NULL, "{replicated}"},
+};
+enum { PLACES = sizeof places / sizeof *places };
+
+/* Even, uneven, shorter than the mesh, empty. */
+static const int64_t extents[][2] = {{16, 8}, {10, 7}, {3, 5}, {1, 1}, {0, 4}};
+enum { EXTENTS = sizeof extents / sizeof *extents };
+
+static lz_partition_spec place(int i)
+{
+    return LZ_SPEC(places[i].rows, places[i].columns);
+}
+
+START_TEST(there_and_back)
+{
+    use();
+    lz_mesh *m = mesh_2x4();
+    float v[128];
+    char text[128];
+    for (int e = 0; e < EXTENTS; e++) {
+        rt_fill(v, 128);
+        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(extents[e][0], extents[e][1]), v);
+        OK(lz_mark_sharding(x, m, place(_i)));
+        lz_get_sharding(x, text, sizeof text);
+        ck_assert_str_eq(text, places[_i].text);
+        same(x, v, 0);
+        OK(lz_mark_step());
+        same(x, v, 0);
+        lz_tensor *twice = lz_mul_scalar(x, 2);
+        for (int i = 0; i < 128; i++)
+            v[i] *= 2;
+        same(twice, v, 0);
+    }
+}
+END_TEST
+
+START_TEST(moved)
+{
+    use();
+    lz_mesh *m = mesh_2x4();
+    float v[128];
+    for (int e = 0; e < EXTENTS; e++)
+        for (int to = 0; to < PLACES; to++) {
+            rt_fill(v, 128);
+            lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(extents[e][0], extents[e][1]), v);
+            OK(lz_mark_sharding(x, m, place(_i)));
+            OK(lz_mark_step());
+            same(lz_with_sharding(x, m, place(to)), v, 0);
+            OK(lz_clear_sharding(x));
+            OK(lz_mark_sharding(x, m, place(to)));
+            same(x, v, 0);
+        }
+}
+END_TEST
+
+START_TEST(errors)
+{
+    use();
+    lz_mesh *m = mesh_2x4();
+    lz_tensor *x = random_tensor(LZ_SHAPE(8, 8)),
+              *nothing = lz_matmul(x, random_tensor(LZ_SHAPE(3)));
+    FAILS(lz_mark_sharding(x, m, LZ_SPEC("data")), LZ_EINVAL, "1 dimensions");
+    FAILS(lz_mark_sharding(x, m, LZ_SPEC("data", "dat")), LZ_EINVAL, "axis \"dat\" is not defined");
+    FAILS(lz_mark_sharding(x, m, LZ_SPEC("data", "data")), LZ_EINVAL, "used twice");
+    FAILS(lz_mark_sharding(x, NULL, LZ_SPEC("data", NULL)), LZ_ENULL, "mesh is NULL");
+    FAILS(lz_mark_sharding(nothing, m, LZ_SPEC("data", NULL)), LZ_ESHAPE, "");
+    OK(lz_mark_sharding(x, m, LZ_SPEC("data", NULL)));
+    OK(lz_mark_sharding(x, m, LZ_SPEC("data", NULL)));
+    FAILS(lz_mark_sharding(x, m, LZ_SPEC(NULL, "data")), LZ_EINVAL, "lz_clear_sharding");
+    const char *const one[] = {"all"};
+    lz_mesh *small = lz_mesh_new(NULL, (const int64_t[]){4}, one, 1);
+    FAILS(lz_mark_sharding(random_tensor(LZ_SHAPE(4)), small, LZ_SPEC("all")), LZ_EINVAL,
+          "4 devices");
+    ck_assert_ptr_null(lz_mesh_new((const int64_t[]){0, 1, 1, 3}, (const int64_t[]){4}, one, 1));
+    ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "device 1 is there twice"));
+    ck_assert_ptr_null(lz_mesh_new(NULL, (const int64_t[]){0}, one, 1));
+    OK(lz_set_device("CPU:0"));
+    FAILS(lz_mark_sharding(random_tensor(LZ_SHAPE(8)), m, LZ_SPEC("data")), LZ_ESTATE, "CPU:0");
+    ck_assert(!lz_is_spmd());
+}
+END_TEST
+
+START_TEST(late)
+{
+    float v[64];
+    char device[32];
+    rt_use("CPU");
+    setenv("CPU_NUM_DEVICES", "8", 1);
+    rt_fill(v, 64);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v);
+    ck_assert(!lz_is_spmd());
+    OK(lz_use_spmd());
+    ck_assert(lz_is_spmd());
+    OK(lz_mark_sharding(x, mesh_2x4(), LZ_SPEC("data", "model")));
+    lz_device_of(x, device, sizeof device);
+    ck_assert_str_eq(device, "SPMD:0");
+    OK(lz_mark_step());
+    same(x, v, 0);
+}
+END_TEST
+
+/* ---- training ---- */
+
+enum { BATCH = 32, IN = 12, HIDDEN = 20, OUT = 4, STEPS = 6 };
+
+typedef struct model {
+    lz_linear_layer a, b;
+    lz_params ps;
+    lz_optim *o;
+} model;
+
+typedef enum plan { ONE_DEVICE, UNMARKED, DATA, TENSOR, FSDP, PLANS } plan;
+
+static void mark(model *n, plan p)
+{
+    lz_mesh *m = p > UNMARKED ? mesh_2x4() : NULL;
+    if (p == TENSOR) {
+        OK(lz_mark_sharding(n->a.weight, m, LZ_SPEC("model", NULL)));
+        OK(lz_mark_sharding(n->a.bias, m, LZ_SPEC("model")));
+        OK(lz_mark_sharding(n->b.weight, m, LZ_SPEC(NULL, "model")));
+    }
+    if (p == FSDP) {
+        OK(lz_mark_sharding(n->a.weight, m, LZ_SPEC("data,model", NULL)));
+        OK(lz_mark_sharding(n->b.weight, m, LZ_SPEC(NULL, "data,model")));
+    }
+}
+
+static double step(model *n, plan p)
+{
+    double loss;
+    OK(lz_scope_begin());
+    lz_tensor *x = random_tensor(LZ_SHAPE(BATCH, IN)), *y = random_tensor(LZ_SHAPE(BATCH, OUT));
+    if (p > UNMARKED) {
+        OK(lz_mark_sharding(x, mesh_2x4(), LZ_SPEC(p == FSDP ? "data,model" : "data", NULL)));
+        OK(lz_mark_sharding(y, mesh_2x4(), LZ_SPEC(p == FSDP ? "data,model" : "data", NULL)));
+    }
+    lz_tensor *h = lz_tanh(lz_linear_layer_forward(&n->a, x));
+    lz_tensor *l = lz_mse_loss(lz_linear_layer_forward(&n->b, h), y);
+    OK(lz_backward(l));
+    OK(lz_optim_step(n->o));
+    OK(lz_optim_zero_grad(n->o));
+    OK(lz_mark_step());
+    loss = lz_item(l);
+    OK(lz_scope_end());
+    return loss;
+}
+
+/* Losses of a few steps; the programs of the steps behind the first. */
+static int64_t train(plan p, double losses[STEPS])
+{
+    model n = {0};
+    int64_t compiled = 0;
+    OK(lz_set_device(p == ONE_DEVICE ? "CPU:0" : "SPMD:0"));
+    OK(lz_manual_seed(7));
+    OK(lz_linear_layer_init(&n.a, &n.ps, "a", IN, HIDDEN, true, LZ_F32));
+    OK(lz_linear_layer_init(&n.b, &n.ps, "b", HIDDEN, OUT, true, LZ_F32));
+    n.o = lz_adam(&n.ps, .lr = 1e-2);
+    mark(&n, p);
+    OK(lz_mark_step());
+    seed = 1;
+    for (int i = 0; i < STEPS; i++) {
+        losses[i] = step(&n, p);
+        compiled = i ? compiled : -lz_counter_value("UncachedCompile");
+    }
+    compiled += lz_counter_value("UncachedCompile");
+    lz_optim_free(n.o);
+    lz_params_free(&n.ps);
+    return compiled;
+}
+
+START_TEST(trains_as_one_device)
+{
+    double one[STEPS], all[STEPS];
+    use();
+    train(ONE_DEVICE, one);
+    int64_t compiled = train((plan)_i, all);
+    for (int i = 0; i < STEPS; i++)
+        ck_assert_msg(fabs(one[i] - all[i]) <= 1e-5 * fabs(one[i]), "step %d: %.9g, not %.9g", i,
+                      all[i], one[i]);
+    ck_assert_int_eq(compiled, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("spmd");
+    TCase *t = tcase_create("spmd");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, there_and_back, 0, PLACES);
+    tcase_add_loop_test(t, moved, 0, PLACES);
+    tcase_add_test(t, errors);
+    tcase_add_test(t, late);
+    tcase_add_loop_test(t, trains_as_one_device, UNMARKED, PLANS);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
