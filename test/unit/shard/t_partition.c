@@ -2,6 +2,7 @@
  * partitions, gives what one device gives: every row of the table, and random functions with loops,
  * branches and everything else. */
 #include "ir/attr.h"
+#include "ir/func.h"
 #include "ir/eval/eval_partitions.h"
 #include "shard/shard.h"
 #include "suite.h"
@@ -147,35 +148,83 @@ static bool has_op(const lz_func *f, lz_op op)
     return false;
 }
 
+/* What the local function gives and what one device gives. */
+static void compare(trial *t, lz_status status, const char *what)
+{
+    const lz_func *f = t->f;
+    lz_literal *got[MOST_VALUES];
+    lz_expect *e;
+    if (status != LZ_OK) {
+        lz_error err = *lz_error_get();
+        if (err.status != LZ_EUNSUPPORTED) {
+            snprintf(msg, sizeof msg, "%s", err.message);
+            say(t, what);
+        }
+        return;
+    }
+    ck_assert_msg(lz_func_verify(t->p.local) == LZ_OK, "%s: %s", what, lz_error_get()->message);
+    run(t, got, what);
+    ck_assert_int_eq(lz_expect_new(f, t->args, 8, &e), LZ_OK);
+    if (!lz_expect_met(e, got, msg, sizeof msg) && !nearly(t, e, got))
+        say(t, what);
+    lz_expect_free(e);
+    for (uint32_t k = 0; k < f->nresult; k++)
+        lz_literal_release(got[k]);
+    lz_partitioned_free(&t->p);
+}
+
+/* f with marks of some values. */
+static lz_func *mark(const lz_func *f, const lz_mesh *m, lz_rnd *r)
+{
+    lz_func *g = lz_func_new("marked");
+    lz_val *map = lz_calloc(f->ninst + lz_func_widest(f) + 1, sizeof *map), out[MOST_VALUES];
+    for (lz_val v = 0; v < f->nparam; v++)
+        map[v] = lz_build_param(g, lz_val_type(f, v));
+    for (lz_val v = 0; v < f->ninst; v++) {
+        const lz_inst *in = &f->insts[v];
+        if (v >= f->nparam)
+            map[v] = lz_build_copy_inst(g, in, map, map + f->ninst);
+        if (in->sig->nresult > 1 || !lz_rnd_chance(r, 30))
+            continue;
+        const lz_sharding *s =
+            lz_test_placement(r, m, &lz_val_type(f, v)->shape, lz_rnd_chance(r, 40));
+        lz_sharding open = *s;
+        open.open = lz_rnd_chance(r, 30) ? (UINT32_C(1) << s->rank) - 1 : 0;
+        const lz_attr_sharding a = {.kind = LZ_ATTR_sharding,
+                                    .sharding = lz_sharding_text(lz_sharding_get(&open))};
+        map[v] = lz_build(g, LZ_OP_SHARDING_CONSTRAINT, (const lz_attr *)&a, &map[v], 1);
+    }
+    for (uint32_t k = 0; k < f->nresult; k++)
+        out[k] = map[f->results[k]];
+    ck_assert_msg(lz_func_set_results(g, out, f->nresult) == LZ_OK, "%s", lz_error_get()->message);
+    lz_free(map);
+    return g;
+}
+
+static void try_marked(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
+{
+    lz_rnd r = {seed * 977 + lz_test_seed()};
+    if (has_op(f, LZ_OP_PARTITION_ID) || has_op(f, LZ_OP_SHARDING_CONSTRAINT) ||
+        has_op(f, LZ_OP_MANUAL_COMPUTATION))
+        return;
+    lz_func *g = mark(f, random_mesh(&r), &r);
+    trial t = {.f = g, .args = args};
+    ck_assert_msg(lz_shard_mesh(g, &t.mesh) == LZ_OK, "%s", lz_error_get()->message);
+    if (t.mesh)
+        compare(&t, lz_partition(g, t.mesh, &t.p), what);
+    lz_func_free(g);
+}
+
 static void try_function(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
 {
     lz_rnd r = {seed * 977 + lz_test_seed()};
     lz_arena a = {0};
     trial t = {.f = f, .args = args, .mesh = random_mesh(&r)};
-    lz_literal *got[MOST_VALUES];
-    lz_expect *e;
     if (has_op(f, LZ_OP_PARTITION_ID))
         return;
     ck_assert(f->nparam < MOST_VALUES && f->nresult < MOST_VALUES);
     lz_shardings *s = random_shardings(f, t.mesh, &r, &a);
-    if (lz_partition_as(f, t.mesh, s, &t.p) != LZ_OK) {
-        lz_error err = *lz_error_get();
-        if (err.status != LZ_EUNSUPPORTED) {
-            snprintf(msg, sizeof msg, "%s", err.message);
-            say(&t, what);
-        }
-        lz_arena_free(&a);
-        return;
-    }
-    ck_assert_msg(lz_func_verify(t.p.local) == LZ_OK, "%s: %s", what, lz_error_get()->message);
-    run(&t, got, what);
-    ck_assert_int_eq(lz_expect_new(f, args, 8, &e), LZ_OK);
-    if (!lz_expect_met(e, got, msg, sizeof msg) && !nearly(&t, e, got))
-        say(&t, what);
-    lz_expect_free(e);
-    for (uint32_t k = 0; k < f->nresult; k++)
-        lz_literal_release(got[k]);
-    lz_partitioned_free(&t.p);
+    compare(&t, lz_partition_as(f, t.mesh, s, &t.p), what);
     lz_arena_free(&a);
 }
 
@@ -226,6 +275,7 @@ START_TEST(random_functions)
         lz_fill fill = lz_gen_fill(f, LZ_FILL_MODEST, false);
         ck_assert_int_eq(lz_gen_args(f, (uint64_t)i, fill, &args), LZ_OK);
         try_function(f, args, (uint64_t)i, what);
+        try_marked(f, args, (uint64_t)i, what);
         lz_gen_args_free(f, args);
         lz_func_free(f);
     }
