@@ -427,8 +427,12 @@ START_TEST(in_order)
         lz_shape s = lz_shape_make(1, (int64_t[]){i % 3 * 1000 + 1 + i});
         x[i] = lz_build_param(f, lz_type_get(LZ_F32, &s));
     }
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) /* into memory of our own, of which the smallest would come first */
         out[i] = lz_build(f, LZ_OP_ALL_REDUCE, &a.head, &x[7 - i], 1);
+    const lz_ints d0 = lz_ints_make(1, (const int64_t[]){0});
+    lz_val zero = lz_build_scalar(f, LZ_F32, 0);
+    for (int i = 0; i < 8; i++)
+        out[i] = lz_build_reduce(f, LZ_OP_ADD, out[i], zero, &d0);
     ck_assert_int_eq(lz_func_set_results(f, out, 8), LZ_OK);
     lz_plan *p = plan_of(f, 2);
     uint32_t at = 0;
