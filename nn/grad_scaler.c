@@ -66,7 +66,9 @@ lz_grad_scaler *lz_grad_scaler_new_at(const lz_grad_scaler_options *opt, const l
         c.status = check_options(&o);
     if (c.status == LZ_OK && !(s = lz_calloc(1, sizeof *s)))
         nn_refuse(&c, LZ_EMEM, "no memory for the scaler");
-    if (s) {
+    if (s && !(s->host = lz_host_new(s, "gradient scaler")))
+        nn_refuse(&c, LZ_EMEM, "no memory for the scaler");
+    if (s && s->host) {
         s->options = o;
         c.status = make_numbers(s, site);
     }
@@ -91,6 +93,7 @@ void lz_grad_scaler_free(lz_grad_scaler *s)
         return;
     forget(s);
     lz_free(s->done);
+    lz_host_end(s->host);
     lz_release(s->scale);
     lz_release(s->growth_tracker);
     lz_free(s);
@@ -171,12 +174,39 @@ static lz_status add_entry(nnc *c, lz_grad_scaler *s, lz_optim *o)
     return LZ_OK;
 }
 
+/* What is between unscaling and the update is on the host: calls of a function know nothing of it.
+ */
+static lz_status recording_ends(void *object)
+{
+    lz_grad_scaler *s = object;
+    s->recorded = false;
+    if (!s->ndone)
+        return LZ_OK;
+    forget(s);
+    return LZ_FAIL(LZ_ESTATE, "the function unscales gradients: lz_grad_scaler_update has to be in "
+                              "it, too");
+}
+
+static lz_status record(lz_grad_scaler *s)
+{
+    if (s->recorded || !lz_host_records())
+        return LZ_OK;
+    if (s->ndone)
+        return LZ_FAIL(LZ_ESTATE, "gradients were unscaled outside of the function that is "
+                                  "recorded: lz_grad_scaler_update comes first");
+    lz_status st = lz_host_at_end(s->host, recording_ends);
+    s->recorded = st == LZ_OK;
+    return st;
+}
+
 static lz_status begin(nnc *c, const char *op, lz_grad_scaler *s, const void *o,
                        const lz_site *site)
 {
     *c = nn_begin(op, site);
     if (c->status == LZ_OK && (!s || !o))
         nn_refuse(c, LZ_ENULL, "%s is NULL", s ? "the optimizer" : "the scaler");
+    if (c->status == LZ_OK)
+        c->status = record(s);
     return c->status;
 }
 

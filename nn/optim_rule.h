@@ -106,6 +106,8 @@ struct lz_grad_scaler {
         bool stepped;
     } * done; /* since the last update */
     size_t ndone, capacity;
+    lz_host *host;
+    bool recorded; /* a function that uses it is being recorded */
 };
 
 struct lz_ema {

@@ -29,11 +29,29 @@ void lz_function_trace_free(lz_function_trace *f)
         lz_slot_let_go(f->grads.data[i].start);
         lz_slot_let_go(f->grads.data[i].now);
     }
+    for (uint32_t i = 0; i < f->ends.len; i++)
+        lz_host_release(f->ends.data[i].host);
+    lz_vec_free(&f->ends);
     lz_vec_free(&f->sources);
     lz_vec_free(&f->events);
     lz_vec_free(&f->grads);
     lz_map_free(&f->bound);
     lz_map_free(&f->graded);
+}
+
+lz_status lz_function_trace_end(lz_function_trace *f)
+{
+    lz_status first = LZ_OK;
+    lz_error error = *lz_error_get();
+    for (uint32_t i = 0; i < f->ends.len; i++) {
+        void *object = lz_host_object(f->ends.data[i].host);
+        lz_status s = object ? f->ends.data[i].fn(object) : lz_error_get()->status;
+        if (s != LZ_OK && first == LZ_OK)
+            error = *lz_error_get();
+        first = first == LZ_OK ? s : first;
+    }
+    lz_error_set(&error);
+    return first;
 }
 
 lz_function_trace *lz_function_trace_of(const lz_thread_state *t, const lz_slot *s)

@@ -53,6 +53,12 @@ typedef struct lz_traced_grad {
     bool set;
 } lz_traced_grad;
 
+/* What an object does when the callback has returned. */
+typedef struct lz_trace_ending {
+    lz_host *host; /* owned */
+    lz_status (*fn)(void *object);
+} lz_trace_ending;
+
 typedef struct lz_function_trace {
     lz_recording *rec;
     lz_dev *dev;
@@ -60,6 +66,7 @@ typedef struct lz_function_trace {
     LZ_VEC(lz_source) sources;
     LZ_VEC(lz_host_event) events;
     LZ_VEC(lz_traced_grad) grads;
+    LZ_VEC(lz_trace_ending) ends;
     lz_map bound, graded; /* handle -> 1 + index in rec->bound, in grads */
     bool spoilt;
     lz_error error; /* why */
@@ -69,6 +76,9 @@ typedef struct lz_function_trace {
 void lz_function_trace_begin(lz_function_trace *f, lz_recording *r, lz_thread_state *t,
                              lz_dev *dev);
 void lz_function_trace_free(lz_function_trace *f);
+
+/* The callback has returned: the first failure of an object. */
+lz_status lz_function_trace_end(lz_function_trace *f);
 
 /* The innermost function that the thread records and that the tensor is from outside of. s: NULL
  * for any. NULL: none */

@@ -80,6 +80,16 @@ void lz_host_spoil(void)
     f->error = *lz_error_get();
 }
 
+lz_status lz_host_at_end(lz_host *h, lz_status (*fn)(void *object))
+{
+    lz_function_trace *f = recorded();
+    if (!f)
+        return LZ_OK;
+    LZ_TRY(lz_vec_push(&f->ends, ((lz_trace_ending){h, fn})));
+    lz_host_retain(h);
+    return LZ_OK;
+}
+
 lz_status lz_host_act(lz_host *h, const lz_host_action *a, const void *data, size_t n)
 {
     lz_function_trace *f = recorded();

@@ -31,6 +31,9 @@ lz_status lz_host_act(lz_host *h, const lz_host_action *a, const void *data, siz
  * recorded. */
 lz_tensor *lz_host_number(lz_host *h, lz_host_number_fn fn, const void *data, size_t n,
                           lz_dtype dtype, const lz_site *site);
+/* Calls fn once when the callback of the function that is recorded has returned; its failure is the
+ * trace's. No effect where none is recorded. LZ_EMEM. */
+lz_status lz_host_at_end(lz_host *h, lz_status (*fn)(void *object));
 /* A part of what the thread records has failed, so that the function must not be used: its trace
  * fails with the thread's last error. No effect elsewhere. */
 void lz_host_spoil(void);

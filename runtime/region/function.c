@@ -224,7 +224,9 @@ static lz_status record(trace *t)
         f->fn(args, args + f->nin, f->user);
         lz_callback_end(t->b.thr, &back);
         t->b.thr->loop = loop;
-        s = check_trace(t);
+        s = lz_function_trace_end(&t->ft);
+        if (s == LZ_OK)
+            s = check_trace(t);
     }
     for (int k = 0; k < f->nout && s == LZ_OK; k++)
         s = take_result(t, k, args[f->nin + k]);

@@ -504,6 +504,7 @@ START_TEST(a_call_that_fails_leaves_everything)
         OK(lz_to_host(u, got[k], sizeof got[k]));
         lz_function_free(f);
         lz_optim_free(optim);
+        lz_params_free(&one);
     }
     ck_assert(got[0][0] == got[1][0] && got[0][1] == got[1][1]);
 }
@@ -524,6 +525,43 @@ START_TEST(what_goes_wrong_names_things)
     FAILS(lz_function_call(g, NULL, 0, &out, 1), LZ_EINVAL, "runs on CPU:0");
     ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "f32[2]"));
     lz_function_free(f), lz_function_free(g);
+}
+END_TEST
+
+/* A half of what the scaler does in a step. */
+static void only_unscales(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    OK(lz_backward(lz_grad_scaler_scale(scaler, lz_sum(lz_mul(u, in[0])))));
+    OK(lz_grad_scaler_unscale(scaler, optim));
+    out[0] = in[0];
+}
+static void only_updates(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    inside = lz_grad_scaler_update(scaler);
+    out[0] = in[0];
+}
+START_TEST(a_step_of_the_scaler_is_whole)
+{
+    rt_use(rt_devices[_i]);
+    begin_one();
+    OK(lz_requires_grad(u, true));
+    scaler = lz_grad_scaler_new();
+    lz_tensor *x = pair_of(1, 1);
+    lz_function *f;
+    FAILS(lz_function_trace(only_unscales, NULL, &x, 1, 1, &f), LZ_ESTATE, "lz_grad_scaler_update");
+    lz_tensor *out;
+    only_unscales(&x, &out, NULL);
+    OK(lz_function_trace(only_updates, NULL, &x, 1, 1, &f));
+    ck_assert_int_eq(inside, LZ_ESTATE);
+    lz_function_free(f);
+    OK(lz_grad_scaler_step(scaler, optim));
+    OK(lz_grad_scaler_update(scaler));
+    OK(lz_mark_step());
+    lz_grad_scaler_free(scaler);
+    lz_optim_free(optim);
+    lz_params_free(&one);
 }
 END_TEST
 
@@ -555,6 +593,7 @@ START_TEST(a_step_that_is_refused_does_not_count)
         }
         OK(lz_to_host(u, got[k], sizeof got[k]));
         lz_optim_free(optim);
+        lz_params_free(&one);
     }
     ck_assert(got[0][0] == got[1][0] && got[0][1] == got[1][1]);
 }
@@ -627,6 +666,7 @@ int main(void)
     tcase_add_loop_test(t, bodies_inside_use_what_is_outside, 0, 2);
     tcase_add_loop_test(t, a_call_that_fails_leaves_everything, 0, 2);
     tcase_add_test(t, what_goes_wrong_names_things);
+    tcase_add_loop_test(t, a_step_of_the_scaler_is_whole, 0, 2);
     tcase_add_loop_test(t, a_step_that_is_refused_does_not_count, 0, 2);
     tcase_add_test(t, checkpoints_between_calls_are_right);
     suite_add_tcase(s, t);
