@@ -75,9 +75,78 @@ static bool training(void)
     return ok;
 }
 
+/* A train step as a function: traced, and called once. n: which allocation of the call fails; 0:
+ * none. w: the parameter afterwards, of a call that fails and then does not, or of one. */
+static lz_tensor *weight;
+static void function_step(lz_tensor *const *in, lz_tensor **out, void *optim)
+{
+    (void)in;
+    lz_tensor *noise = lz_rand(LZ_F32, LZ_SHAPE(4));
+    (void)lz_optim_zero_grad(optim);
+    out[0] = lz_sum(lz_mul(lz_mul(weight, weight), noise));
+    (void)lz_backward(out[0]);
+    (void)lz_optim_step(optim);
+}
+
+static bool function_with(int n, float *w, bool *hit, bool *late)
+{
+    lz_params ps = {0};
+    float first[4] = {1, 2, 3, 4};
+    lz_tensor *out;
+    lz_function *f = NULL;
+    if (lz_scope_begin() != LZ_OK)
+        return false;
+    bool ok = lz_params_add(&ps, "w", lz_from_host(LZ_F32, LZ_SHAPE(4), first)) == LZ_OK;
+    lz_optim *o = ok ? lz_adam(&ps, .amsgrad = true) : NULL;
+    weight = ok ? ps.tensors[0] : NULL;
+    ok = o && lz_requires_grad(weight, true) == LZ_OK && lz_manual_seed(1) == LZ_OK &&
+         lz_function_trace(function_step, o, NULL, 0, 1, &f) == LZ_OK;
+    if (ok && n) {
+        uint64_t before = lz_alloc_failed_count();
+        lz_alloc_fail_at(n, false);
+        ok = lz_function_call(f, NULL, 0, &out, 1) == LZ_OK;
+        *late = lz_wait_device_ops() != LZ_OK && ok; /* the device ran short, as of a step */
+        lz_alloc_fail_at(0, false);
+        *hit = lz_alloc_failed_count() != before;
+        if (!ok)
+            ok = lz_function_call(f, NULL, 0, &out, 1) == LZ_OK;
+    } else if (ok) {
+        ok = lz_function_call(f, NULL, 0, &out, 1) == LZ_OK;
+    }
+    ok = ok && (!w || (late && *late) || lz_to_host(weight, w, 16) == LZ_OK);
+    lz_function_free(f);
+    lz_optim_free(o);
+    lz_params_free(&ps);
+    lz_scope_end();
+    (void)!lz_wait_device_ops();
+    return ok;
+}
+
+static bool function(void)
+{
+    return function_with(0, NULL, NULL, NULL);
+}
+
+START_TEST(a_call_without_memory_assigns_nothing)
+{
+    float want[4], got[4];
+    bool hit = true, late = false;
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    ck_assert_msg(function_with(0, want, NULL, NULL), "%s", lz_last_error_text());
+    for (int n = 1; hit; n++) {
+        ck_assert_msg(function_with(n, got, &hit, &late), "allocation %d: %s", n,
+                      lz_last_error_text());
+        for (int i = 0; i < 4 && !late; i++)
+            ck_assert_msg(want[i] == got[i], "allocation %d: element %d is %g, not %g", n, i,
+                          got[i], want[i]);
+        (void)!lz_mark_step(); /* reports what is left of the failure */
+    }
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
-    bool (*const scenario)(void) = _i ? training : layers;
+    bool (*const scenario)(void) = _i == 2 ? function : _i ? training : layers;
     const char *tmp = getenv("TMPDIR");
     snprintf(path, sizeof path, "%s/memory.safetensors", tmp ? tmp : "/tmp");
     ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
@@ -360,7 +429,8 @@ int main(void)
     Suite *s = suite_create("nn memory");
     TCase *t = tcase_create("nn memory");
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, every_allocation_may_fail, 0, 2);
+    tcase_add_loop_test(t, every_allocation_may_fail, 0, 3);
+    tcase_add_test(t, a_call_without_memory_assigns_nothing);
     tcase_add_loop_test(t, failed_steps_count_for_the_updated_parameters, 0, 2);
     tcase_add_loop_test(t, many_tensors_change_together_or_not_at_all, 0, CHANGES);
     suite_add_tcase(s, t);
