@@ -2,7 +2,7 @@
  * gradients, optimizers, statistics, random numbers and the scaler are, bit for bit, those of the
  * same steps with lz_mark_step; nothing is recorded after the first call. */
 #include "../runtime/rt.h"
-#include <inttypes.h>
+#include <pthread.h>
 
 enum { IN = 6, HIDDEN = 5, OUT = 3, BATCH = 8, STEPS = 6 };
 
@@ -599,6 +599,60 @@ START_TEST(a_step_that_is_refused_does_not_count)
 }
 END_TEST
 
+/* ---- threads: calls that leave state run one after the other, and who saves sees whole ones ----
+ */
+
+enum { CALLERS = 3, CALLS = 200 };
+static lz_function *shared;
+static _Atomic int running;
+
+static void both(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)in, (void)user;
+    OK(lz_assign(u, lz_add_scalar(u, 1)));
+    OK(lz_assign(v, lz_add_scalar(v, 1)));
+    out[0] = lz_sub(u, v);
+}
+static void *calls(void *arg)
+{
+    for (int i = 0; i < CALLS; i++) {
+        lz_tensor *out;
+        lz_scope_begin();
+        if (lz_function_call(shared, NULL, 0, &out, 1) != LZ_OK)
+            *(int *)arg = 1;
+        lz_scope_end();
+    }
+    running--;
+    return NULL;
+}
+
+START_TEST(calls_of_threads_are_whole)
+{
+    pthread_t t[CALLERS];
+    int failed[CALLERS] = {0};
+    rt_use(rt_devices[_i]);
+    u = pair_of(1, 2), v = pair_of(1, 2);
+    shared = traced(both, NULL, NULL, 0);
+    running = CALLERS;
+    for (int i = 0; i < CALLERS; i++)
+        ck_assert_int_eq(pthread_create(&t[i], NULL, calls, &failed[i]), 0);
+    while (running) {
+        lz_array a[2];
+        lz_tensor *pair[2] = {u, v};
+        OK(lz_tensor_arrays(pair, 2, a));
+        ck_assert_int_eq(memcmp(a[0].data, a[1].data, 8), 0);
+        lz_array_free(&a[0]), lz_array_free(&a[1]);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        pthread_join(t[i], NULL);
+        ck_assert_int_eq(failed[i], 0);
+    }
+    expect(u, 1 + CALLERS * CALLS, 2 + CALLERS * CALLS);
+    expect(v, 1 + CALLERS * CALLS, 2 + CALLERS * CALLS);
+    lz_function_free(shared);
+}
+END_TEST
+
 /* ---- checkpoints between calls ---- */
 
 static void go_on(lz_function *f, lz_tensor **in, int n, trail *t)
@@ -668,6 +722,7 @@ int main(void)
     tcase_add_test(t, what_goes_wrong_names_things);
     tcase_add_loop_test(t, a_step_of_the_scaler_is_whole, 0, 2);
     tcase_add_loop_test(t, a_step_that_is_refused_does_not_count, 0, 2);
+    tcase_add_loop_test(t, calls_of_threads_are_whole, 0, 2);
     tcase_add_test(t, checkpoints_between_calls_are_right);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
