@@ -248,7 +248,7 @@ static void print_signature(lz_printer *p)
 void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags)
 {
     lz_print_meshes meshes = {0};
-    bool *folded = lz_print_fold_marks(f, &out->failed);
+    uint8_t *folded = lz_print_fold_marks(f, &out->failed);
     lz_printer p = {
         .out = out, .f = f, .flags = flags, .indent = 4, .meshes = &meshes, .folded = folded};
     out->failed |= lz_print_find_meshes(f, &meshes) != LZ_OK;

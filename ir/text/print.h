@@ -26,8 +26,8 @@ typedef struct lz_printer {
     unsigned flags;
     int indent; /* of the instructions, in spaces */
     const lz_print_meshes *meshes;
-    uint32_t manual;    /* axes along which f's types are local */
-    const bool *folded; /* [ninst] or NULL: marks that are attributes of parameters or results */
+    uint32_t manual;       /* axes along which f's types are local */
+    const uint8_t *folded; /* [ninst] or NULL: marks that the signature says (print_shard.c) */
     /* Of a region of control flow: its parameters from number nown on are values of the function
      * around it, called as there. */
     struct lz_printer *outer;
@@ -56,8 +56,8 @@ void lz_print_collective(lz_printer *p, const lz_inst *in);      /* print_collec
 /* print_shard.c */
 lz_status lz_print_find_meshes(const lz_func *f, lz_print_meshes *out);
 void lz_print_mesh_lines(lz_printer *p);
-/* The marks of f that its signature says; NULL: none. The caller's to free. */
-bool *lz_print_fold_marks(const lz_func *f, bool *failed);
+/* Which marks of f its signature says, not 0 for those; NULL: none. The caller's to free. */
+uint8_t *lz_print_fold_marks(const lz_func *f, bool *failed);
 void lz_print_param_mark(lz_printer *p, uint32_t param); /* {sdy.sharding = ...} if there is one */
 bool lz_print_result_mark(lz_printer *p, uint32_t k);
 void lz_print_constraint(lz_printer *p, const lz_inst *in);

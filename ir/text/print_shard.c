@@ -101,27 +101,29 @@ static void print_text(lz_printer *p, const char *text)
 
 /* ---- marks of parameters and results ---- */
 
+enum { OF_PARAM = 1, OF_RESULT = 2 };
+
 static bool is_constraint(const lz_func *f, lz_val v)
 {
     return f->insts[v].sig->op == LZ_OP_SHARDING_CONSTRAINT;
 }
 
 /* The first instructions, on parameters in their order that nothing else uses. */
-static uint32_t fold_params(const lz_func *f, const uint32_t *uses, bool *folded)
+static uint32_t fold_params(const lz_func *f, const uint32_t *uses, uint8_t *folded)
 {
     uint32_t i = f->nparam, next = 0;
     for (; i < f->ninst && is_constraint(f, i); i++) {
         lz_val o = f->insts[i].opnd[0];
         if (o >= f->nparam || o < next || uses[o] != 1)
             break;
-        folded[i] = true;
+        folded[i] = OF_PARAM;
         next = o + 1;
     }
     return i;
 }
 
 /* The last ones, each of one result and nothing else, in the order of the results. */
-static void fold_results(const lz_func *f, const uint32_t *uses, uint32_t first, bool *folded)
+static void fold_results(const lz_func *f, const uint32_t *uses, uint32_t first, uint8_t *folded)
 {
     uint32_t k = f->nresult;
     for (uint32_t i = f->ninst; i-- > first && is_constraint(f, i) && uses[i] == 1;) {
@@ -130,12 +132,12 @@ static void fold_results(const lz_func *f, const uint32_t *uses, uint32_t first,
             j--;
         if (j == 0)
             return;
-        folded[i] = true;
+        folded[i] = OF_RESULT;
         k = j - 1;
     }
 }
 
-bool *lz_print_fold_marks(const lz_func *f, bool *failed)
+uint8_t *lz_print_fold_marks(const lz_func *f, bool *failed)
 {
     uint32_t i = f->nparam;
     while (i < f->ninst && !is_constraint(f, i))
@@ -143,7 +145,7 @@ bool *lz_print_fold_marks(const lz_func *f, bool *failed)
     if (i == f->ninst)
         return NULL;
     uint32_t *uses = lz_calloc((size_t)f->ninst + 1, sizeof *uses);
-    bool *folded = lz_calloc((size_t)f->ninst + 1, sizeof *folded);
+    uint8_t *folded = lz_calloc((size_t)f->ninst + 1, sizeof *folded);
     *failed |= !uses || !folded;
     if (uses && folded) {
         lz_func_use_counts(f, uses);
@@ -162,7 +164,7 @@ static void print_mark(lz_printer *p, lz_val v)
 
 void lz_print_param_mark(lz_printer *p, uint32_t param)
 {
-    for (uint32_t i = p->f->nparam; p->folded && i < p->f->ninst && p->folded[i]; i++)
+    for (uint32_t i = p->f->nparam; p->folded && i < p->f->ninst && p->folded[i] == OF_PARAM; i++)
         if (p->f->insts[i].opnd[0] == param) {
             print_mark(p, i);
             return;
@@ -172,7 +174,7 @@ void lz_print_param_mark(lz_printer *p, uint32_t param)
 bool lz_print_result_mark(lz_printer *p, uint32_t k)
 {
     lz_val v = p->f->results[k];
-    bool is = p->folded && p->folded[v] && p->f->insts[v].opnd[0] >= p->f->nparam;
+    bool is = p->folded && p->folded[v] == OF_RESULT;
     if (is)
         print_mark(p, v);
     return is;

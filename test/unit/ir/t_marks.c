@@ -40,6 +40,12 @@ static const struct {
      " {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"x\"}]>}) {\n"
      "    return %arg0, %arg1 : " T ", " T "\n  }\n}\n",
      NULL},
+    /* a result that is a parameter, behind a mark that nothing uses */
+    {"module @m {\n" MESH "  func.func public @main(%arg0: " T ", %arg1: " T
+     " {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}) -> (" T ", " T
+     " {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"x\"}]>}) {\n"
+     "    return %arg0, %arg0 : " T ", " T "\n  }\n}\n",
+     NULL},
     /* operations that only say it */
     {"module @m {\n" MESH "  func.func public @main(%arg0: " T ") -> " T " {\n"
      "    %0 = stablehlo.tanh %arg0 : " T "\n"
