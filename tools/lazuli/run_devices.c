@@ -3,8 +3,7 @@
  * put together again. A program without marks runs as it is on each of them. With
  * --print-collectives, a line of JSON for every collective, every result's placement and the memory
  * of a device. */
-#include "backends/backend.h"
-#include "ir/eval/eval_partitions.h"
+#include "backends/common/partitions.h"
 #include "lower/plan/plan.h"
 #include "shard/shard.h"
 #include "tools/lazuli/run.h"
@@ -219,10 +218,10 @@ static lz_status run_loops(spread *x)
 
 static lz_status execute(spread *x)
 {
-    if (strcmp(x->o->device, "ref") == 0)
-        return lz_ref_count_partitions(x->local, x->n, (lz_literal *const *const *)x->args,
-                                       x->results, &x->uses);
-    return run_loops(x);
+    if (strcmp(x->o->device, "loop") == 0)
+        return run_loops(x);
+    return lz_run_partitions(lz_backend_get(x->o->device), x->local, x->n, x->o->times, NULL,
+                             (lz_literal *const *const *)x->args, x->results, &x->uses, NULL);
 }
 
 static lz_status read_program(spread *x, const lz_buf *text)
