@@ -117,7 +117,8 @@ typedef struct lz_hlo_text {
 /* {devices=[2,1,4]<=[8] last_tile_dim_replicate}, {replicated}; versions 1 and 2 are read, 2 is
  * written where there is one. mesh: of what it must be a sharding; NULL: that of the text alone
  * (below). What is on one device (maximal) is replicated; {unknown} is open. Errors: LZ_EPARSE,
- * LZ_EINVAL (rank; not of that mesh: order of devices). unspecified: dimensions that stay open. */
+ * LZ_EINVAL (rank; not of that mesh: order of devices; more than 65,536 devices). unspecified:
+ * dimensions that stay open. */
 const lz_sharding *lz_sharding_from_hlo(const char *text, size_t n, int rank, int64_t ndevice,
                                         const lz_mesh *mesh, uint32_t unspecified);
 void lz_sharding_print_hlo(lz_buf *b, const lz_sharding *s);

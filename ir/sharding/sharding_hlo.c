@@ -9,7 +9,11 @@
 #include <string.h>
 
 typedef enum subgroup { SUB_REPLICATED, SUB_MANUAL, SUB_UNREDUCED } subgroup;
-enum { MOST_DIMS = 2 * LZ_MAX_RANK, MOST_IOTA = 32 };
+enum {
+    MOST_DIMS = 2 * LZ_MAX_RANK,
+    MOST_IOTA = 32,
+    MOST_DEVICES = 1 << 16 /* a string is looked at device by device */
+};
 
 /* What a string says. */
 typedef struct tiling {
@@ -47,7 +51,7 @@ static lz_status number(cursor *c, int64_t *out)
     uint64_t v;
     (void)eat(c, "");
     size_t n = lz_text_digits(c->p, (size_t)(c->end - c->p), &v);
-    if (n == 0 || v > LZ_MESH_DEVICES)
+    if (n == 0 || v > MOST_DEVICES)
         return wrong(c, "a number");
     c->p += n;
     *out = (int64_t)v;
@@ -70,7 +74,7 @@ static lz_status product(const int64_t *v, int n, int64_t *out)
 {
     *out = 1;
     for (int i = 0; i < n; i++) {
-        if (v[i] < 1 || v[i] > LZ_MESH_DEVICES / *out)
+        if (v[i] < 1 || v[i] > MOST_DEVICES / *out)
             return LZ_FAIL(LZ_EINVAL, "HLO sharding: %" PRId64 " tiles of %" PRId64, v[i], *out);
         *out *= v[i];
     }
@@ -463,7 +467,7 @@ static int count_in(const tiling *t, uint32_t n, const lz_mesh *m)
 /* The order of prime factors in which most of the strings are shardings. */
 static const lz_mesh *best_mesh(const tiling *t, uint32_t n, int64_t ndevice)
 {
-    enum { TRIES = 200 };
+    enum { TRIES = 200, WORK = 1 << 22 };
     int64_t sizes[LZ_MESH_FACTORS];
     const lz_mesh *best = NULL;
     int nsize = primes_of(ndevice, sizes), most = -1, tries = 0;
@@ -476,7 +480,8 @@ static const lz_mesh *best_mesh(const tiling *t, uint32_t n, int64_t ndevice)
             best = m;
             most = count;
         }
-    } while (most < (int)n && ++tries < TRIES && next_order(sizes, nsize));
+    } while (most < (int)n && ++tries < TRIES && tries * ndevice * n < WORK &&
+             next_order(sizes, nsize));
     return best;
 }
 
@@ -489,7 +494,7 @@ const lz_mesh *lz_sharding_hlo_mesh(const lz_hlo_text *texts, uint32_t n, int64_
         st = read_tiling(texts[i].s, texts[i].n, &t[i]);
         ndevice = st == LZ_OK && ndevice == 0 && t[i].is == IS_TILED ? t[i].n : ndevice;
     }
-    if (st == LZ_OK && (ndevice < 1 || ndevice > LZ_MESH_DEVICES))
+    if (st == LZ_OK && (ndevice < 1 || ndevice > MOST_DEVICES))
         st = LZ_FAIL(LZ_EINVAL, "HLO sharding: over %" PRId64 " devices", ndevice);
     if (st == LZ_OK)
         m = best_mesh(t, n, ndevice);

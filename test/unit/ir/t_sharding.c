@@ -295,7 +295,7 @@ static const struct {
     {"{devices=[2,4]0,1,2,3,4,5,6,8}", "device 8 is one too many"},
     {"{devices=[2,4]0,1,2}", "','"},
     {"{devices=[0,4]<=[0]}", "0 tiles"},
-    {"{devices=[1048576,1048576]<=[8]}", "1048576 tiles"},
+    {"{devices=[65536,65536]<=[8]}", "65536 tiles"},
     {"{devices=[2,4]<=[8]", "'}'"},
     {"{devices=[2,4]<=[8]}}", "the end"},
     {"{devices=[8]<=[8] last_tile_dims={a}}", "manual"},
