@@ -49,6 +49,8 @@ function value(p) {
     if (p ~ /lz_grad_scaler \*/) return "lz_grad_scaler_new(.init_scale = 2)"
     if (p ~ /lz_stablehlo \*/) return "program"
     if (p ~ /lz_params \*/) return "&params"
+    if (p ~ /lz_mesh \*/) return "lz_mesh_new(NULL, (const int64_t[]){1}, (const char *const[]){\"x\"}, 1)"
+    if (p ~ /^lz_partition_spec /) return "LZ_SPEC(\"x\", NULL)"
     if (p ~ /lz_loader \*/) return "lz_loader_new(&(lz_dataset){.struct_size = sizeof(lz_dataset)})"
     if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"

@@ -24,7 +24,7 @@ static inline lz_partition_spec lz_partition_spec_make(int rank, const char *con
     lz_partition_spec s;
     s.rank = rank;
     for (int i = 0; i < LZ_MAX_RANK; i++)
-        s.axes[i] = i < rank ? axes[i] : 0;
+        s.axes[i] = axes && i < rank ? axes[i] : 0;
     return s;
 }
 /* LZ_SPEC("data", NULL): rows along the axis "data". LZ_SPEC_SCALAR: of a scalar. More than

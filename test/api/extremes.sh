@@ -66,7 +66,8 @@ generate "$shared$value"'
 function extreme(p,    type, name) {
     type = p; sub(/[ *]*[a-z_A-Z0-9]*$/, "", type); sub(/^const /, "", type)
     name = p; sub(/.*[ *]/, "", name)
-    if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema) \*/) return value(p)
+    if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema|mesh) \*/) return value(p)
+    if (p ~ /^lz_partition_spec /) return "lz_partition_spec_make(NUMBER(int, 0), NULL)"
     if (match(p, /lz_(loader|archive) \*/)) return p ~ /loader/ ? "loader" : "archive"
     if (p ~ /DLManaged/) return p ~ /\*\*/ ? "NULL" : p ~ /Versioned/ ? "managed()" : "managed_before_1()"
     if (p ~ /lz_dataset \*/) return "&dataset"

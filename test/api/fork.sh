@@ -17,6 +17,7 @@ function made(p) {
 function nothing(p) {
     if (p ~ /^lz_shape [a-z]/) return "(lz_shape){0}"
     if (p ~ /^lz_dims [a-z]/) return "(lz_dims){0}"
+    if (p ~ /^lz_partition_spec [a-z]/) return "(lz_partition_spec){0}"
     return "0"
 }
 {
@@ -28,7 +29,7 @@ function nothing(p) {
         good = good comma made(param[i]); zero = zero comma nothing(param[i]); own = own comma value(param[i])
     }
     # what takes away from the other threads, or waits for what nobody starts
-    alone = name ~ /_(free|close)$|^lz_(set_allocator|initialize_cache|set_num_threads|set_device)$/
+    alone = name ~ /_(free|close)$|^lz_(set_allocator|initialize_cache|set_num_threads|set_device|use_spmd)$/
     printf "CALL(\"%s\", %d, %d, %s(%s), %s(%s), %s(%s))\n", name, pure[name], alone, name, good, name, zero, name, own
 }' >"$tmp/calls.h"
 

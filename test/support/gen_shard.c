@@ -67,7 +67,8 @@ lz_val gen_mark(gen *g, lz_op op)
         break;
     }
     case LZ_OP_SHARDING_GROUP:
-        a.as_group.group_id = RND(0, 5);
+        /* members are of one rank */
+        a.as_group.group_id = RND(0, 5) * (LZ_MAX_RANK + 1) + gen_type(g, v)->shape.rank;
         break;
     default:
         a.as_propagation.allowed_direction = RND(0, 3);

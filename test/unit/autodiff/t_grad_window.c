@@ -242,7 +242,7 @@ START_TEST(bad_calls)
     ck_assert_int_eq(lz_status_of(lz_hlo_select_and_scatter(LZ_HLO_GE, "add", x, x, &dilated)),
                      LZ_EINVAL);
     ck_assert_int_eq(lz_status_of(lz_hlo_convolution(x, x, &conv)), LZ_EINVAL);
-    conv.nspatial = 9;
+    conv.nspatial = LZ_MAX_RANK + 1;
     ck_assert_int_eq(lz_status_of(lz_hlo_convolution(x, x, &conv)), LZ_ERANGE);
 }
 END_TEST
