@@ -452,7 +452,7 @@ double lz_reshard_cost(const lz_type *type, const lz_sharding *from, const lz_sh
 {
     lz_reshard r;
     double sum = 0;
-    if (from == to)
+    if (from == to || !from || !to) /* there was no memory for one of them */
         return 0;
     lz_reshard_plan(type, from, to, &r);
     for (int i = 0; i < r.n; i++) {

@@ -234,6 +234,8 @@ lz_val lz_reshard_build(const lz_local *l, lz_val v, const lz_type *type, const 
     lz_reshard r;
     if (from == to)
         return v;
+    if (!from || !to) /* there was no memory for one of them, which the function's status says */
+        return LZ_NOVAL;
     lz_reshard_plan(type, from, to, &r);
     for (int i = 0; i < r.n && v != LZ_NOVAL; i++)
         v = build_step(&(work){l, type, &r.step[i]}, v);
