@@ -1,5 +1,6 @@
 /* small_float.c - formats of floats below 32 bits, and f32 and f64 rounded to them once, to nearest
  * even. See module.h. Threads: pure. */
+#include "ir/small_float.h"
 #include "ir/module.h"
 #include <math.h>
 #include <string.h>
@@ -74,13 +75,7 @@ static uint16_t narrow(double v, format f)
 
 float lz_f16_to_f32(uint16_t h)
 {
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exp = h >> 10 & 31, man = h & 1023;
-    if (exp == 31)
-        return f32_from_bits(sign | 0x7f800000 | man << 13);
-    if (exp != 0)
-        return f32_from_bits(sign | (exp + 112) << 23 | man << 13);
-    float tiny = (float)man * 0x1p-24f; /* exact */
-    return f32_from_bits(sign | f32_bits(tiny));
+    return lz_f16_widen(h);
 }
 
 uint16_t lz_f64_to_f16(double v)
@@ -90,12 +85,12 @@ uint16_t lz_f64_to_f16(double v)
 
 uint16_t lz_f32_to_f16(float f)
 {
-    return narrow(f, f16_format);
+    return lz_f16_round(f);
 }
 
 float lz_bf16_to_f32(uint16_t h)
 {
-    return f32_from_bits((uint32_t)h << 16);
+    return lz_bf16_widen(h);
 }
 
 uint16_t lz_f64_to_bf16(double v)
@@ -105,10 +100,7 @@ uint16_t lz_f64_to_bf16(double v)
 
 uint16_t lz_f32_to_bf16(float f)
 {
-    uint32_t u = f32_bits(f);
-    if (f != f)
-        return (uint16_t)(u >> 16 | 0x40);
-    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+    return lz_bf16_round(f);
 }
 
 /* ---- 8 bits ---- */

@@ -264,7 +264,7 @@ static lz_status find_combiner(work *w)
     if (w->combiner == LZ_OP_NONE)
         return lz_ref_region_new(f, 0, &w->region);
     w->attr = f->insts[f->results[0]].sig->attr;
-    w->combine = lz_combine_get(w->combiner, w->sig->opnd[0]->dtype);
+    w->combine = lz_combine_get(w->combiner, w->sig->opnd[0]->dtype, lz_combine_avx2());
     w->elementwise = lz_ref_ew_get(w->combiner);
     return LZ_OK;
 }

@@ -17,7 +17,9 @@ uint64_t lz_collective_traffic(const lz_step_collective *c);
 lz_status lz_collective_run(const lz_step_collective *c, void *const *const *bufs, int64_t begin,
                             int64_t end);
 
-/* to[i] = combiner(to[i], from[i]); NULL: there is no loop for it. (plan_combine.c) */
+/* to[i] = combiner(to[i], from[i]), for arrays that do not overlap; NULL: there is no loop for it.
+ * avx2: the code for processors that have it, whose results are the same. (plan_combine.c) */
 typedef void lz_combine_fn(void *to, const void *from, size_t n);
-lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d);
+lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d, bool avx2);
+bool lz_combine_avx2(void); /* whether this processor has it */
 #endif

@@ -1,58 +1,49 @@
 /* plan_combine.c - loops of combiners over memory, which the C compiler vectorises. See
  * plan_collective.h. 16-bit floats are combined in f32 and rounded once, which is what one
  * rounding of the exact value gives: f32 has more than twice their digits. */
-#include "ir/module.h"
+/* clang vectorises at any level. Nobody asks for the traps of comparisons, which would be branches.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math")
+#endif
+#include "ir/small_float.h"
 #include "lower/plan/plan_collective.h"
 #include <math.h>
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3") /* clang vectorises at any level */
+#ifdef __x86_64__
+#include <immintrin.h>
 #endif
 
 /* NaN wins, the first one's; of equal ones -0 is the smaller. */
 #define FLOAT_MAX(a, b) (a != a ? a : b != b ? b : a == b ? (signbit(a) ? b : a) : a > b ? a : b)
 #define FLOAT_MIN(a, b) (a != a ? a : b != b ? b : a == b ? (signbit(a) ? a : b) : a < b ? a : b)
 
-#define LOOP(name, T, formula)                                                                     \
+/* Each loop twice: for any processor, and for those with AVX2 (and F16C, which they all have). */
+#ifdef __x86_64__
+#define AVX2 __attribute__((target("avx2,f16c")))
+#else
+#define AVX2
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+#define TWICE(name, loop)                                                                          \
     static void name(void *to, const void *from, size_t n)                                         \
     {                                                                                              \
-        T *x = to;                                                                                 \
-        const T *y = from;                                                                         \
+        loop(to, from, n);                                                                         \
+    }                                                                                              \
+    AVX2 static void name##_avx2(void *to, const void *from, size_t n)                             \
+    {                                                                                              \
+        loop(to, from, n);                                                                         \
+    }
+
+#define LOOP(name, T, formula)                                                                     \
+    INLINE void name##_loop(T *x, const T *y, size_t n)                                            \
+    {                                                                                              \
         for (size_t i = 0; i < n; i++) {                                                           \
             T a = x[i], b = y[i];                                                                  \
             x[i] = (T)(formula);                                                                   \
         }                                                                                          \
-    }
-/* Stored as T, computed in f32. */
-#define SMALL_LOOP(name, load, store, formula)                                                     \
-    static void name(void *to, const void *from, size_t n)                                         \
-    {                                                                                              \
-        uint16_t *x = to;                                                                          \
-        const uint16_t *y = from;                                                                  \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            float a = load(x[i]), b = load(y[i]);                                                  \
-            x[i] = store(formula);                                                                 \
-        }                                                                                          \
-    }
-
-static inline float bf16_load(uint16_t h)
-{
-    union {
-        uint32_t u;
-        float f;
-    } x = {(uint32_t)h << 16};
-    return x.f;
-}
-
-static inline uint16_t bf16_store(float f)
-{
-    union {
-        float f;
-        uint32_t u;
-    } x = {f};
-    uint32_t nan = x.u >> 16 | 0x40, rounded = (x.u + 0x7fff + (x.u >> 16 & 1)) >> 16;
-    return (uint16_t)(f != f ? nan : rounded);
-}
+    }                                                                                              \
+    TWICE(name, name##_loop)
 
 #define FLOATS(d, T)                                                                               \
     LOOP(d##_add, T, a + b)                                                                        \
@@ -62,13 +53,83 @@ static inline uint16_t bf16_store(float f)
 FLOATS(f32, float)
 FLOATS(f64, double)
 
-#define SMALL_FLOATS(d, load, store)                                                               \
-    SMALL_LOOP(d##_add, load, store, a + b)                                                        \
-    SMALL_LOOP(d##_mul, load, store, a *b)                                                         \
-    SMALL_LOOP(d##_max, load, store, FLOAT_MAX(a, b))                                              \
-    SMALL_LOOP(d##_min, load, store, FLOAT_MIN(a, b))
-SMALL_FLOATS(bf16, bf16_load, bf16_store)
-SMALL_FLOATS(f16, lz_f16_to_f32, lz_f32_to_f16)
+/* ---- 16-bit floats ---- */
+
+#define CONVERT(name, S, T, convert)                                                               \
+    INLINE void name##_loop(T *x, const S *y, size_t n)                                            \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            x[i] = convert(y[i]);                                                                  \
+    }
+CONVERT(bf16_widen, uint16_t, float, lz_bf16_widen)
+CONVERT(bf16_round, float, uint16_t, lz_bf16_round)
+CONVERT(f16_widen, uint16_t, float, lz_f16_widen)
+CONVERT(f16_round, float, uint16_t, lz_f16_round)
+TWICE(bf16_widen, bf16_widen_loop)
+TWICE(bf16_round, bf16_round_loop)
+
+#ifdef __x86_64__
+static void f16_widen(void *to, const void *from, size_t n)
+{
+    f16_widen_loop(to, from, n);
+}
+
+static void f16_round(void *to, const void *from, size_t n)
+{
+    f16_round_loop(to, from, n);
+}
+
+AVX2 static void f16_widen_avx2(void *to, const void *from, size_t n)
+{
+    float *x = to;
+    const uint16_t *y = from;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(x + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i_u *)(y + i))));
+    f16_widen_loop(x + i, y + i, n - i);
+}
+
+AVX2 static void f16_round_avx2(void *to, const void *from, size_t n)
+{
+    uint16_t *x = to;
+    const float *y = from;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i_u *)(x + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(y + i), _MM_FROUND_TO_NEAREST_INT));
+    f16_round_loop(x + i, y + i, n - i);
+}
+#else
+TWICE(f16_widen, f16_widen_loop)
+TWICE(f16_round, f16_round_loop)
+#endif
+
+/* Blocks that stay in the first cache. */
+INLINE void combine_small(uint16_t *x, const uint16_t *y, size_t n, lz_combine_fn *widen,
+                          lz_combine_fn *combine, lz_combine_fn *round)
+{
+    enum { EACH = 512 };
+    float a[EACH], b[EACH];
+    for (size_t i = 0; i < n; i += EACH) {
+        size_t m = n - i < EACH ? n - i : EACH;
+        widen(a, x + i, m);
+        widen(b, y + i, m);
+        combine(a, b, m);
+        round(x + i, a, m);
+    }
+}
+#define SMALL(d, op, f)                                                                            \
+    static void d##_##op##f(void *to, const void *from, size_t n)                                  \
+    {                                                                                              \
+        combine_small(to, from, n, d##_widen##f, f32_##op##f, d##_round##f);                       \
+    }
+#define SMALL_FLOATS(d, f) SMALL(d, add, f) SMALL(d, mul, f) SMALL(d, max, f) SMALL(d, min, f)
+SMALL_FLOATS(bf16, )
+SMALL_FLOATS(bf16, _avx2)
+SMALL_FLOATS(f16, )
+SMALL_FLOATS(f16, _avx2)
+
+/* ---- integers ---- */
 
 /* Sums and products wrap, so they are those of unsigned numbers. */
 #define BITS(w)                                                                                    \
@@ -90,23 +151,37 @@ typedef struct combine_row {
     lz_dtype dtype;
     lz_combine_fn *add, *mul, *max, *min, *and, * or, *xor;
 } combine_row;
-#define FLOAT_ROW(D, d)                                                                            \
+#define FLOAT_ROW(D, d, f)                                                                         \
     {                                                                                              \
-        LZ_##D, d##_add, d##_mul, d##_max, d##_min, NULL, NULL, NULL                               \
+        LZ_##D, d##_add##f, d##_mul##f, d##_max##f, d##_min##f, NULL, NULL, NULL                   \
     }
-#define INT_ROW(D, s, w)                                                                           \
+#define INT_ROW(D, s, w, f)                                                                        \
     {                                                                                              \
-        LZ_##D, u##w##_add, u##w##_mul, s##w##_max, s##w##_min, u##w##_and, u##w##_or, u##w##_xor  \
+        LZ_##D, u##w##_add##f, u##w##_mul##f, s##w##_max##f, s##w##_min##f, u##w##_and##f,         \
+            u##w##_or##f, u##w##_xor##f                                                            \
     }
-static const combine_row rows[] = {
-    FLOAT_ROW(F32, f32), FLOAT_ROW(F64, f64), FLOAT_ROW(BF16, bf16), FLOAT_ROW(F16, f16),
-    INT_ROW(I8, i, 8),   INT_ROW(I16, i, 16), INT_ROW(I32, i, 32),   INT_ROW(I64, i, 64),
-    INT_ROW(U8, u, 8),   INT_ROW(U16, u, 16), INT_ROW(U32, u, 32),   INT_ROW(U64, u, 64),
-};
+#define ROWS(f)                                                                                    \
+    {                                                                                              \
+        FLOAT_ROW(F32, f32, f), FLOAT_ROW(F64, f64, f), FLOAT_ROW(BF16, bf16, f),                  \
+            FLOAT_ROW(F16, f16, f), INT_ROW(I8, i, 8, f), INT_ROW(I16, i, 16, f),                  \
+            INT_ROW(I32, i, 32, f), INT_ROW(I64, i, 64, f), INT_ROW(U8, u, 8, f),                  \
+            INT_ROW(U16, u, 16, f), INT_ROW(U32, u, 32, f), INT_ROW(U64, u, 64, f),                \
+    }
+enum { NROW = 12 };
+static const combine_row rows[2][NROW] = {ROWS(), ROWS(_avx2)};
 
-lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d)
+bool lz_combine_avx2(void)
 {
-    const combine_row *r = rows, *end = rows + sizeof rows / sizeof *rows;
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
+}
+
+lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d, bool avx2)
+{
+    const combine_row *r = rows[avx2], *end = r + NROW;
     while (r < end && r->dtype != d)
         r++;
     if (r == end)

@@ -268,6 +268,20 @@ START_TEST(f16_round_trips_and_rounds)
 }
 END_TEST
 
+/* The conversions without branches round as the ones by way of f64 do. */
+START_TEST(f32_to_16_bits_as_f64)
+{
+    for (uint64_t u = lz_test_seed() % 4093; u <= UINT32_MAX; u += 4093) {
+        uint32_t bits = (uint32_t)u;
+        float f;
+        memcpy(&f, &bits, sizeof f);
+        ck_assert_msg(lz_f32_to_f16(f) == lz_f64_to_f16(f) &&
+                          lz_f32_to_bf16(f) == lz_f64_to_bf16(f),
+                      "%08x", bits);
+    }
+}
+END_TEST
+
 /* Against the nearest of two neighbours, found by bisection over all 16-bit values: one rounding,
  * ties to even. */
 START_TEST(f64_to_16_bits_rounds_once)
@@ -394,6 +408,7 @@ int main(void)
     tcase_add_loop_test(t, every_field_counts, 1, LZ_ATTR_COUNT);
     tcase_add_test(t, broken_attributes_are_refused);
     tcase_add_test(t, f16_round_trips_and_rounds);
+    tcase_add_test(t, f32_to_16_bits_as_f64);
     tcase_add_test(t, f64_to_16_bits_rounds_once);
     tcase_add_test(t, elements_saturate_and_wrap);
     tcase_add_test(t, literals_hold_and_compare);
