@@ -358,14 +358,13 @@ static lz_status check_control_overlaps(const lz_plan *p, uint32_t i, const uint
     return st;
 }
 
-static lz_status check_call(const lz_plan *p, uint32_t i, const uint32_t *by)
+/* Step i has the results and the operands of an operation. */
+static lz_status check_buffers(const lz_plan *p, uint32_t i, const lz_type *const *results,
+                               uint32_t nresult, const lz_type *const *opnds, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
-    const lz_ffi_target *c = s->call;
-    if (!c || c->nrets == 0 || s->nbuf != (uint64_t)c->nrets + c->nargs || s->narg)
-        return BAD("step %u: %u buffers for a call", i, s->nbuf);
     for (uint32_t j = 0; j < s->nbuf; j++) {
-        const lz_type *t = j < c->nrets ? c->ret[j] : c->arg[j - c->nrets];
+        const lz_type *t = j < nresult ? results[j] : opnds[j - nresult];
         size_t esize = lz_dtype_size(t->dtype);
         if (s->bufs[j].nbytes < t->nbytes)
             return BAD("step %u, buffer %u: %" PRIu64 " bytes for %zu", i, j, s->bufs[j].nbytes,
@@ -375,6 +374,15 @@ static lz_status check_call(const lz_plan *p, uint32_t i, const uint32_t *by)
     return check_control_overlaps(p, i, by);
 }
 
+static lz_status check_call(const lz_plan *p, uint32_t i, const uint32_t *by)
+{
+    const lz_step *s = &p->steps[i];
+    const lz_ffi_target *c = s->call;
+    if (!c || c->nrets == 0 || s->nbuf != (uint64_t)c->nrets + c->nargs || s->narg)
+        return BAD("step %u: %u buffers for a call", i, s->nbuf);
+    return check_buffers(p, i, c->ret, c->nrets, c->arg, by);
+}
+
 static lz_status check_collective(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
@@ -382,15 +390,7 @@ static lz_status check_collective(const lz_plan *p, uint32_t i, const uint32_t *
     if (!sig || p->partitions == 0 || s->nbuf != (uint64_t)sig->nresult + sig->nopnd || s->narg)
         return BAD("step %u: %u buffers for a collective of %u partitions", i, s->nbuf,
                    p->partitions);
-    for (uint32_t j = 0; j < s->nbuf; j++) {
-        const lz_type *t = j < sig->nresult ? sig->result[j] : sig->opnd[j - sig->nresult];
-        size_t esize = lz_dtype_size(t->dtype);
-        if (s->bufs[j].nbytes < t->nbytes)
-            return BAD("step %u, buffer %u: %" PRIu64 " bytes for %zu", i, j, s->bufs[j].nbytes,
-                       t->nbytes);
-        LZ_TRY(check_place(p, i, j, esize < 8 ? esize : 8));
-    }
-    return check_control_overlaps(p, i, by);
+    return check_buffers(p, i, sig->result, sig->nresult, sig->opnd, by);
 }
 
 static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
