@@ -314,18 +314,29 @@ static void resolve_kept(const lz_plan_exec *g, void **state, void *temp,
 
 /* ---- running ---- */
 
-static lz_status run_if(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
+/* All launches of a part whose addresses are resolved. */
+static lz_status run_part(const lz_plan_run_one *r, const lz_part *p)
 {
-    const lz_part *p = &r->g->parts[l->control->part[0]];
+    return lz_plan_run_launches(r, p, 0, p->nlaunch, NULL);
+}
+
+const lz_part *lz_plan_enter_branch(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                                    bool on)
+{
+    const lz_part *p = &r->g->parts[l->control->part[!on]];
     uint32_t nin = p->plan->nin, nout = p->plan->nout;
-    bool on;
-    LZ_TRY(r->g->ops->read_bool(r->user, bufs[nout], &on));
-    if (!on)
-        p = &r->g->parts[l->control->part[1]];
     void **io = lz_plan_io_of(p, r->state);
     memcpy(io, bufs + nout + 1, nin * sizeof *io);
     memcpy(io + nin, bufs, nout * sizeof *io);
-    return lz_plan_run_part(r, p, bufs[nout + 1 + nin]);
+    lz_plan_resolve(p, r->state, bufs[nout + 1 + nin]);
+    return p;
+}
+
+static lz_status run_if(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
+{
+    bool on;
+    LZ_TRY(r->g->ops->read_bool(r->user, bufs[lz_plan_body(r->g, l)->plan->nout], &on));
+    return run_part(r, lz_plan_enter_branch(r, l, bufs, on));
 }
 
 /* The number of one element that is at `at`, once it is there. */
@@ -344,8 +355,8 @@ static lz_status read_number(const lz_plan_run_one *r, lz_dtype d, const void *a
 
 /* The trips of a loop whose operands say them; -1: its condition has to be asked. bufs: the
  * operands. */
-lz_status lz_plan_read_trip_count(const lz_plan_run_one *r, const lz_trip_count *of,
-                                  void *const *bufs, int64_t *out)
+static lz_status read_trip_count(const lz_plan_run_one *r, const lz_trip_count *of,
+                                 void *const *bufs, int64_t *out)
 {
     int64_t start = of->start, end = of->end;
     bool fits = of->dtype != LZ_DTYPE_NONE;
@@ -358,67 +369,88 @@ lz_status lz_plan_read_trip_count(const lz_plan_run_one *r, const lz_trip_count 
     return LZ_OK;
 }
 
-/* Whether there is one more round, by the condition. test: its arguments that no iteration changes
- * are there. */
-static lz_status ask(const lz_plan_run_one *r, const lz_control *c, void *const *cur, char *work,
-                     bool *more)
+/* A carried value is in the step's result or, after an odd number of trips, in work memory when it
+ * cannot be made in place. */
+lz_status lz_plan_begin_loop(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                             int64_t *trips)
 {
-    const lz_part *cond = &r->g->parts[c->part[0]];
-    uint32_t n = r->g->parts[c->part[1]].plan->nout;
-    void **test = lz_plan_io_of(cond, r->state);
-    memcpy(test, cur, n * sizeof *cur);
-    test[cond->plan->nin] = work;
-    LZ_TRY(lz_plan_run_part(r, cond, lz_plan_at_offset(work, c->temps)));
-    return r->g->ops->read_bool(r->user, work, more);
+    const lz_control *c = l->control;
+    const lz_part *cond = &r->g->parts[c->part[0]], *body = lz_plan_body(r->g, l);
+    uint32_t n = body->plan->nout, nin = body->plan->nin;
+    void **cur = r->state + c->carried;
+    *trips = c->trips;
+    if (*trips < 0)
+        LZ_TRY(read_trip_count(r, &l->step->trip_count, bufs + n, trips));
+    for (uint32_t k = 0; k < n; k++) {
+        cur[k] = bufs[k];
+        if (bufs[k] != bufs[n + k])
+            LZ_TRY(r->g->ops->copy(r->user, bufs[k], bufs[n + k], body->plan->out_type[k]->nbytes));
+    }
+    if (*trips < 0)
+        memcpy(lz_plan_io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *bufs);
+    memcpy(lz_plan_io_of(body, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *bufs);
+    return LZ_OK;
 }
 
-/* A carried value is in the step's result or, after an odd number of trips, in work memory when it
- * cannot be made in place. trips: -1 where the condition says them. */
-static lz_status run_iterations(const lz_plan_run_one *r, const lz_control *c, int64_t trips,
-                                void *const *bufs, void **cur)
+const lz_part *lz_plan_enter_cond(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
-    const lz_part *cond = &r->g->parts[c->part[0]], *body = &r->g->parts[c->part[1]];
+    const lz_control *c = l->control;
+    const lz_part *cond = &r->g->parts[c->part[0]];
+    const lz_plan *body = lz_plan_body(r->g, l)->plan;
+    void **io = lz_plan_io_of(cond, r->state), *work = bufs[body->nout + body->nin];
+    memcpy(io, r->state + c->carried, body->nout * sizeof *io);
+    io[cond->plan->nin] = work;
+    lz_plan_resolve(cond, r->state, lz_plan_at_offset(work, c->temps));
+    return cond;
+}
+
+lz_status lz_plan_read_cond(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                            bool *more)
+{
+    const lz_plan *body = lz_plan_body(r->g, l)->plan;
+    return r->g->ops->read_bool(r->user, bufs[body->nout + body->nin], more);
+}
+
+const lz_part *lz_plan_enter_body(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
+{
+    const lz_control *c = l->control;
+    const lz_part *body = lz_plan_body(r->g, l);
     uint32_t n = body->plan->nout, nin = body->plan->nin;
-    void **io = lz_plan_io_of(body, r->state), **next = io + nin;
-    char *work = bufs[n + nin];
-    if (trips < 0)
-        memcpy(lz_plan_io_of(cond, r->state) + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
-    memcpy(io + n, bufs + 2 * (size_t)n, (nin - n) * sizeof *io);
-    for (int64_t i = 0;; i++) {
-        bool more = i < trips;
-        if (trips < 0)
-            LZ_TRY(ask(r, c, cur, work, &more));
-        if (!more)
-            return LZ_OK;
-        memcpy(io, cur, n * sizeof *cur);
-        for (uint32_t k = 0; k < n; k++)
-            next[k] = c->off[k] == UINT64_MAX ? cur[k]
+    void **io = lz_plan_io_of(body, r->state), **cur = r->state + c->carried, *work = bufs[n + nin];
+    memcpy(io, cur, n * sizeof *cur);
+    for (uint32_t k = 0; k < n; k++)
+        io[nin + k] = c->off[k] == UINT64_MAX ? cur[k]
                       : cur[k] == bufs[k]     ? lz_plan_at_offset(work, c->off[k])
                                               : bufs[k];
-        LZ_TRY(lz_plan_run_part(r, body, lz_plan_at_offset(work, c->temps)));
-        memcpy(cur, next, n * sizeof *cur);
-    }
+    memcpy(cur, io + nin, n * sizeof *cur);
+    lz_plan_resolve(body, r->state, lz_plan_at_offset(work, c->temps));
+    return body;
+}
+
+lz_status lz_plan_end_loop(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
+{
+    const lz_plan *body = lz_plan_body(r->g, l)->plan;
+    void **cur = r->state + l->control->carried;
+    for (uint32_t k = 0; k < body->nout; k++)
+        if (cur[k] != bufs[k])
+            LZ_TRY(r->g->ops->copy(r->user, bufs[k], cur[k], body->out_type[k]->nbytes));
+    return LZ_OK;
 }
 
 static lz_status run_while(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
-    const lz_plan_exec_ops *ops = r->g->ops;
-    const lz_control *c = l->control;
-    const lz_plan *p = r->g->parts[c->part[1]].plan;
-    void **cur = r->state + c->carried;
-    int64_t trips = c->trips;
-    if (trips < 0)
-        LZ_TRY(lz_plan_read_trip_count(r, &l->step->trip_count, bufs + p->nout, &trips));
-    for (uint32_t k = 0; k < p->nout; k++) {
-        cur[k] = bufs[k];
-        if (bufs[k] != bufs[p->nout + k])
-            LZ_TRY(ops->copy(r->user, bufs[k], bufs[p->nout + k], p->out_type[k]->nbytes));
+    int64_t trips;
+    LZ_TRY(lz_plan_begin_loop(r, l, bufs, &trips));
+    for (int64_t i = 0;; i++) {
+        bool more = i < trips;
+        if (trips < 0) {
+            LZ_TRY(run_part(r, lz_plan_enter_cond(r, l, bufs)));
+            LZ_TRY(lz_plan_read_cond(r, l, bufs, &more));
+        }
+        if (!more)
+            return lz_plan_end_loop(r, l, bufs);
+        LZ_TRY(run_part(r, lz_plan_enter_body(r, l, bufs)));
     }
-    LZ_TRY(run_iterations(r, c, trips, bufs, cur));
-    for (uint32_t k = 0; k < p->nout; k++)
-        if (cur[k] != bufs[k])
-            LZ_TRY(ops->copy(r->user, bufs[k], cur[k], p->out_type[k]->nbytes));
-    return LZ_OK;
 }
 
 /* The values of a call in host memory: operands come, results go. */
@@ -468,13 +500,13 @@ static lz_status run_control(const lz_plan_run_one *r, const lz_launch *l, void 
     return l->step->kind == LZ_STEP_WHILE ? run_while(r, l, bufs) : run_if(r, l, bufs);
 }
 
-/* skip: by launch; NULL: none */
-static lz_status run_launches(const lz_plan_run_one *r, const lz_part *p, const bool *skip)
+lz_status lz_plan_run_launches(const lz_plan_run_one *r, const lz_part *p, uint32_t from,
+                               uint32_t to, const bool *skip)
 {
     const lz_plan_exec_ops *ops = r->g->ops;
     void **addr = lz_plan_addresses_of(p, r->state);
-    const char *at = p->launches;
-    for (uint32_t i = 0; i < p->nlaunch; i++, at += r->g->stride) {
+    const char *at = p->launches + from * r->g->stride;
+    for (uint32_t i = from; i < to; i++, at += r->g->stride) {
         const lz_launch *l = (const lz_launch *)(const void *)at;
         if (skip && skip[i])
             continue;
@@ -484,31 +516,13 @@ static lz_status run_launches(const lz_plan_run_one *r, const lz_part *p, const 
     return LZ_OK;
 }
 
-lz_status lz_plan_run_launches(const lz_plan_run_one *r, const lz_part *p, uint32_t from,
-                               uint32_t to)
-{
-    void **addr = lz_plan_addresses_of(p, r->state);
-    for (uint32_t i = from; i < to; i++) {
-        const lz_launch *l = lz_plan_launch(r->g, p, i);
-        LZ_TRY(l->control ? run_control(r, l, addr + l->slot)
-                          : r->g->ops->launch(r->user, l + 1, addr + l->slot));
-    }
-    return LZ_OK;
-}
-
-lz_status lz_plan_run_part(const lz_plan_run_one *r, const lz_part *p, void *temp)
-{
-    lz_plan_resolve(p, r->state, temp);
-    return run_launches(r, p, NULL);
-}
-
 lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
                            const lz_plan_exec_kept *kept, void *user)
 {
     resolve_kept(g, state, temp, kept);
     lz_plan_resolve(g->parts, state, temp);
-    return run_launches(&(lz_plan_run_one){g, state, user}, g->parts,
-                        kept && kept->filled ? kept->what->skip : NULL);
+    return lz_plan_run_launches(&(lz_plan_run_one){g, state, user}, g->parts, 0, g->parts->nlaunch,
+                                kept && kept->filled ? kept->what->skip : NULL);
 }
 
 /* ---- the loop-IR interpreter ---- */

@@ -52,13 +52,25 @@ typedef struct lz_plan_run_one {
     void **state;
     void *user;
 } lz_plan_run_one;
-/* Resolves and runs a part. */
-lz_status lz_plan_run_part(const lz_plan_run_one *r, const lz_part *p, void *temp);
-/* Launches from..to-1 of a part whose addresses are resolved. */
+/* Launches from..to-1 of a part whose addresses are resolved. skip: by launch; NULL: none. */
 lz_status lz_plan_run_launches(const lz_plan_run_one *r, const lz_part *p, uint32_t from,
-                               uint32_t to);
-/* The trips of a loop whose operands say them; -1: its condition has to be asked. bufs: the
- * operands. */
-lz_status lz_plan_read_trip_count(const lz_plan_run_one *r, const lz_trip_count *of,
-                                  void *const *bufs, int64_t *out);
+                               uint32_t to, const bool *skip);
+
+/* Control flow, but for the running of parts: bufs are those of the launch; who enters a part gets
+ * it with its addresses resolved. The body is also what an `if` runs on false. */
+static inline const lz_part *lz_plan_body(const lz_plan_exec *g, const lz_launch *l)
+{
+    return &g->parts[l->control->part[1]];
+}
+const lz_part *lz_plan_enter_branch(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                                    bool on);
+/* Carried values go into the results. *trips: -1 where the condition has to be asked. */
+lz_status lz_plan_begin_loop(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                             int64_t *trips);
+const lz_part *lz_plan_enter_cond(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs);
+lz_status lz_plan_read_cond(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs,
+                            bool *more);
+/* What is carried is where the body puts it, once it has run. */
+const lz_part *lz_plan_enter_body(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs);
+lz_status lz_plan_end_loop(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs);
 #endif

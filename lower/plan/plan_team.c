@@ -36,21 +36,12 @@ static lz_status differ(const char *op, uint32_t q)
                    op, q);
 }
 
-/* ---- if ---- */
-
-/* What runs gets its arguments, results and memory. */
-static void enter_branch(const team *t, const lz_part *branch, void *const *bufs, uint32_t q)
-{
-    uint32_t nin = branch->plan->nin, nout = branch->plan->nout;
-    void **io = lz_plan_io_of(branch, t->states[q]);
-    memcpy(io, bufs + nout + 1, nin * sizeof *io);
-    memcpy(io + nin, bufs, nout * sizeof *io);
-    lz_plan_resolve(branch, t->states[q], bufs[nout + 1 + nin]);
-}
+/* ---- control flow, of all ---- */
 
 static lz_status run_if(const team *t, const lz_part *p, const lz_launch *l)
 {
-    uint32_t nout = t->g->parts[l->control->part[0]].plan->nout;
+    uint32_t nout = lz_plan_body(t->g, l)->plan->nout;
+    const lz_part *branch = NULL;
     bool on = false;
     for (uint32_t q = 0; q < t->n; q++) {
         bool v;
@@ -59,67 +50,38 @@ static lz_status run_if(const team *t, const lz_part *p, const lz_launch *l)
             return differ("if", q);
         on = v;
     }
-    const lz_part *branch = &t->g->parts[l->control->part[!on]];
-    for (uint32_t q = 0; q < t->n; q++)
-        enter_branch(t, branch, bufs_of(t, p, l, q), q);
+    for (uint32_t q = 0; q < t->n; q++) {
+        lz_plan_run_one r = one(t, q);
+        branch = lz_plan_enter_branch(&r, l, bufs_of(t, p, l, q), on);
+    }
     return run_together(t, branch);
-}
-
-/* ---- while ---- As in plan_exec.c, for all: a carried value is in the step's result or, after an
- * odd number of trips, in work memory when it cannot be made in place. */
-
-static void **carried_of(const team *t, const lz_launch *l, uint32_t q)
-{
-    return t->states[q] + l->control->carried;
 }
 
 static lz_status begin_loop(const team *t, const lz_part *p, const lz_launch *l, int64_t *trips)
 {
-    const lz_control *c = l->control;
-    const lz_part *cond = &t->g->parts[c->part[0]], *body = &t->g->parts[c->part[1]];
-    uint32_t n = body->plan->nout, nin = body->plan->nin;
     for (uint32_t q = 0; q < t->n; q++) {
-        void *const *bufs = bufs_of(t, p, l, q);
-        void **cur = carried_of(t, l, q);
         lz_plan_run_one r = one(t, q);
-        int64_t k = c->trips;
-        if (k < 0)
-            LZ_TRY(lz_plan_read_trip_count(&r, &l->step->trip_count, bufs + n, &k));
+        int64_t k;
+        LZ_TRY(lz_plan_begin_loop(&r, l, bufs_of(t, p, l, q), &k));
         if (q && k != *trips)
             return differ("while", q);
         *trips = k;
-        for (uint32_t i = 0; i < n; i++) {
-            cur[i] = bufs[i];
-            if (bufs[i] != bufs[n + i])
-                LZ_TRY(t->g->ops->copy(t->user, bufs[i], bufs[n + i],
-                                       body->plan->out_type[i]->nbytes));
-        }
-        if (k < 0)
-            memcpy(lz_plan_io_of(cond, t->states[q]) + n, bufs + 2 * (size_t)n,
-                   (nin - n) * sizeof *bufs);
-        memcpy(lz_plan_io_of(body, t->states[q]) + n, bufs + 2 * (size_t)n,
-               (nin - n) * sizeof *bufs);
     }
     return LZ_OK;
 }
 
 static lz_status ask(const team *t, const lz_part *p, const lz_launch *l, bool *more)
 {
-    const lz_control *c = l->control;
-    const lz_part *cond = &t->g->parts[c->part[0]];
-    const lz_plan *body = t->g->parts[c->part[1]].plan;
+    const lz_part *cond = NULL;
     for (uint32_t q = 0; q < t->n; q++) {
-        void *work = bufs_of(t, p, l, q)[body->nout + body->nin];
-        void **io = lz_plan_io_of(cond, t->states[q]);
-        memcpy(io, carried_of(t, l, q), body->nout * sizeof *io);
-        io[cond->plan->nin] = work;
-        lz_plan_resolve(cond, t->states[q], lz_plan_at_offset(work, c->temps));
+        lz_plan_run_one r = one(t, q);
+        cond = lz_plan_enter_cond(&r, l, bufs_of(t, p, l, q));
     }
     LZ_TRY(run_together(t, cond));
     for (uint32_t q = 0; q < t->n; q++) {
+        lz_plan_run_one r = one(t, q);
         bool v;
-        void *work = bufs_of(t, p, l, q)[body->nout + body->nin];
-        LZ_TRY(t->g->ops->read_bool(t->user, work, &v));
+        LZ_TRY(lz_plan_read_cond(&r, l, bufs_of(t, p, l, q), &v));
         if (q && v != *more)
             return differ("while", q);
         *more = v;
@@ -129,35 +91,19 @@ static lz_status ask(const team *t, const lz_part *p, const lz_launch *l, bool *
 
 static lz_status iterate(const team *t, const lz_part *p, const lz_launch *l)
 {
-    const lz_control *c = l->control;
-    const lz_part *body = &t->g->parts[c->part[1]];
-    uint32_t n = body->plan->nout, nin = body->plan->nin;
+    const lz_part *body = NULL;
     for (uint32_t q = 0; q < t->n; q++) {
-        void *const *bufs = bufs_of(t, p, l, q);
-        void **io = lz_plan_io_of(body, t->states[q]), **cur = carried_of(t, l, q);
-        void *work = bufs[n + nin];
-        memcpy(io, cur, n * sizeof *cur);
-        for (uint32_t k = 0; k < n; k++)
-            io[nin + k] = c->off[k] == UINT64_MAX ? cur[k]
-                          : cur[k] == bufs[k]     ? lz_plan_at_offset(work, c->off[k])
-                                                  : bufs[k];
-        lz_plan_resolve(body, t->states[q], lz_plan_at_offset(work, c->temps));
+        lz_plan_run_one r = one(t, q);
+        body = lz_plan_enter_body(&r, l, bufs_of(t, p, l, q));
     }
-    LZ_TRY(run_together(t, body));
-    for (uint32_t q = 0; q < t->n; q++)
-        memcpy(carried_of(t, l, q), lz_plan_io_of(body, t->states[q]) + nin, n * sizeof(void *));
-    return LZ_OK;
+    return run_together(t, body);
 }
 
 static lz_status end_loop(const team *t, const lz_part *p, const lz_launch *l)
 {
-    const lz_plan *body = t->g->parts[l->control->part[1]].plan;
     for (uint32_t q = 0; q < t->n; q++) {
-        void *const *bufs = bufs_of(t, p, l, q);
-        void **cur = carried_of(t, l, q);
-        for (uint32_t k = 0; k < body->nout; k++)
-            if (cur[k] != bufs[k])
-                LZ_TRY(t->g->ops->copy(t->user, bufs[k], cur[k], body->out_type[k]->nbytes));
+        lz_plan_run_one r = one(t, q);
+        LZ_TRY(lz_plan_end_loop(&r, l, bufs_of(t, p, l, q)));
     }
     return LZ_OK;
 }
@@ -204,7 +150,7 @@ static lz_status run_together(const team *t, const lz_part *p)
         }
         for (uint32_t q = 0; q < t->n && end > i; q++) {
             lz_plan_run_one r = one(t, q);
-            LZ_TRY(lz_plan_run_launches(&r, p, i, end));
+            LZ_TRY(lz_plan_run_launches(&r, p, i, end, NULL));
         }
         if (end < p->nlaunch)
             LZ_TRY(meet(t, p, l));
