@@ -86,7 +86,7 @@ lz_tensor *lz_rrelu_at(lz_tensor *x, double lower, double upper, bool training, 
         if (training)
             slope = lz_uniform_at(lz_dtype_of(x), lz_shape_of(x), lower, upper, site);
         else
-            slope = nn_number(&c, x, (lower + upper) / 2);
+            slope = nn_given(&c, x, (lower + upper) / 2);
         lz_tensor *below = lz_le_at(x, nn_number(&c, x, 0), site); /* as ATen: at 0, too */
         y = nn_where(&c, below, nn_mul(&c, x, slope), x);
     }

@@ -65,17 +65,16 @@ static lz_tensor *smooth_l1(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_l
 {
     lz_tensor *d = absolute(c, x, t, o);
     lz_tensor *near = lz_lt_at(d, nn_given(c, d, o->beta), c->site); /* nowhere when beta is 0 */
-    lz_tensor *by = nn_given(c, d, o->beta == 0 ? 0 : 0.5 / o->beta);
-    return nn_where(c, near, nn_mul(c, square_near(c, x, t, near), by),
-                    nn_add(c, d, nn_given(c, d, -0.5 * o->beta)));
+    double by = o->beta == 0 ? 0 : 0.5 / o->beta;
+    return nn_where(c, near, nn_mul_given(c, square_near(c, x, t, near), by),
+                    nn_add_given(c, d, -0.5 * o->beta));
 }
 
 static lz_tensor *huber(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
     lz_tensor *d = absolute(c, x, t, o);
     lz_tensor *near = lz_le_at(d, nn_given(c, d, o->delta), c->site);
-    lz_tensor *far =
-        nn_mul(c, nn_add(c, d, nn_given(c, d, -0.5 * o->delta)), nn_given(c, d, o->delta));
+    lz_tensor *far = nn_mul_given(c, nn_add_given(c, d, -0.5 * o->delta), o->delta);
     return nn_where(c, near, nn_muls(c, square_near(c, x, t, near), 0.5), far);
 }
 
@@ -207,7 +206,7 @@ lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *ta
         double margin = isnan(o.margin) ? 0 : o.margin;
         lz_tensor *zero = nn_number(&c, cosine, 0);
         lz_tensor *apart = nn_where(&c, lz_eq_at(t, nn_neg(&c, one), site),
-                                    hinge(&c, nn_adds(&c, cosine, -margin)), zero);
+                                    hinge(&c, nn_add_given(&c, cosine, -margin)), zero);
         y = nn_where(&c, lz_eq_at(t, one, site), nn_sub(&c, one, cosine), apart);
         y = nn_narrow(&c, lz_nn_reduce(&c, y, o.reduction), lz_dtype_of(a));
     }
@@ -216,7 +215,7 @@ lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *ta
 
 static lz_tensor *distance(const nnc *c, lz_tensor *a, lz_tensor *b, const lz_loss_options *o)
 {
-    lz_tensor *d = nn_adds(c, nn_sub(c, a, b), isnan(o->eps) ? 1e-6 : o->eps);
+    lz_tensor *d = nn_add_given(c, nn_sub(c, a, b), isnan(o->eps) ? 1e-6 : o->eps);
     return lz_nn_norm(c, d, isnan(o->p) ? 2 : o->p, (lz_dims){1, {-1}}, false);
 }
 
@@ -238,7 +237,7 @@ lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_
         if (o.swap)
             far = lz_minimum_at(far, distance(&c, p, n, &o), site);
         y = nn_sub(&c, distance(&c, a, p, &o), far);
-        y = hinge(&c, nn_adds(&c, y, isnan(o.margin) ? 1 : o.margin));
+        y = hinge(&c, nn_add_given(&c, y, isnan(o.margin) ? 1 : o.margin));
         y = nn_narrow(&c, lz_nn_reduce(&c, y, o.reduction), lz_dtype_of(anchor));
     }
     return nn_end(&c, y);

@@ -36,7 +36,7 @@ static lz_tensor *hinge_embedding(const nnc *c, lz_tensor *x, lz_tensor *t,
 {
     lz_tensor *zero = nn_number(c, x, 0);
     t = nn_narrow(c, t, lz_dtype_of(x));
-    lz_tensor *apart = relu(c, nn_adds(c, nn_neg(c, x), own(o->margin, 1)));
+    lz_tensor *apart = relu(c, nn_add_given(c, nn_neg(c, x), own(o->margin, 1)));
     /* ATen: what is not -1 counts as near, what is not 1 as far */
     lz_tensor *far = nn_where(c, lz_ne_at(t, nn_number(c, t, 1), c->site), apart, zero);
     return nn_add(c, far, nn_where(c, lz_ne_at(t, nn_number(c, t, -1), c->site), x, zero));
@@ -62,9 +62,9 @@ static lz_tensor *stirling(const nnc *c, lz_tensor *t)
 static lz_tensor *poisson(const nnc *c, lz_tensor *x, lz_tensor *t, const lz_loss_options *o)
 {
     t = nn_narrow(c, t, lz_dtype_of(x));
-    lz_tensor *y = o->log_input
-                       ? nn_sub(c, lz_exp_at(x, c->site), nn_mul(c, t, x))
-                       : nn_sub(c, x, nn_mul(c, t, log_of(c, nn_adds(c, x, own(o->eps, 1e-8)))));
+    lz_tensor *y =
+        o->log_input ? nn_sub(c, lz_exp_at(x, c->site), nn_mul(c, t, x))
+                     : nn_sub(c, x, nn_mul(c, t, log_of(c, nn_add_given(c, x, own(o->eps, 1e-8)))));
     return o->full ? nn_add(c, y, stirling(c, t)) : y;
 }
 
@@ -92,7 +92,7 @@ lz_tensor *lz_margin_ranking_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *targ
     if (check_three(&c, &o, opt, a, b, "the second input", target, "the target")) {
         lz_tensor *d = nn_sub(&c, nn_widen(&c, a), nn_widen(&c, b));
         lz_tensor *t = nn_narrow(&c, target, lz_dtype_of(d));
-        y = relu(&c, nn_adds(&c, nn_neg(&c, nn_mul(&c, t, d)), own(o.margin, 0)));
+        y = relu(&c, nn_add_given(&c, nn_neg(&c, nn_mul(&c, t, d)), own(o.margin, 0)));
         y = nn_narrow(&c, lz_nn_reduce(&c, y, o.reduction), lz_dtype_of(a));
     }
     return nn_end(&c, y);
@@ -116,7 +116,7 @@ lz_tensor *lz_gaussian_nll_loss_at(lz_tensor *x, lz_tensor *target, lz_tensor *v
     if (check_three(&c, &o, opt, x, target, "the target", variance, "the variance")) {
         lz_tensor *v = variance_of(&c, x, variance);
         /* the floor has no gradient of its own: that of what is below it goes through */
-        lz_tensor *floored = lz_maximum_at(v, nn_number(&c, v, own(o.eps, 1e-6)), site);
+        lz_tensor *floored = lz_maximum_at(v, nn_given(&c, v, own(o.eps, 1e-6)), site);
         v = nn_add(&c, v, lz_detach_at(nn_sub(&c, floored, v), site));
         lz_tensor *d = nn_sub(&c, nn_widen(&c, x), nn_widen(&c, target));
         y = nn_add(&c, log_of(&c, v), nn_div(&c, nn_square(&c, d), v));
@@ -165,7 +165,7 @@ static lz_tensor *multi_margin(const nnc *c, lz_tensor *x, lz_tensor *t, double 
                                const lz_loss_options *o)
 {
     lz_tensor *mine = is_class(c, t, lz_shape_of(x).dims[lz_rank_of(x) - 1]);
-    lz_tensor *gap = relu(c, nn_adds(c, nn_sub(c, x, chosen(c, mine, x)), own(o->margin, 1)));
+    lz_tensor *gap = relu(c, nn_add_given(c, nn_sub(c, x, chosen(c, mine, x)), own(o->margin, 1)));
     lz_tensor *y = p == 2 ? nn_square(c, gap) : gap;
     if (o->weight)
         y = nn_mul(c, y, chosen(c, mine, nn_widen(c, o->weight)));

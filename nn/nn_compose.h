@@ -113,6 +113,14 @@ static inline lz_tensor *nn_given(const nnc *c, lz_tensor *a, double v)
 {
     return lz_full_at(lz_dtype_of(a), LZ_SCALAR, v, c->site);
 }
+static inline lz_tensor *nn_add_given(const nnc *c, lz_tensor *a, double v)
+{
+    return nn_add(c, a, nn_given(c, a, v));
+}
+static inline lz_tensor *nn_mul_given(const nnc *c, lz_tensor *a, double v)
+{
+    return nn_mul(c, a, nn_given(c, a, v));
+}
 static inline lz_tensor *nn_sum(const nnc *c, lz_tensor *a, lz_dims dims, bool keepdim)
 {
     const lz_reduce_options o = {.struct_size = sizeof o, .dims = dims, .keepdim = keepdim};

@@ -16,7 +16,7 @@ static lz_tensor *standardised(const nnc *c, lz_tensor *x, lz_dims dims, double 
 {
     lz_tensor *d = nn_sub(c, x, nn_mean(c, x, dims, true));
     lz_tensor *var = nn_mean(c, nn_square(c, d), dims, true);
-    return nn_mul(c, d, lz_rsqrt_at(nn_add(c, var, nn_given(c, var, eps)), c->site));
+    return nn_mul(c, d, lz_rsqrt_at(nn_add_given(c, var, eps), c->site));
 }
 
 /* x * weight + bias, either of which may be NULL. */
@@ -73,7 +73,7 @@ lz_tensor *lz_rms_norm_at(lz_tensor *x, lz_shape shape, lz_tensor *weight, doubl
         int rank = lz_rank_of(x);
         lz_tensor *wide = nn_widen(&c, x);
         lz_tensor *ms = nn_mean(&c, nn_square(&c, wide), nn_range(rank - shape.rank, rank), true);
-        ms = nn_add(&c, ms, nn_given(&c, ms, eps < 0 ? epsilon_of(lz_dtype_of(x)) : eps));
+        ms = nn_add_given(&c, ms, eps < 0 ? epsilon_of(lz_dtype_of(x)) : eps);
         y = nn_mul(&c, wide, lz_rsqrt_at(ms, site));
         y = nn_narrow(&c, affine(&c, y, weight, NULL), lz_dtype_of(x));
     }
@@ -177,8 +177,7 @@ static lz_tensor *batch_norm(nnc *c, lz_tensor *x, lz_tensor *mean, lz_tensor *v
         follow(c, var, nn_muls(c, v, (double)n / (double)(n - 1)), o->momentum, &both);
         c->status = lz_assignments_end(&both, c->status, c->site);
     }
-    lz_tensor *spread = nn_widen(c, v);
-    lz_tensor *scale = lz_rsqrt_at(nn_add(c, spread, nn_given(c, spread, o->eps)), c->site);
+    lz_tensor *scale = lz_rsqrt_at(nn_add_given(c, nn_widen(c, v), o->eps), c->site);
     lz_tensor *y =
         nn_mul(c, nn_sub(c, wide, by_channel(c, m, s.rank)), by_channel(c, scale, s.rank));
     y = affine(c, y, by_channel(c, o->weight, s.rank), by_channel(c, o->bias, s.rank));
@@ -249,10 +248,9 @@ lz_tensor *lz_pairwise_distance_at(lz_tensor *a, lz_tensor *b, double p, double 
         if (lz_rank_of(d) == 0)
             (void)nn_refuse(&c, LZ_ESHAPE, "inputs of rank 0 have no rows");
         else
-            y = nn_narrow(
-                &c,
-                lz_nn_norm(&c, nn_add(&c, d, nn_given(&c, d, eps)), p, (lz_dims){1, {-1}}, keepdim),
-                lz_dtype_of(a));
+            y = nn_narrow(&c,
+                          lz_nn_norm(&c, nn_add_given(&c, d, eps), p, (lz_dims){1, {-1}}, keepdim),
+                          lz_dtype_of(a));
     }
     return nn_end(&c, y);
 }
@@ -281,7 +279,7 @@ lz_tensor *lz_local_response_norm_at(lz_tensor *x, int64_t size, double alpha, d
          nn_refuse(&c, LZ_EINVAL, "%" PRId64 " neighbouring channels", size))) {
         lz_tensor *wide = nn_widen(&c, x);
         lz_tensor *sums = channel_sums(&c, nn_square(&c, wide), size);
-        sums = nn_adds(&c, nn_muls(&c, sums, alpha / (double)size), k);
+        sums = nn_add_given(&c, nn_mul_given(&c, sums, alpha / (double)size), k);
         y = nn_mul(&c, wide, lz_pow_scalar_at(sums, -beta, site));
         y = nn_narrow(&c, y, lz_dtype_of(x));
     }

@@ -7,6 +7,8 @@
 #include <lazuli/math_ops.h>
 #include <math.h>
 
+enum { GIVEN = LZ_NUMBER_FITS | LZ_NUMBER_GIVEN };
+
 /* ---- without options ---- */
 
 /* clamp(x, lo, hi) that passes NaN, with gradient 0 at the bounds, unlike clamp. */
@@ -160,8 +162,8 @@ lz_tensor *lz_hardtanh_at(lz_tensor *x, const lz_hardtanh_options *o, const lz_s
         n = NULL;
     }
     bool real = n && (p->min_val != trunc(p->min_val) || p->max_val != trunc(p->max_val));
-    lz_node *lo = n ? lz_tracer_scalar_for(c, &n, p->min_val, real, LZ_NUMBER_FITS) : NULL,
-            *hi = lo ? lz_tracer_scalar_for(c, &n, p->max_val, real, LZ_NUMBER_FITS) : NULL;
+    lz_node *lo = n ? lz_tracer_scalar_for(c, &n, p->min_val, real, GIVEN) : NULL,
+            *hi = lo ? lz_tracer_scalar_for(c, &n, p->max_val, real, GIVEN) : NULL;
     return lz_tracer_end(c, hi ? hard(c, n, lo, hi) : NULL);
 }
 
@@ -193,8 +195,8 @@ lz_tensor *lz_threshold_at(lz_tensor *x, double threshold, double value, const l
     BEGIN("lz_threshold");
     lz_node *n = IN(x);
     bool real = threshold != trunc(threshold) || value != trunc(value);
-    lz_node *t = n ? lz_tracer_scalar_for(c, &n, threshold, real, LZ_NUMBER_FITS) : NULL,
-            *v = t ? lz_tracer_scalar_for(c, &n, value, real, LZ_NUMBER_FITS) : NULL;
+    lz_node *t = n ? lz_tracer_scalar_for(c, &n, threshold, real, GIVEN) : NULL,
+            *v = t ? lz_tracer_scalar_for(c, &n, value, real, GIVEN) : NULL;
     return lz_tracer_end(c, v ? SEL(LE(n, t), v, n) : NULL);
 }
 

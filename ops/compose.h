@@ -1,8 +1,8 @@
 /* compose.h - shorthands for composite operations: functions from nodes to nodes, made of
  * primitives. In all of them `c` is the trace context; a NULL operand gives NULL (trace_builder.h).
  * Numbers: K is a constant of the program; ARG is given by the caller and passed as a run-time
- * argument unless it is 0, 1 or -1, GIVEN also then; all have the dtype and shape of their first
- * operand. */
+ * argument, so that no value of it compiles; both have the dtype and shape of their first operand.
+ */
 #ifndef LZ_OPS_COMPOSE_H
 #define LZ_OPS_COMPOSE_H
 #include "ir/attr.h"
@@ -48,17 +48,9 @@
 #define TO(x, d) lz_tracer_convert(c, (x), (d))
 #define K(x, v) lz_tracer_const_like(c, (x), (v))
 #define ARG(x, v) lz_tracer_arg_like(c, (x), (v))
-#define GIVEN(x, v) lz_tracer_given(c, (x), (v))
 #define IS_NAN(x) lz_tracer_is_nan(c, (x))
 
 static inline lz_node *lz_tracer_arg_like(lz_tracer *c, lz_node *x, double v)
-{
-    return x ? lz_tracer_fill(c, lz_tracer_scalar(c, lz_node_type(x)->dtype, v, x),
-                              &lz_node_type(x)->shape)
-             : NULL;
-}
-
-static inline lz_node *lz_tracer_given(lz_tracer *c, lz_node *x, double v)
 {
     return x ? lz_tracer_fill(c, lz_tracer_argument(c, lz_node_type(x)->dtype, v, x),
                               &lz_node_type(x)->shape)
@@ -119,8 +111,7 @@ static inline const lz_shape *lz_tracer_shape(const lz_node *x)
 /* Helpers that several files use. */
 lz_node *lz_tracer_softmax(lz_tracer *c, lz_node *x, int64_t dim, bool logarithm); /* reduction.c */
 lz_node *lz_tracer_matmul(lz_tracer *c, lz_node *a, lz_node *b);                   /* reduction.c */
-/* linalg.c: v x, in f32 where x has 16 bits and v is not 1; LZ_EDTYPE naming `what` for a fraction
- * of integers */
+/* linalg.c: v x, in f32 where x has 16 bits; LZ_EDTYPE naming `what` for a fraction of integers */
 lz_node *lz_tracer_scaled(lz_tracer *c, lz_node *x, double v, const char *what);
 lz_node *lz_tracer_unsqueeze(lz_tracer *c, lz_node *x, int64_t dim); /* shape.c */
 /* shape.c: if its extent is 1 */

@@ -403,10 +403,9 @@ static lz_tensor *with_scalar(const char *name, lz_op op, bool want_float, lz_te
 {
     BEGIN(name);
     lz_dtype d;
+    int range = LZ_NUMBER_WRAPS | (passed_by_schedules(op, v) ? LZ_NUMBER_GIVEN : 0);
     lz_node *n = lz_tracer_in(c, x),
-            *s = lz_tracer_wide_scalar_for(c, &n, v, want_float, LZ_NUMBER_WRAPS, &d);
-    if (s && passed_by_schedules(op, v) && lz_dtype_is_float(lz_tracer_dtype(n)))
-        s = lz_tracer_fill(c, lz_tracer_argument(c, lz_tracer_dtype(n), v, n), lz_tracer_shape(n));
+            *s = lz_tracer_wide_scalar_for(c, &n, v, want_float, range, &d);
     return lz_tracer_end(c, TO(lz_tracer_ew2(c, op, n, s), d));
 }
 

@@ -242,12 +242,19 @@ lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_site *s
 
 lz_node *lz_tracer_scaled(lz_tracer *c, lz_node *x, double v, const char *what)
 {
-    if (x && v != 1 && lz_dtype_is_integral(lz_tracer_dtype(x)) && v != trunc(v)) {
+    if (x && lz_dtype_is_integral(lz_tracer_dtype(x)) && v != trunc(v)) {
         LZ_FAIL(LZ_EDTYPE, "%s is %g: integers need a whole number", what, v);
         return NULL;
     }
-    x = v == 1 ? x : lz_tracer_wide(c, x);
-    return v == 1 ? x : MUL(x, ARG(x, v));
+    x = lz_tracer_wide(c, x);
+    return MUL(x, ARG(x, v));
+}
+
+/* Whether the sum has its product as it is: the operation without numbers, by far the commonest, is
+ * a program of its own, and so is the one that does not read x (beta 0). */
+static bool is_plain(const lz_addmm_options *o)
+{
+    return o->alpha == 1 && (o->beta == 1 || o->beta == 0);
 }
 
 /* dp: the dtype of the product, whose sums p may still have in f32. */
@@ -255,7 +262,9 @@ static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, lz_dtype dp,
                             const lz_addmm_options *o)
 {
     lz_dtype d = p ? lz_promote(lz_tracer_dtype(x), dp) : LZ_DTYPE_NONE;
-    if (!p || !(p = lz_tracer_scaled(c, p, o->alpha, "alpha")))
+    if (p && !is_plain(o))
+        p = lz_tracer_scaled(c, p, o->alpha, "alpha");
+    if (!p)
         return NULL;
     if (d == LZ_DTYPE_NONE) {
         LZ_FAIL(LZ_EDTYPE, "%s and %s have no common dtype", lz_dtype_name(lz_tracer_dtype(x)),
@@ -265,10 +274,10 @@ static lz_node *add_product(lz_tracer *c, lz_node *x, lz_node *p, lz_dtype dp,
     x = lz_tracer_expand(c, TO(x, d), lz_tracer_shape(p)); /* checked also when it is not read */
     if (!x || o->beta == 0)
         return x ? TO(p, d) : NULL;
-    if (o->alpha == 1 && o->beta == 1)
+    if (is_plain(o))
         return ADD(x, TO(p, d));
     p = lz_tracer_wide(c, p); /* of 16-bit floats the sum, too, is one of f32 */
-    x = lz_tracer_wide(c, lz_tracer_scaled(c, x, o->beta, "beta"));
+    x = lz_tracer_scaled(c, x, o->beta, "beta");
     return x ? TO(ADD(x, TO(p, lz_tracer_dtype(x))), d) : NULL;
 }
 
@@ -300,11 +309,6 @@ static lz_node *form_product(lz_tracer *c, form f, lz_node *a, lz_node *b)
     return NULL;
 }
 
-static bool scales(double v)
-{
-    return v != 0 && v != 1;
-}
-
 static lz_tensor *with_addend(const char *name, form f, lz_tensor *x, lz_tensor *a, lz_tensor *b,
                               const lz_addmm_options *o, const lz_site *site)
 {
@@ -316,7 +320,7 @@ static lz_tensor *with_addend(const char *name, form f, lz_tensor *x, lz_tensor 
     lz_dtype dp = lz_promote(lz_tracer_dtype(l), lz_tracer_dtype(r));
     /* Scaled sums of 16-bit floats are rounded once, at the end. Plain ones are those of lz_matmul,
      * which matrix units give. */
-    if (dp != LZ_DTYPE_NONE && (scales(p->alpha) || scales(p->beta))) {
+    if (dp != LZ_DTYPE_NONE && !is_plain(p)) {
         l = lz_tracer_wide(c, l);
         r = lz_tracer_wide(c, r);
     }

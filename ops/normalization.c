@@ -30,7 +30,7 @@ static bool normalise(lz_tracer *c, const lz_reduced_dims *r, lz_node *x, double
     s->mean = mean_of(c, r, x);
     lz_node *e = SUB(x, lz_tracer_spread(c, r, s->mean, x));
     s->var = mean_of(c, r, MUL(e, e));
-    s->rstd = RSQRT(ADD(s->var, GIVEN(s->var, eps)));
+    s->rstd = RSQRT(ADD(s->var, ARG(s->var, eps)));
     s->hat = MUL(e, lz_tracer_spread(c, r, s->rstd, x));
     return s->hat != NULL;
 }
@@ -358,7 +358,7 @@ lz_tensor *lz_native_batch_norm_at(lz_tensor *x, lz_tensor *weight, lz_tensor *b
     } else if (ok) {
         s.mean = TO(in.mean, lz_tracer_dtype(n));
         s.var = TO(in.var, lz_tracer_dtype(n));
-        s.rstd = RSQRT(ADD(s.var, GIVEN(s.var, p->eps)));
+        s.rstd = RSQRT(ADD(s.var, ARG(s.var, p->eps)));
         s.hat = MUL(SUB(n, lz_tracer_spread(c, &r, s.mean, n)), lz_tracer_spread(c, &r, s.rstd, n));
     }
     if (ok)

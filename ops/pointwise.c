@@ -19,7 +19,7 @@ static lz_node *factor(lz_tracer *c, lz_node *x, double v, const char *what)
         return NULL;
     }
     if (x && lz_dtype_is_float(lz_tracer_dtype(x)))
-        return GIVEN(x, v);
+        return ARG(x, v);
     return x ? lz_tracer_fill(c, lz_tracer_scalar_wrapped(c, lz_tracer_dtype(x), v, x),
                               lz_tracer_shape(x))
              : NULL;
@@ -33,11 +33,9 @@ static lz_tensor *with_alpha(const char *name, lz_op op, lz_tensor *a, lz_tensor
     if (!y || !lz_tracer_match(c, &x, &y))
         return lz_tracer_end(c, NULL);
     lz_dtype d = lz_tracer_dtype(x);
-    if (alpha != 1) {
-        x = lz_tracer_wide(c, x);
-        y = lz_tracer_wide(c, y);
-        y = MUL(y, factor(c, y, alpha, "alpha"));
-    }
+    x = lz_tracer_wide(c, x);
+    y = lz_tracer_wide(c, y);
+    y = MUL(y, factor(c, y, alpha, "alpha"));
     return lz_tracer_end(c, TO(lz_tracer_ew2(c, op, x, y), d));
 }
 
@@ -75,8 +73,7 @@ static lz_tensor *fused(const char *name, lz_op op, lz_tensor *x, lz_tensor *a, 
     lz_dtype d = lz_tracer_dtype(n);
     n = lz_tracer_wide(c, n);
     lz_node *t = lz_tracer_ew2(c, op, lz_tracer_wide(c, p), lz_tracer_wide(c, q));
-    if (value != 1)
-        t = MUL(factor(c, t, value, "value"), t);
+    t = MUL(factor(c, t, value, "value"), t);
     return lz_tracer_end(c, TO(ADD(n, t), d));
 }
 
@@ -122,7 +119,7 @@ lz_tensor *lz_lerp_scalar_at(lz_tensor *start, lz_tensor *end, double weight, co
         return lz_tracer_end(c, NULL);
     lz_dtype d = lz_tracer_dtype(a);
     a = lz_tracer_wide(c, a);
-    return lz_tracer_end(c, TO(lerp(c, a, b, GIVEN(a, weight)), d));
+    return lz_tracer_end(c, TO(lerp(c, a, b, ARG(a, weight)), d));
 }
 
 /* ---- quotients and powers ---- */
@@ -160,8 +157,8 @@ lz_tensor *lz_div_scalar_mode_at(lz_tensor *a, double b, const char *rounding_mo
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_div_scalar_mode");
     lz_dtype d;
-    lz_node *x = IN(a),
-            *y = lz_tracer_wide_scalar_for(c, &x, b, !rounding_mode, LZ_NUMBER_FITS, &d);
+    lz_node *x = IN(a), *y = lz_tracer_wide_scalar_for(c, &x, b, !rounding_mode,
+                                                       LZ_NUMBER_FITS | LZ_NUMBER_GIVEN, &d);
     return lz_tracer_end(c, y ? TO(divided(c, x, y, rounding_mode), d) : NULL);
 }
 
@@ -170,8 +167,8 @@ lz_tensor *lz_scalar_pow_at(double base, lz_tensor *exponent, const lz_site *sit
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     BEGIN("lz_scalar_pow");
     lz_dtype d;
-    lz_node *x = IN(exponent),
-            *b = lz_tracer_wide_scalar_for(c, &x, base, false, LZ_NUMBER_FITS, &d);
+    lz_node *x = IN(exponent), *b = lz_tracer_wide_scalar_for(c, &x, base, false,
+                                                              LZ_NUMBER_FITS | LZ_NUMBER_GIVEN, &d);
     return lz_tracer_end(c, b ? TO(POW(b, x), d) : NULL);
 }
 
@@ -232,8 +229,10 @@ lz_node *lz_tracer_clamp(lz_tracer *c, lz_node *x, const double *lo, const doubl
     lz_dtype d = lz_tracer_dtype(x);
     lo = lo && bounds_nothing(d, *lo, true) ? NULL : lo;
     hi = hi && bounds_nothing(d, *hi, false) ? NULL : hi;
-    lz_node *l = lo ? lz_tracer_scalar_for(c, &x, *lo, false, LZ_NUMBER_FITS) : NULL;
-    lz_node *h = hi ? lz_tracer_scalar_for(c, &x, *hi, false, LZ_NUMBER_FITS) : NULL;
+    lz_node *l =
+        lo ? lz_tracer_scalar_for(c, &x, *lo, false, LZ_NUMBER_FITS | LZ_NUMBER_GIVEN) : NULL;
+    lz_node *h =
+        hi ? lz_tracer_scalar_for(c, &x, *hi, false, LZ_NUMBER_FITS | LZ_NUMBER_GIVEN) : NULL;
     if ((lo && !l) || (hi && !h))
         return NULL;
     /* not a maximum and a minimum: the gradient at the bounds is 0, as in ATen */
@@ -296,7 +295,7 @@ lz_tensor *lz_logit_at(lz_tensor *x, double eps, const lz_site *site)
     lz_dtype d = lz_tracer_dtype(n);
     n = lz_tracer_wide(c, n);
     if (!isnan(eps)) { /* the gradient passes at the bounds, unlike clamp's */
-        lz_node *lo = GIVEN(n, eps), *hi = GIVEN(n, 1 - eps);
+        lz_node *lo = ARG(n, eps), *hi = ARG(n, 1 - eps);
         n = SEL(LT(n, lo), lo, SEL(GT(n, hi), hi, n));
     }
     return lz_tracer_end(c, TO(logit(c, n), d));

@@ -412,7 +412,7 @@ lz_tensor *lz_cosine_similarity_at(lz_tensor *a, lz_tensor *b, int64_t dim, doub
     lz_dtype d = lz_tracer_dtype(x);
     x = lz_tracer_wide(c, x);
     y = lz_tracer_wide(c, y);
-    lz_node *nx = norm(c, x, 2, &r), *ny = norm(c, y, 2, &r), *e = GIVEN(nx, eps);
+    lz_node *nx = norm(c, x, 2, &r), *ny = norm(c, y, 2, &r), *e = ARG(nx, eps);
     lz_node *dot = lz_tracer_combine(c, &r, LZ_OP_ADD, MUL(x, y));
     return lz_tracer_end(c, TO(DIV(dot, MUL(MAX(nx, e), MAX(ny, e))), d));
 }

@@ -1,8 +1,8 @@
 /* math_ops.h - elementwise operations with options or more than two operands, and activations.
  * Names, defaults and results are ATen's.
  * Options: a trailing struct whose fields have ATen's defaults, lz_elu(x, .alpha = 2); the plain
- * function takes NULL for all defaults. Numbers given by the caller are run-time arguments (but 0,
- * 1 and -1): changing them never recompiles.
+ * function takes NULL for all defaults. Numbers given by the caller are run-time arguments (of
+ * integers but 0, 1 and -1): changing them never recompiles.
  * Shapes broadcast, dtypes promote, and "floats" means that integers and booleans are converted to
  * f32 first, as in tensor_ops.h; 16-bit floats are computed in f32 and rounded once. Errors of all,
  * as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. Source of

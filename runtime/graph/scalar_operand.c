@@ -45,16 +45,18 @@ static double bits_to_shift(lz_dtype d, double v)
     return v < 0 || v > width ? width : v;
 }
 
-static lz_node *number(lz_tracer *c, lz_dtype d, double v, const lz_node *like, lz_number_range r)
+static lz_node *number(lz_tracer *c, lz_dtype d, double v, const lz_node *like, int range)
 {
+    int r = range & ~LZ_NUMBER_GIVEN;
+    if (range != r && !lz_dtype_is_int(d))
+        return lz_tracer_argument(c, d, v, like);
     if (r == LZ_NUMBER_SHIFTS && lz_dtype_is_int(d))
         v = bits_to_shift(d, v);
     return r == LZ_NUMBER_WRAPS ? lz_tracer_scalar_wrapped(c, d, v, like)
                                 : lz_tracer_scalar(c, d, v, like);
 }
 
-lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
-                              lz_number_range range)
+lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float, int range)
 {
     if (!*x)
         return NULL;
@@ -70,8 +72,8 @@ lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_flo
     return *x ? lz_tracer_fill(c, number(c, d, v, *x, range), &lz_node_type(*x)->shape) : NULL;
 }
 
-lz_node *lz_tracer_wide_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
-                                   lz_number_range range, lz_dtype *d)
+lz_node *lz_tracer_wide_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float, int range,
+                                   lz_dtype *d)
 {
     *d = *x ? lz_node_type(*x)->dtype : LZ_DTYPE_NONE;
     if (*d == LZ_F16 || *d == LZ_BF16)

@@ -112,18 +112,18 @@ lz_node *lz_tracer_float(lz_tracer *c, lz_node *x);
 bool lz_tracer_dim(int64_t dim, int32_t rank, int64_t *out);
 /* What an operation makes of a number that the integer dtype of its operand cannot hold. */
 typedef enum lz_number_range {
-    LZ_NUMBER_WRAPS, /* the result is modulo the range, so the number is, too */
-    LZ_NUMBER_FITS,  /* LZ_ERANGE */
-    LZ_NUMBER_SHIFTS /* bits to shift by: any number outside of the width does */
+    LZ_NUMBER_WRAPS,    /* the result is modulo the range, so the number is, too */
+    LZ_NUMBER_FITS,     /* LZ_ERANGE */
+    LZ_NUMBER_SHIFTS,   /* bits to shift by: any number outside of the width does */
+    LZ_NUMBER_GIVEN = 4 /* with one of these: an argument of floats also when it is 0, 1 or -1 */
 } lz_number_range;
-/* The value of an elementwise scalar operand: of x's dtype, or of the float that the number
- * needs. */
-lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
-                              lz_number_range range);
+/* The value of an elementwise scalar operand (range: lz_number_range): of x's dtype, or of the
+ * float that the number needs. */
+lz_node *lz_tracer_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float, int range);
 /* The same for a formula: of a 16-bit float both become f32, so that the number is not rounded to
  * 16 bits. *d: the dtype that the formula's result is to have. */
-lz_node *lz_tracer_wide_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float,
-                                   lz_number_range range, lz_dtype *d);
+lz_node *lz_tracer_wide_scalar_for(lz_tracer *c, lz_node **x, double v, bool want_float, int range,
+                                   lz_dtype *d);
 /* Whether the dtype holds the whole part of v: every dtype but the integers does. */
 bool lz_dtype_holds(lz_dtype d, double v);
 bool lz_dtype_holds_integer(lz_dtype d, int64_t v); /* the same of all 64 bits of v */
