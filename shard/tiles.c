@@ -1,5 +1,6 @@
 /* tiles.c - see tiles.h. */
 #include "shard/tiles.h"
+#include "ir/eval/eval.h"
 #include <string.h>
 
 /* One partition's box: where it begins in the whole, how many elements of it there are, and the
@@ -42,8 +43,30 @@ static size_t run_bytes(const box *b, int *outer)
     return n;
 }
 
-/* Calls copy for every run, with its places in the whole and in the part. */
-static void each_run(const box *b, char *whole, char *part, size_t nbytes, int outer, bool cut)
+/* How elements of a part get into the whole array. */
+typedef struct joining {
+    lz_op op; /* NONE: they replace what is there, else they are reduced into it */
+    lz_dtype dtype;
+} joining;
+
+static lz_status join_run(const joining *j, void *whole, const void *part, size_t nbytes)
+{
+    const lz_ref_ew e = {.op = j->op,
+                         .out = j->dtype,
+                         .in = {j->dtype, j->dtype},
+                         .src = {whole, part},
+                         .step = {1, 1},
+                         .dst = whole,
+                         .n = (int64_t)(nbytes / lz_dtype_size(j->dtype))};
+    if (j->op != LZ_OP_NONE)
+        return lz_ref_ew_get(j->op)(&e);
+    memcpy(whole, part, nbytes);
+    return LZ_OK;
+}
+
+/* Every run, to the part (j NULL) or from it. */
+static lz_status each_run(const box *b, char *whole, char *part, size_t nbytes, int outer,
+                          const joining *j)
 {
     int64_t at[LZ_MAX_RANK] = {0};
     for (;;) {
@@ -52,18 +75,44 @@ static void each_run(const box *b, char *whole, char *part, size_t nbytes, int o
             w = w * b->whole[d] + b->start[d] + at[d];
             p = p * b->part[d] + at[d];
         }
-        memcpy(cut ? part + (size_t)p * b->elem : whole + (size_t)w * b->elem,
-               cut ? whole + (size_t)w * b->elem : part + (size_t)p * b->elem, nbytes);
+        char *in_whole = whole + (size_t)w * b->elem, *in_part = part + (size_t)p * b->elem;
+        if (j)
+            LZ_TRY(join_run(j, in_whole, in_part, nbytes));
+        else
+            memcpy(in_part, in_whole, nbytes);
         int d = outer - 1;
         while (d >= 0 && ++at[d] == b->count[d])
             at[d--] = 0;
         if (d < 0)
-            return;
+            return LZ_OK;
     }
 }
 
-void lz_tile_cut(const lz_sharding *s, const lz_type *t, int64_t partition, const void *whole,
-                 void *part)
+/* Whether the partition's coordinates along some axes are all 0. */
+static bool is_first(const lz_mesh *m, uint32_t axes, int64_t partition)
+{
+    for (int k = 0; k < m->nfactor; k++)
+        if (axes >> k & 1 && lz_mesh_coordinate(m, partition, k))
+            return false;
+    return true;
+}
+
+/* A part of a reduction that adds nothing to it. */
+static lz_status fill_identity(const lz_sharding *s, lz_dtype d, void *part, size_t nbytes)
+{
+    uint64_t bits[2];
+    size_t elem = lz_dtype_size(d);
+    if (!lz_identity_bits(s->reduction, d, &bits[0]))
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has no identity in %s", lz_op_get(s->reduction)->text,
+                       lz_dtype_name(d));
+    bits[1] = bits[0]; /* both parts of complex128 */
+    for (size_t i = 0; i < nbytes; i += elem)
+        memcpy((char *)part + i, bits, elem);
+    return LZ_OK;
+}
+
+lz_status lz_tile_cut(const lz_sharding *s, const lz_type *t, int64_t partition, const void *whole,
+                      void *part)
 {
     box b = box_of(s, t, partition);
     size_t nbytes = b.elem;
@@ -72,29 +121,27 @@ void lz_tile_cut(const lz_sharding *s, const lz_type *t, int64_t partition, cons
         nbytes *= (size_t)b.part[d];
         full &= b.count[d] == b.part[d];
     }
+    if (!is_first(s->mesh, s->unreduced, partition))
+        return fill_identity(s, t->dtype, part, nbytes);
     if (!full)
         memset(part, 0, nbytes);
     int outer;
     size_t run = run_bytes(&b, &outer);
-    if (!b.empty)
-        each_run(&b, (char *)(uintptr_t)whole, part, run, outer, true);
+    return b.empty ? LZ_OK : each_run(&b, (char *)(uintptr_t)whole, part, run, outer, NULL);
 }
 
-void lz_tile_join(const lz_sharding *s, const lz_type *t, int64_t partition, const void *part,
-                  void *whole)
+lz_status lz_tile_join(const lz_sharding *s, const lz_type *t, int64_t partition, const void *part,
+                       void *whole)
 {
     box b = box_of(s, t, partition);
+    bool first = is_first(s->mesh, s->unreduced, partition);
+    const joining j = {first ? LZ_OP_NONE : s->reduction, t->dtype};
     int outer;
     size_t run = run_bytes(&b, &outer);
-    if (!b.empty)
-        each_run(&b, whole, (char *)(uintptr_t)part, run, outer, false);
+    return b.empty ? LZ_OK : each_run(&b, whole, (char *)(uintptr_t)part, run, outer, &j);
 }
 
 bool lz_tile_is_copy(const lz_sharding *s, int64_t partition)
 {
-    uint32_t used = lz_sharding_dims_mask(s);
-    for (int k = 0; k < s->mesh->nfactor; k++)
-        if (!(used >> k & 1) && lz_mesh_coordinate(s->mesh, partition, k))
-            return true;
-    return false;
+    return !is_first(s->mesh, lz_mesh_all(s->mesh) & ~lz_sharding_used(s), partition);
 }

@@ -5,12 +5,15 @@
 #include "ir/sharding/sharding.h"
 
 /* Copies the part of a partition out of the whole array; what is behind the end of the tensor is
- * zeros. part: of lz_sharding_local's type. */
-void lz_tile_cut(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
-                 const void *whole, void *part);
-/* Copies a partition's part into the whole array. */
-void lz_tile_join(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
-                  const void *part, void *whole);
-/* Whether a lower partition has the same elements. */
+ * zeros. Along unreduced axes the first partition has it, and the others the reduction's identity.
+ * part: of lz_sharding_local's type. Errors: LZ_EUNSUPPORTED (there is no identity). */
+lz_status lz_tile_cut(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
+                      const void *whole, void *part);
+/* Copies a partition's part into the whole array, or, where that has the first part of a reduction
+ * already, reduces it into that: partitions are taken in ascending order, but those that are
+ * copies. Errors: LZ_EUNSUPPORTED (a reduction that the dtype has not). */
+lz_status lz_tile_join(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
+                       const void *part, void *whole);
+/* Whether a lower partition has the same elements, and the same parts of reductions. */
 bool lz_tile_is_copy(const lz_sharding *s, int64_t partition);
 #endif

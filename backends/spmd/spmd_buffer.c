@@ -95,15 +95,14 @@ lz_status lz_spmd_copy_in(lz_device_buffer *dst, const void *src, size_t nbytes)
     return s;
 }
 
-/* Copies a partition's part into the whole array. */
+/* A partition's part into the whole array. */
 static lz_status read_part(const lz_sharding *at, const lz_type *type, int64_t p,
                            lz_device_buffer *part, void *dst)
 {
     const lz_backend *be = lz_spmd.be;
     if (be->host_memory) {
         LZ_TRY(lz_event_wait(part->ready));
-        lz_tile_join(at, type, p, part->data, dst);
-        return LZ_OK;
+        return lz_tile_join(at, type, p, part->data, dst);
     }
     const lz_type *local = lz_sharding_local(at, type);
     void *bytes = local ? lz_alloc(local->nbytes + 1) : NULL;
@@ -111,7 +110,7 @@ static lz_status read_part(const lz_sharding *at, const lz_type *type, int64_t p
         return LZ_FAIL(LZ_EMEM, "SPMD: no memory to read a part");
     lz_status s = be->copy_out(part, bytes, local->nbytes);
     if (s == LZ_OK)
-        lz_tile_join(at, type, p, bytes, dst);
+        s = lz_tile_join(at, type, p, bytes, dst);
     lz_free(bytes);
     return s;
 }
@@ -173,10 +172,8 @@ static lz_status send_part(const lz_type *type, const lz_sharding *at, int64_t p
         return LZ_OK;
     if (!whole)
         memset(bytes, 0, local->nbytes);
-    else if (be->host_memory)
-        lz_tile_cut(at, type, p, whole, (*out)->data);
     else
-        lz_tile_cut(at, type, p, whole, bytes);
+        LZ_TRY(lz_tile_cut(at, type, p, whole, be->host_memory ? (*out)->data : bytes));
     return whole && be->host_memory ? LZ_OK : be->copy_in(*out, bytes, local->nbytes);
 }
 

@@ -6,6 +6,7 @@
 #include "backends/common/partitions.h"
 #include "lower/plan/plan.h"
 #include "shard/shard.h"
+#include "shard/tiles.h"
 #include "tools/lazuli/run.h"
 #include <string.h>
 
@@ -20,63 +21,6 @@ typedef struct spread {
     lz_literal ***args, ***results; /* [n]: of each partition */
     lz_collective_uses uses;
 } spread;
-
-/* ---- tiles ---- */
-
-/* Where partition p's tile begins, and how much of it is in the tensor. */
-static void tile_of(const lz_sharding *s, const lz_shape *global, const lz_shape *local, int64_t p,
-                    int64_t *start, int64_t *size)
-{
-    for (int d = 0; d < global->rank; d++) {
-        start[d] = lz_axis_list_tile(s->mesh, &s->dims[d], p) * local->dims[d];
-        int64_t left = global->dims[d] - start[d];
-        size[d] = left < 0 ? 0 : left < local->dims[d] ? left : local->dims[d];
-    }
-}
-
-static void combine(lz_op op, lz_dtype d, void *to, int64_t i, const void *from, int64_t k)
-{
-    lz_dtype part = lz_dtype_part(d);
-    int64_t n = part == d ? 1 : 2;
-    for (int64_t j = 0; j < n; j++) {
-        double a = lz_elem_get_f64(part, to, i * n + j), b = lz_elem_get_f64(part, from, k * n + j);
-        lz_elem_set_f64(part, to, i * n + j,
-                        op == LZ_OP_ADD        ? a + b
-                        : op == LZ_OP_MAXIMUM  ? (a > b ? a : b)
-                        : op == LZ_OP_MINIMUM  ? (a < b ? a : b)
-                        : op == LZ_OP_MULTIPLY ? a * b
-                        : op == LZ_OP_AND      ? (double)(a != 0 && b != 0)
-                                               : (double)(a != 0 || b != 0));
-    }
-}
-
-/* Copies the elements of p's tile between the whole and the local array. join NONE: they replace
- * what is there. */
-static void copy_tile(const lz_sharding *s, lz_literal *whole, lz_literal *part, int64_t p,
-                      bool cut, lz_op join)
-{
-    const lz_shape *g = &whole->type->shape, *l = &part->type->shape;
-    int64_t start[LZ_MAX_RANK], size[LZ_MAX_RANK], at[LZ_MAX_RANK] = {0}, n = 1;
-    size_t elem = lz_dtype_size(whole->type->dtype);
-    tile_of(s, g, l, p, start, size);
-    for (int d = 0; d < g->rank; d++)
-        n *= size[d];
-    for (int64_t k = 0; k < n; k++) {
-        int64_t i = 0, j = 0;
-        for (int d = 0; d < g->rank; d++) {
-            i = i * g->dims[d] + start[d] + at[d];
-            j = j * l->dims[d] + at[d];
-        }
-        char *w = (char *)whole->data + (size_t)i * elem,
-             *q = (char *)part->data + (size_t)j * elem;
-        if (join != LZ_OP_NONE)
-            combine(join, whole->type->dtype, whole->data, i, part->data, j);
-        else
-            memcpy(cut ? q : w, cut ? w : q, elem);
-        for (int d = g->rank - 1; d >= 0 && ++at[d] == size[d]; d--)
-            at[d] = 0;
-    }
-}
 
 /* ---- arguments and results ---- */
 
@@ -94,8 +38,7 @@ static lz_status argument(spread *x, uint32_t p, uint32_t i)
     *to = lz_literal_new(lz_val_type(x->local, i));
     if (!*to)
         return LZ_FAIL(LZ_EMEM, "no memory for a part of input %u", i);
-    copy_tile(x->parts.in[i], x->in[i], *to, p, true, LZ_OP_NONE);
-    return LZ_OK;
+    return lz_tile_cut(x->parts.in[i], x->in[i]->type, p, x->in[i]->data, (*to)->data);
 }
 
 static lz_status cut_inputs(spread *x)
@@ -111,7 +54,6 @@ static lz_status cut_inputs(spread *x)
     return LZ_OK;
 }
 
-/* Those that repeat others are the same; parts of sums are added, the first of them first. */
 static lz_status join_results(spread *x)
 {
     for (uint32_t k = 0; k < x->local->nresult; k++) {
@@ -123,17 +65,10 @@ static lz_status join_results(spread *x)
         x->out[k] = lz_literal_new(lz_val_type(x->f, x->f->results[k]));
         if (!x->out[k])
             return LZ_FAIL(LZ_EMEM, "no memory for result %u", k);
-        for (uint32_t p = 0; p < x->n; p++) {
-            bool first = true, repeats = false;
-            for (int a = 0; a < x->mesh->nfactor; a++)
-                if (lz_mesh_coordinate(x->mesh, p, a)) {
-                    first &= !(s->unreduced >> a & 1);
-                    repeats |= !(lz_sharding_used(s) >> a & 1);
-                }
-            if (!repeats)
-                copy_tile(s, x->out[k], x->results[p][k], p, false,
-                          first ? LZ_OP_NONE : s->reduction);
-        }
+        for (uint32_t p = 0; p < x->n; p++)
+            if (!lz_tile_is_copy(s, p))
+                LZ_TRY(
+                    lz_tile_join(s, x->out[k]->type, p, x->results[p][k]->data, x->out[k]->data));
     }
     return LZ_OK;
 }
