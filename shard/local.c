@@ -50,18 +50,9 @@ lz_val lz_local_offset(const lz_local *l, const lz_axis_list *a, int64_t step)
                                   : lz_build_ew2(l->f, LZ_OP_MULTIPLY, tile, number(l, step));
 }
 
-static lz_axis_list list_of(uint32_t axes)
-{
-    lz_axis_list a = {0};
-    for (int k = 0; k < LZ_MESH_FACTORS; k++)
-        if (axes >> k & 1)
-            lz_axis_list_push(&a, k);
-    return a;
-}
-
 lz_val lz_local_is_first(const lz_local *l, uint32_t axes)
 {
-    lz_axis_list a = list_of(axes);
+    lz_axis_list a = lz_axis_list_of(axes);
     return lz_build_compare(l->f, LZ_CMP_EQ, lz_local_tile(l, &a), number(l, 0));
 }
 
@@ -119,17 +110,6 @@ lz_val lz_local_first_only(const lz_local *l, lz_val v, uint32_t axes, lz_op com
 
 /* ---- pieces of an array ---- */
 
-lz_val lz_local_zero(const lz_local *l, lz_dtype d)
-{
-    uint64_t bits[2] = {0};
-    const lz_shape none = LZ_SCALAR;
-    const lz_type *t = lz_type_get(d, &none);
-    lz_literal *lit = t ? lz_literal_copy_from(t, bits) : NULL;
-    lz_val v = lit ? lz_build_const(l->f, lit) : lz_func_failed(l->f);
-    lz_literal_release(lit);
-    return v;
-}
-
 lz_val lz_local_resize(const lz_local *l, lz_val v, int dim, int64_t n)
 {
     if (v == LZ_NOVAL)
@@ -145,7 +125,7 @@ lz_val lz_local_resize(const lz_local *l, lz_val v, int dim, int64_t n)
     pad.edge_padding_low.n = pad.edge_padding_high.n = pad.interior_padding.n = s.rank;
     pad.edge_padding_high.v[dim] = n - s.dims[dim];
     return lz_build(l->f, LZ_OP_PAD, (const lz_attr *)&pad,
-                    (lz_val[]){v, lz_local_zero(l, lz_val_type(l->f, v)->dtype)}, 2);
+                    (lz_val[]){v, lz_build_scalar_i64(l->f, lz_val_type(l->f, v)->dtype, 0)}, 2);
 }
 
 lz_val lz_local_dynamic_slice(const lz_local *l, lz_val v, int dim, lz_val start, int64_t n)

@@ -28,8 +28,6 @@ lz_val lz_local_mask_padding(const lz_local *l, lz_val v, int dim, int64_t exten
                              const lz_axis_list *a, lz_op combiner);
 /* v where the partition is the first along the axes, elsewhere the identity. */
 lz_val lz_local_first_only(const lz_local *l, lz_val v, uint32_t axes, lz_op combiner);
-/* The scalar of which all bits are 0. */
-lz_val lz_local_zero(const lz_local *l, lz_dtype d);
 /* Dimension dim made n long: more elements are zeros, fewer are cut off the end. */
 lz_val lz_local_resize(const lz_local *l, lz_val v, int dim, int64_t n);
 /* n elements of dimension dim from a start, i32[], that is in bounds. */

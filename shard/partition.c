@@ -139,10 +139,7 @@ void lz_part_give_result(lz_partial *p, lz_val v, uint32_t k, const lz_sharding 
 
 static lz_val make_free(lz_partial *p, lz_val v, const lz_sharding *at)
 {
-    lz_sharding reduced = *at;
-    reduced.unreduced = 0;
-    reduced.reduction = LZ_OP_NONE;
-    const lz_sharding *r = failed(p, lz_sharding_get(&reduced));
+    const lz_sharding *r = failed(p, lz_sharding_reduced(at));
     lz_val local = r ? lz_part_make_free(p, v, r) : LZ_NOVAL;
     return local == LZ_NOVAL ? local : lz_reshard_build(&p->l, local, lz_part_type(p, v), r, at);
 }
@@ -169,20 +166,12 @@ lz_val lz_part_want(lz_partial *p, lz_val v, const lz_sharding *at)
 
 /* ---- instructions ---- */
 
-static bool same_but_sums(const lz_sharding *a, const lz_sharding *b)
-{
-    for (int d = 0; d < a->rank; d++)
-        if (!lz_axis_list_eq(&a->dims[d], &b->dims[d]))
-            return false;
-    return true;
-}
-
 /* What a mark says is done here, but for sums: who needs them whole will say so. */
 static lz_status mark(lz_partial *p, lz_val v)
 {
     lz_val of = p->f->insts[v].opnd[0];
     const lz_sharding *at = lz_part_at(p, v), *now = lz_part_now(p, of);
-    bool all = !at || !now || (same_but_sums(at, now) && !at->unreduced);
+    bool all = !at || !now || (lz_sharding_same_dims(at, now) && !at->unreduced);
     if (all || p->f->insts[v].sig->op != LZ_OP_SHARDING_CONSTRAINT) {
         lz_part_alias(p, v, of);
         return LZ_OK;

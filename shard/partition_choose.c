@@ -166,14 +166,6 @@ static lz_status place_all(lz_part_op *o, const lz_axis_list *axes)
     return LZ_OK;
 }
 
-static const lz_sharding *reduced(const lz_sharding *s)
-{
-    lz_sharding r = *s;
-    r.unreduced = 0;
-    r.reduction = LZ_OP_NONE;
-    return lz_sharding_get(&r);
-}
-
 static lz_status evaluate(chooser *c, choice *x)
 {
     lz_part_op *o = c->o;
@@ -186,7 +178,7 @@ static lz_status evaluate(chooser *c, choice *x)
     }
     for (uint32_t k = 0; k < o->r->nresult; k++) {
         const lz_sharding *at = o->at[o->r->nopnd + k];
-        const lz_sharding *want = o->want[k] ? o->want[k] : reduced(at);
+        const lz_sharding *want = o->want[k] ? o->want[k] : lz_sharding_reduced(at);
         if (!want)
             return lz_error_get()->status;
         x->cost += lz_reshard_cost(o->sig->result[k], at, want);

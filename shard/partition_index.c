@@ -251,7 +251,7 @@ static lz_val write_between_margins(lz_part_op *o, lz_val *starts)
         opnd[d + 2] = lz_build_ew2(f, LZ_OP_ADD, at, lz_build_scalar_i64(f, type, margin));
     }
     opnd[0] = lz_build(f, LZ_OP_PAD, (const lz_attr *)&pad,
-                       (lz_val[]){o->local[0], lz_local_zero(&o->p->l, in->dtype)}, 2);
+                       (lz_val[]){o->local[0], lz_build_scalar_i64(f, in->dtype, 0)}, 2);
     opnd[1] = o->local[1];
     lz_val v = lz_build(f, LZ_OP_DYNAMIC_UPDATE_SLICE, NULL, opnd, (uint32_t)rank + 2);
     return lz_build_slice(f, v, first, last, NULL);

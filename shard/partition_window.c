@@ -80,7 +80,7 @@ static lz_val part_of(const lz_local *l, lz_val v, int dim, int64_t a, int64_t b
 static lz_val shift(const lz_local *l, lz_val v, const lz_axis_list *axes, int64_t k)
 {
     int64_t n = l->mesh->ndevice, tiles = lz_axis_list_size(l->mesh, axes);
-    int64_t *source = lz_alloc(2 * (size_t)n * sizeof *source);
+    int64_t *source = lz_alloc((size_t)n * sizeof *source);
     if (!source) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a permutation");
         return lz_func_failed(l->f);
@@ -166,7 +166,7 @@ lz_val lz_halo_read(const lz_local *l, lz_val v, int dim, const lz_halo *h, lz_v
     pad.edge_padding_high.v[dim] = behind - hi;
     if (lo != before || behind != hi)
         v = lz_build(l->f, LZ_OP_PAD, (const lz_attr *)&pad,
-                     (lz_val[]){v, lz_local_zero(l, t->dtype)}, 2);
+                     (lz_val[]){v, lz_build_scalar_i64(l->f, t->dtype, 0)}, 2);
     if (drift) {
         lz_val start = lz_local_offset(l, &h->axes, drift);
         start = lz_build_ew2(l->f, LZ_OP_ADD, start,
@@ -333,7 +333,7 @@ static lz_val outside_of(const lz_part_op *o, uint32_t k)
     case LZ_OP_REDUCE_WINDOW:
         return o->local[o->sig->nresult + k];
     case LZ_OP_CONVOLUTION:
-        return lz_local_zero(&o->p->l, o->sig->opnd[0]->dtype);
+        return lz_build_scalar_i64(o->p->l.f, o->sig->opnd[0]->dtype, 0);
     default:
         return LZ_NOVAL;
     }

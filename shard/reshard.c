@@ -169,10 +169,7 @@ static void reduce(plan *p)
 
 static bool dims_done(const plan *p)
 {
-    for (int d = 0; d < p->cur.rank; d++)
-        if (!lz_axis_list_eq(&p->cur.dims[d], &p->to.dims[d]))
-            return false;
-    return true;
+    return lz_sharding_same_dims(&p->cur, &p->to);
 }
 
 /* The last axes of some dimension are the next that another one wants. */
@@ -273,9 +270,7 @@ static void permuted(const plan *p, lz_sharding *next)
                     free &= ~bit(axis);
                 }
         }
-    lz_axis_list any = {0};
-    for (int k = 0; k < p->mesh->nfactor; k++)
-        lz_axis_list_push(&any, k);
+    const lz_axis_list any = lz_axis_list_of(lz_mesh_all(p->mesh));
     for (int d = 0; d < next->rank; d++) {
         for (int i = 0; i < r[d].left.n; i++) {
             int64_t size = axis_size(p, r[d].left.at[i]);
@@ -309,21 +304,13 @@ static bool misplaced(const plan *p)
     return false;
 }
 
-static bool same_dims(const lz_sharding *a, const lz_sharding *b)
-{
-    for (int d = 0; d < a->rank; d++)
-        if (!lz_axis_list_eq(&a->dims[d], &b->dims[d]))
-            return false;
-    return true;
-}
-
 static bool permute(plan *p)
 {
     lz_sharding next = p->cur;
     if (!misplaced(p))
         return false;
     permuted(p, &next);
-    if (same_dims(&next, &p->cur))
+    if (lz_sharding_same_dims(&next, &p->cur))
         return false;
     add_step(p, LZ_RESHARD_PERMUTE, -1, -1, 0, &next);
     return true;

@@ -197,18 +197,9 @@ static lz_val build_permute(const work *w, lz_val v)
     return v;
 }
 
-static lz_axis_list list_of(uint32_t axes)
-{
-    lz_axis_list a = {0};
-    for (int k = 0; k < LZ_MESH_FACTORS; k++)
-        if (axes >> k & 1)
-            lz_axis_list_push(&a, k);
-    return a;
-}
-
 static lz_val build_step(const work *w, lz_val v)
 {
-    lz_axis_list a = list_of(w->s->axes);
+    lz_axis_list a = lz_axis_list_of(w->s->axes);
     switch (w->s->kind) {
     case LZ_RESHARD_SLICE:
         return build_slice(w, v);

@@ -56,14 +56,4 @@ lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *ou
 lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
                           lz_partitioned *out);
 void lz_partitioned_free(lz_partitioned *p);
-
-/* What a local function sends: one record for each collective, in order. */
-typedef struct lz_shard_collective {
-    lz_op op;
-    int64_t group_size;
-    uint32_t operands;
-    uint64_t operand_bytes, result_bytes; /* of one device */
-    uint64_t executions;                  /* of a run; loops of unknown length count once */
-} lz_shard_collective;
-
 #endif

@@ -12,6 +12,15 @@ static lz_intern shardings = LZ_INTERN_INIT;
 
 /* ---- lists of factors ---- */
 
+lz_axis_list lz_axis_list_of(uint32_t mask)
+{
+    lz_axis_list a = {0};
+    for (int k = 0; k < LZ_MESH_FACTORS; k++)
+        if (mask >> k & 1)
+            lz_axis_list_push(&a, k);
+    return a;
+}
+
 bool lz_axis_list_eq(const lz_axis_list *a, const lz_axis_list *b)
 {
     return a->n == b->n && memcmp(a->at, b->at, a->n) == 0;
@@ -148,6 +157,14 @@ const lz_sharding *lz_sharding_placement(const lz_sharding *s)
     return lz_sharding_get(&p);
 }
 
+const lz_sharding *lz_sharding_reduced(const lz_sharding *s)
+{
+    lz_sharding r = *s;
+    r.unreduced = 0;
+    r.reduction = LZ_OP_NONE;
+    return lz_sharding_get(&r);
+}
+
 /* ---- asking ---- */
 
 uint32_t lz_sharding_dims_mask(const lz_sharding *s)
@@ -156,6 +173,14 @@ uint32_t lz_sharding_dims_mask(const lz_sharding *s)
     for (int d = 0; d < s->rank; d++)
         m |= lz_axis_list_mask(&s->dims[d]);
     return m;
+}
+
+bool lz_sharding_same_dims(const lz_sharding *a, const lz_sharding *b)
+{
+    for (int d = 0; d < a->rank; d++)
+        if (!lz_axis_list_eq(&a->dims[d], &b->dims[d]))
+            return false;
+    return true;
 }
 
 bool lz_sharding_is_replicated(const lz_sharding *s)

@@ -40,6 +40,8 @@ const lz_sharding *lz_sharding_replicated(const lz_mesh *mesh, int rank);
 /* The same with all dimensions closed, no priorities and no list `replicated`: the placement. Two
  * placements are equal when their pointers are. */
 const lz_sharding *lz_sharding_placement(const lz_sharding *s);
+/* The same with nothing unreduced. */
+const lz_sharding *lz_sharding_reduced(const lz_sharding *s);
 
 /* ---- asking them ---- */
 
@@ -50,6 +52,7 @@ static inline uint32_t lz_axis_list_mask(const lz_axis_list *a)
         m |= UINT32_C(1) << a->at[i];
     return m;
 }
+lz_axis_list lz_axis_list_of(uint32_t mask); /* in the mesh's order */
 bool lz_axis_list_eq(const lz_axis_list *a, const lz_axis_list *b);
 /* How many of the first factors both have. */
 int lz_axis_list_common(const lz_axis_list *a, const lz_axis_list *b);
@@ -63,6 +66,7 @@ static inline uint32_t lz_sharding_used(const lz_sharding *s)
 {
     return lz_sharding_dims_mask(s) | s->unreduced;
 }
+bool lz_sharding_same_dims(const lz_sharding *a, const lz_sharding *b); /* of one rank */
 bool lz_sharding_is_replicated(const lz_sharding *s); /* no dimension has factors; reduced */
 /* ceil(extent / tiles) */
 static inline int64_t lz_tile_extent(int64_t extent, int64_t tiles)

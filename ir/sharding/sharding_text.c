@@ -33,10 +33,7 @@ static bool print_list(lz_buf *b, const lz_mesh *m, const uint8_t *at, int n)
 
 static void print_mask(lz_buf *b, const lz_mesh *m, const char *what, uint32_t mask)
 {
-    lz_axis_list a = {0};
-    for (int k = 0; k < m->nfactor; k++)
-        if (mask >> k & 1)
-            lz_axis_list_push(&a, k);
+    lz_axis_list a = lz_axis_list_of(mask);
     lz_buf_printf(b, ", %s{", what);
     print_list(b, m, a.at, a.n);
     lz_buf_putc(b, '}');

@@ -252,7 +252,7 @@ lz_status lz_parse_mesh(lz_parser *p);              /* after `sdy.mesh` */
 lz_status lz_parse_module_attributes(lz_parser *p); /* after `attributes` */
 /* The sharding that begins at c, and the mask of {axes}. */
 lz_status lz_parse_sharding(lz_parser *p, lz_lexer *c, const lz_sharding **out);
-lz_status lz_parse_axes(lz_parser *p, lz_lexer *c, const lz_mesh *mesh, uint32_t *out);
+lz_status lz_parse_axes(lz_lexer *c, const lz_mesh *mesh, uint32_t *out);
 lz_val lz_parse_constrain(lz_scope *s, lz_val v, const lz_sharding *sharding);
 
 /* parse_manual.c */

@@ -38,13 +38,13 @@ static lz_status read_shardings(lz_parser *p, lz_lexer *c, manual *m, bool in)
     return lz_lex_want(c, "]");
 }
 
-static lz_status read_axes(lz_parser *p, lz_lexer *c, manual *m)
+static lz_status read_axes(lz_lexer *c, manual *m)
 {
     if (lz_lex_eat(c, "{}"))
         return LZ_OK;
     if (!m->mesh)
         return lz_lex_fail(c, c->p, LZ_EPARSE, "sdy.manual_computation: no value says the mesh");
-    return lz_parse_axes(p, c, m->mesh, &m->axes);
+    return lz_parse_axes(c, m->mesh, &m->axes);
 }
 
 /* (%a) in_shardings=[..] out_shardings=[..] manual_axes={"x"} (%b: type) { */
@@ -61,7 +61,7 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, manual *m)
     LZ_TRY(read_shardings(p, &p->c, m, false));
     LZ_TRY(lz_lex_want(&p->c, "manual_axes"));
     LZ_TRY(lz_lex_want(&p->c, "="));
-    return read_axes(p, &p->c, m);
+    return read_axes(&p->c, m);
 }
 
 /* (%a) <{in_shardings = #sdy.sharding_per_value<[..]>, ..}> */
@@ -83,14 +83,12 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, manual *m)
                                "sdy.manual_computation: the attribute %s is missing", keys[i]);
         c.p = e->value;
         LZ_TRY(lz_lex_want(&c, i < 2 ? "#sdy.sharding_per_value<" : "#sdy<manual_axes"));
-        LZ_TRY(i < 2 ? read_shardings(p, &c, m, i == 0) : read_axes(p, &c, m));
+        LZ_TRY(i < 2 ? read_shardings(p, &c, m, i == 0) : read_axes(&c, m));
     }
     LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_lex_want(&p->c, "{"));
-    if (lz_lex_eat(&p->c, "^")) {
+    if (lz_lex_eat(&p->c, "^"))
         (void)lz_lex_word(&p->c);
-        return LZ_OK;
-    }
     return LZ_OK;
 }
 

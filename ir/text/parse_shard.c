@@ -131,10 +131,9 @@ lz_status lz_parse_sharding(lz_parser *p, lz_lexer *c, const lz_sharding **out)
     return *out ? LZ_OK : lz_lex_wrap(c, at);
 }
 
-lz_status lz_parse_axes(lz_parser *p, lz_lexer *c, const lz_mesh *mesh, uint32_t *out)
+lz_status lz_parse_axes(lz_lexer *c, const lz_mesh *mesh, uint32_t *out)
 {
     size_t used;
-    (void)p;
     lz_lex_skip(c);
     if (lz_sharding_read_axes(mesh, c->p, (size_t)(c->end - c->p), out, &used) != LZ_OK)
         return lz_lex_wrap(c, c->p);

@@ -59,7 +59,7 @@ void lz_print_mesh_lines(lz_printer *p);
 /* Which marks of f its signature says, not 0 for those; NULL: none. The caller's to free. */
 uint8_t *lz_print_fold_marks(const lz_func *f, bool *failed);
 void lz_print_param_mark(lz_printer *p, uint32_t param); /* {sdy.sharding = ...} if there is one */
-bool lz_print_result_mark(lz_printer *p, uint32_t k);
+void lz_print_result_mark(lz_printer *p, uint32_t k);
 void lz_print_constraint(lz_printer *p, const lz_inst *in);
 void lz_print_group(lz_printer *p, const lz_inst *in);
 void lz_print_propagation(lz_printer *p, const lz_inst *in);

@@ -171,13 +171,11 @@ void lz_print_param_mark(lz_printer *p, uint32_t param)
         }
 }
 
-bool lz_print_result_mark(lz_printer *p, uint32_t k)
+void lz_print_result_mark(lz_printer *p, uint32_t k)
 {
     lz_val v = p->f->results[k];
-    bool is = p->folded && p->folded[v] == OF_RESULT;
-    if (is)
+    if (p->folded && p->folded[v] == OF_RESULT)
         print_mark(p, v);
-    return is;
 }
 
 /* ---- operations ---- */
