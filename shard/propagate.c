@@ -107,16 +107,20 @@ static const lz_sharding *placement(const lz_prop *p, const lz_prop_frame *fr,
     return lz_sharding_placement(&s);
 }
 
-static lz_status give_value(const lz_prop *p, const lz_prop_frame *fr, lz_val i)
+static lz_status give_value(const lz_prop *p, uint32_t frame, lz_val i)
 {
+    const lz_prop_frame *fr = &p->frames.data[frame];
     uint32_t n = lz_prop_find(p, fr->node[i]);
     fr->out->cause[i] = (lz_shard_cause){.mark = LZ_NOVAL, .from = LZ_NOVAL, .by = LZ_NOVAL};
     if (n == LZ_PROP_NONE || fr->f->insts[i].sig->nresult != 1)
         return LZ_OK;
     const lz_prop_node *node = &p->nodes.data[n];
     fr->out->cause[i] = node->cause;
-    if (node->cause.from == i) /* it is one of several that are one */
+    bool elsewhere = node->frame != frame;  /* its causes are numbers there */
+    if (elsewhere || node->cause.from == i) /* it is one of several that are one */
         fr->out->cause[i].from = LZ_NOVAL;
+    if (elsewhere)
+        fr->out->cause[i].by = LZ_NOVAL;
     fr->out->at[i] = placement(p, fr, node);
     return fr->out->at[i] ? LZ_OK : lz_error_get()->status;
 }
@@ -131,7 +135,7 @@ static lz_status give(const lz_prop *p)
         if (!fr->out->at || !fr->out->cause)
             return no_memory();
         for (lz_val i = 0; i < fr->f->ninst; i++)
-            LZ_TRY(give_value(p, fr, i));
+            LZ_TRY(give_value(p, k, i));
     }
     return LZ_OK;
 }

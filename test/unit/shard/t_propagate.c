@@ -515,6 +515,43 @@ START_TEST(report)
 }
 END_TEST
 
+/* What a loop carries is one in all its regions: a cause in one of them is none in another, whose
+ * values have other numbers. */
+START_TEST(report_of_loop)
+{
+    static const char text[] =
+        "sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n"
+        "func.func @main(%a: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {\n"
+        "%r:2 = stablehlo.while(%i = %n, %v = %a) : tensor<i32>, tensor<8xf32>\n"
+        "cond {\n"
+        "%p = stablehlo.compare LT, %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+        "stablehlo.return %p : tensor<i1>\n"
+        "} do {\n"
+        "%1 = stablehlo.tanh %v : tensor<8xf32>\n"
+        "%2 = stablehlo.sine %1 : tensor<8xf32>\n"
+        "%3 = stablehlo.cosine %2 : tensor<8xf32>\n"
+        "%4 = sdy.sharding_constraint %3 <@mesh, [{\"x\"}]> : tensor<8xf32>\n"
+        "%5 = stablehlo.tanh %4 : tensor<8xf32>\n"
+        "stablehlo.return %i, %5 : tensor<i32>, tensor<8xf32>\n"
+        "}\n"
+        "return %r#1 : tensor<8xf32>\n}\n";
+    spread x = {0};
+    lz_buf b = {0};
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "loop", NULL, 8, NULL, &x.f) == LZ_OK,
+                  "%s", lz_error_get()->message);
+    propagate(&x);
+    lz_val r = x.f->results[0];
+    is_at(x.s, r, "[{\"x\"}]");
+    ck_assert_uint_eq(x.s->cause[r].by, LZ_NOVAL);
+    ck_assert_uint_eq(x.s->cause[r].from, LZ_NOVAL);
+    ck_assert_ptr_ne(x.s->cause[r].where, x.s);
+    ck_assert_int_eq(lz_shard_report(x.s, &b), LZ_OK);
+    ck_assert_ptr_nonnull(strstr(lz_buf_str(&b), "marked by %5 around it or in it"));
+    lz_buf_free(&b);
+    end(&x);
+}
+END_TEST
+
 /* ---- much ---- */
 
 /* A chain is visited a few times an operation, whatever its length, and so is one value of many
@@ -583,6 +620,9 @@ START_TEST(random_functions)
             if (x.s->at[i])
                 ck_assert_int_eq(x.s->at[i]->rank, sig->result[0]->shape.rank);
         }
+        lz_buf b = {0};
+        ck_assert_int_eq(lz_shard_report(x.s, &b), LZ_OK);
+        lz_buf_free(&b);
         end(&x);
         lz_func_free(plain);
     }
@@ -605,6 +645,7 @@ int main(void)
     tcase_add_test(t, meshes);
     tcase_add_test(t, manual);
     tcase_add_test(t, report);
+    tcase_add_test(t, report_of_loop);
     tcase_add_test(t, linear);
     tcase_add_loop_test(t, random_functions, 0, 20);
     suite_add_tcase(s, t);
