@@ -146,6 +146,7 @@ void lz_prop_free(lz_prop *p)
     lz_vec_free(&p->edges);
     lz_vec_free(&p->ends);
     lz_vec_free(&p->frames);
+    lz_vec_free(&p->members);
     lz_vec_free(&p->list);
     lz_map_free(&p->rules);
     lz_free(p->scratch);

@@ -46,6 +46,12 @@ typedef struct lz_prop_frame {
                         own */
 } lz_prop_frame;
 
+/* A value of a sharding group. */
+typedef struct lz_prop_member {
+    int64_t group;
+    uint32_t node;
+} lz_prop_member;
+
 typedef struct lz_prop {
     const lz_mesh *mesh;
     lz_arena *arena; /* of what is given back */
@@ -54,6 +60,7 @@ typedef struct lz_prop {
     LZ_VEC(lz_prop_edge) edges;
     LZ_VEC(uint32_t) ends;
     LZ_VEC(lz_prop_frame) frames;
+    LZ_VEC(lz_prop_member) members;
     LZ_VEC(uint32_t) list;             /* worklist: a stack */
     lz_map rules;                      /* by signature, and of pairs by type */
     uint32_t *first_edge, *node_edges; /* of node n: node_edges[first_edge[n] .. first_edge[n+1]) */

@@ -247,23 +247,84 @@ static lz_status add_mark(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u)
     return add_pair(p, p->frames.data[fr].node[in->opnd[0]], own, &like);
 }
 
-/* All values of a group are placed alike. */
-static lz_status add_group(lz_prop *p, uint32_t fr, lz_val i, lz_map *groups)
+/* ---- groups: all values of one are placed alike, in whatever region they are ---- */
+
+static lz_status add_member(lz_prop *p, uint32_t fr, lz_val i)
 {
     const lz_inst *in = &p->frames.data[fr].f->insts[i];
-    int64_t id = LZ_ATTR(group, in->sig->attr)->group_id;
-    lz_hash h = lz_hash_bytes(&id, sizeof id);
-    uint32_t own = p->frames.data[fr].node[i];
-    uintptr_t first = (uintptr_t)lz_map_get(groups, h);
-    unite(p, own, p->frames.data[fr].node[in->opnd[0]]);
-    if (!first)
-        return lz_map_put(groups, h, (void *)((uintptr_t)own + 1)) == LZ_OK ? LZ_OK : no_memory();
-    uint32_t other = (uint32_t)(first - 1);
-    if (p->nodes.data[other].type->shape.rank != in->sig->result[0]->shape.rank)
+    lz_prop_member m = {LZ_ATTR(group, in->sig->attr)->group_id, p->frames.data[fr].node[i]};
+    unite(p, m.node, p->frames.data[fr].node[in->opnd[0]]);
+    return lz_vec_push(&p->members, m) == LZ_OK ? LZ_OK : no_memory();
+}
+
+/* What both marks say: in each dimension the longer list, where the shorter one is open. */
+static bool both_say(const lz_sharding *a, const lz_sharding *b, lz_sharding *out)
+{
+    *out = *a;
+    out->open &= b->open;
+    out->replicated |= b->replicated;
+    for (int d = 0; d < a->rank; d++) {
+        bool longer = b->dims[d].n > a->dims[d].n;
+        const lz_sharding *less = longer ? a : b, *more = longer ? b : a;
+        bool same = less->dims[d].n == more->dims[d].n;
+        if (lz_axis_list_common(&less->dims[d], &more->dims[d]) != less->dims[d].n ||
+            (!same && !(less->open >> d & 1)))
+            return false;
+        out->dims[d] = more->dims[d];
+        out->open |= same ? 0 : more->open & UINT32_C(1) << d;
+    }
+    return a->unreduced == b->unreduced && a->reduction == b->reduction;
+}
+
+static lz_status contradiction(int64_t id, const lz_sharding *a, const lz_sharding *b)
+{
+    lz_buf t = {0};
+    lz_sharding_print(&t, a, "mesh");
+    lz_buf_puts(&t, " and ");
+    lz_sharding_print(&t, b, "mesh");
+    lz_status s = LZ_FAIL(LZ_EINVAL, "sharding group %lld: marks of its values differ: %.300s",
+                          (long long)id, lz_buf_str(&t));
+    lz_buf_free(&t);
+    return s;
+}
+
+static lz_status join_members(lz_prop *p, int64_t id, uint32_t a, uint32_t b)
+{
+    lz_prop_node *x = &p->nodes.data[lz_prop_find(p, a)], *y = &p->nodes.data[lz_prop_find(p, b)];
+    lz_sharding s;
+    if (x->type->shape.rank != y->type->shape.rank)
         return LZ_FAIL(LZ_EINVAL, "sharding group %lld: tensors of rank %d and %d", (long long)id,
-                       p->nodes.data[other].type->shape.rank, in->sig->result[0]->shape.rank);
-    unite(p, other, own);
+                       x->type->shape.rank, y->type->shape.rank);
+    if (x->s && y->s && x->s != y->s) {
+        if (!both_say(x->s, y->s, &s))
+            return contradiction(id, x->s, y->s);
+        x->s = lz_sharding_get(&s);
+        if (!x->s)
+            return lz_error_get()->status;
+    }
+    unite(p, a, b);
     return LZ_OK;
+}
+
+/* When all marks are there: each says where its own value is, whatever comes first. Inside of a
+ * manual computation values are others than around it. */
+static lz_status join_groups(lz_prop *p)
+{
+    lz_map first = {0};
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < p->members.len && s == LZ_OK; i++) {
+        const lz_prop_member *m = &p->members.data[i];
+        uint32_t frame = p->nodes.data[m->node].frame;
+        const uint64_t key[2] = {(uint64_t)m->group, p->frames.data[frame].manual};
+        lz_hash h = lz_hash_bytes(key, sizeof key);
+        const lz_prop_member *one = lz_map_get(&first, h);
+        if (one)
+            s = join_members(p, m->group, one->node, m->node);
+        else if (lz_map_put(&first, h, (void *)(uintptr_t)m) != LZ_OK)
+            s = no_memory();
+    }
+    lz_map_free(&first);
+    return s;
 }
 
 /* ---- manual computations: inside, shapes are those of one tile along the manual axes ---- */
@@ -386,8 +447,7 @@ static lz_status add_barrier(lz_prop *p, uint32_t fr, lz_val i)
                : LZ_OK;
 }
 
-static lz_status add_inst(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u, lz_map *groups,
-                          int depth)
+static lz_status add_inst(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u, int depth)
 {
     const lz_sig *s = p->frames.data[fr].f->insts[i].sig;
     switch (lz_op_get(s->op)->attr) {
@@ -398,7 +458,7 @@ static lz_status add_inst(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u,
     case LZ_ATTR_sharding:
         return add_mark(p, fr, i, u);
     case LZ_ATTR_group:
-        return add_group(p, fr, i, groups);
+        return add_member(p, fr, i);
     case LZ_ATTR_propagation:
         return add_barrier(p, fr, i);
     case LZ_ATTR_index:
@@ -419,7 +479,6 @@ static lz_status add_frame(lz_prop *p, const lz_func *f, uint32_t manual, lz_sha
     uint32_t fr = p->frames.len;
     lz_prop_frame frame = {.f = f, .manual = manual};
     mark_uses u;
-    lz_map groups = {0};
     if (depth > LZ_MAX_REGION_DEPTH)
         return LZ_FAIL(LZ_EINVAL, "regions nest deeper than %d", LZ_MAX_REGION_DEPTH);
     frame.out = lz_arena_alloc(p->arena, sizeof *frame.out);
@@ -430,11 +489,9 @@ static lz_status add_frame(lz_prop *p, const lz_func *f, uint32_t manual, lz_sha
     frame.out->f = f;
     LZ_TRY(count_marks(p, f, &u));
     LZ_TRY(add_nodes(p, fr));
-    lz_status s = LZ_OK;
-    for (lz_val i = 0; i < f->ninst && s == LZ_OK; i++)
-        s = add_inst(p, fr, i, &u, &groups, depth + 1);
-    lz_map_free(&groups);
-    return s;
+    for (lz_val i = 0; i < f->ninst; i++)
+        LZ_TRY(add_inst(p, fr, i, &u, depth + 1));
+    return LZ_OK;
 }
 
 /* ---- which edges a node has ---- */
@@ -469,5 +526,6 @@ lz_status lz_prop_build(lz_prop *p, const lz_func *f, lz_shardings **out)
     p->priorities = 1;
     p->present[0] = 1;
     LZ_TRY(add_frame(p, f, 0, out, 0));
+    LZ_TRY(join_groups(p));
     return index_edges(p);
 }

@@ -33,7 +33,8 @@ lz_status lz_shard_mesh(const lz_func *f, const lz_mesh **out);
 
 /* Shardings of all values from the marks. Parameters and results that are marked keep exactly what
  * the mark says where it is closed. Everything is in the arena. Errors: LZ_EMEM, LZ_EINVAL naming
- * the mark. */
+ * the mark, or the sharding group whose values' marks contradict each other or are of other ranks.
+ */
 lz_status lz_shard_propagate(const lz_func *f, const lz_mesh *mesh, lz_arena *a,
                              lz_shardings **out);
 

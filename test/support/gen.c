@@ -1,6 +1,7 @@
 /* gen.c - random functions: values, types, the driver; arguments for any function. See
  * gen_ops.c. */
 #include "support/gen_internal.h"
+#include "ir/attr.h"
 #include "ir/eval/eval_complex.h"
 #include <math.h>
 #include <string.h>
@@ -388,4 +389,17 @@ void lz_gen_args_free(const lz_func *f, lz_literal **args)
     for (uint32_t i = 0; args && i < f->nparam; i++)
         lz_literal_release(args[i]);
     lz_free(args);
+}
+
+bool lz_gen_has_op(const lz_func *f, lz_op op)
+{
+    for (lz_val v = 0; v < f->ninst; v++) {
+        if (lz_inst_op(&f->insts[v]) == op)
+            return true;
+        const lz_func *r;
+        for (int k = 0; (r = lz_attr_region(f->insts[v].sig->attr, k)); k++)
+            if (lz_gen_has_op(r, op))
+                return true;
+    }
+    return false;
 }

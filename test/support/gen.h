@@ -20,6 +20,9 @@ typedef struct lz_gen_options {
 /* NULL with the error recorded. `o` NULL: the defaults. Owned by the caller (lz_func_free). */
 lz_func *lz_gen_random(uint64_t seed, const lz_gen_options *o);
 
+/* Whether the function, or a region in it, has such an operation. */
+bool lz_gen_has_op(const lz_func *f, lz_op op);
+
 /* A chain of what networks are made of, on shapes up to some thousand elements. */
 lz_func *lz_gen_net(uint64_t seed);
 

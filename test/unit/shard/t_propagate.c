@@ -343,6 +343,83 @@ START_TEST(groups)
 }
 END_TEST
 
+/* Marks of two values of a group, and what all are then; NULL: they contradict each other. Closed
+ * marks may be before the group or behind it. */
+static const struct {
+    const char *one, *other, *both;
+} members[] = {
+    {"[{\"x\"}, {}]", "[{\"x\"}, {}]", "[{\"x\"}, {}]"},
+    {"[{\"x\"}, {}]", "[{}, {\"x\"}]", NULL},
+    {"[{\"x\"}, {}]", "[{\"y\"}, {}]", NULL},
+    {"[{\"x\"}, {}]", "[{\"x\", \"y\"}, {}]", NULL},
+    {"[{}, {}]", "[{\"x\"}, {}]", NULL},
+    {"[{\"x\"}, {}]", "[{?}, {}]", "[{\"x\"}, {}]"},
+    {"[{\"x\", ?}, {}]", "[{\"x\", \"y\"}, {}]", "[{\"x\", \"y\"}, {}]"},
+    {"[{\"x\", ?}, {?}]", "[{?}, {\"y\", ?}]", "[{\"x\"}, {\"y\"}]"},
+    {"[{\"x\", ?}, {}]", "[{\"y\"}, {}]", NULL},
+    {"[{\"x\", ?}, {?}]", "[{?}, {\"x\"}]", NULL},
+    {"[{}, {}], unreduced={\"x\"}", "[{}, {}]", NULL},
+    {"[{}, {}], unreduced={\"x\"}", "[{\"x\"}, {}]", NULL},
+    {"[{?}, {}], replicated={\"x\"}", "[{\"x\"}, {}]", NULL},
+};
+
+START_TEST(group_marks)
+{
+    for (int order = 0; order < 4; order++) {
+        spread x = {.f = lz_func_new("main")};
+        lz_val v[2] = {param(x.f, 2, 8, 8), param(x.f, 2, 8, 8)};
+        bool swapped = order & 1, before = order & 2;
+        const char *text[2] = {members[_i].one, members[_i].other};
+        if (!before && (strchr(text[0], '?') || strchr(text[1], '?')))
+            continue; /* an open mark behind it is not of the value itself */
+        for (int k = 0; k < 2; k++) {
+            v[k] = lz_build_ew1(x.f, LZ_OP_TANH, v[k]);
+            v[k] = before ? mark(x.f, v[k], text[swapped ? 1 - k : k]) : v[k];
+            v[k] = grouped(x.f, v[k], 3);
+        }
+        for (int k = 0; k < 2 && !before; k++)
+            v[k] = lz_build_ew1(x.f, LZ_OP_TANH, mark(x.f, v[k], text[swapped ? 1 - k : k]));
+        grouped(x.f, mark(x.f, param(x.f, 2, 8, 8), "[{}, {\"y\"}]"), 4); /* another group */
+        lz_func_set_results(x.f, v, 2);
+        x.p = (lz_prop){.mesh = mesh(), .arena = &x.arena};
+        lz_status s = lz_prop_run(&x.p, x.f, &x.s);
+        ck_assert_int_eq(s, members[_i].both ? LZ_OK : LZ_EINVAL);
+        for (int k = 0; k < 2 && s == LZ_OK; k++)
+            is_at(x.s, v[k], members[_i].both);
+        end(&x);
+    }
+}
+END_TEST
+
+/* A value in a loop, and one behind it. */
+START_TEST(group_over_regions)
+{
+    static const char text[] =
+        "sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n"
+        "func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> "
+        "{\n"
+        "%r:2 = stablehlo.while(%i = %n, %v = %a) : tensor<i32>, tensor<8xf32>\n"
+        "cond {\n"
+        "%p = stablehlo.compare LT, %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+        "stablehlo.return %p : tensor<i1>\n"
+        "} do {\n"
+        "%1 = stablehlo.tanh %v : tensor<8xf32>\n"
+        "sdy.sharding_group %1 group_id = 7 : tensor<8xf32>\n"
+        "stablehlo.return %i, %1 : tensor<i32>, tensor<8xf32>\n"
+        "}\n"
+        "%2 = stablehlo.sine %b : tensor<8xf32>\n"
+        "%3 = sdy.sharding_constraint %2 <@mesh, [{\"x\"}]> : tensor<8xf32>\n"
+        "sdy.sharding_group %3 group_id = 7 : tensor<8xf32>\n"
+        "return %r#1 : tensor<8xf32>\n}\n";
+    spread x = {0};
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "loop", NULL, 8, NULL, &x.f) == LZ_OK,
+                  "%s", lz_error_get()->message);
+    propagate(&x);
+    is_at(x.s, x.f->results[0], "[{\"x\"}]");
+    end(&x);
+}
+END_TEST
+
 static const struct {
     int64_t allowed;
     const char *before, *behind;
@@ -600,7 +677,8 @@ START_TEST(random_functions)
         ck_assert_int_eq(lz_build_inline(x.f, plain, args, results), LZ_OK);
         lz_func_set_results(x.f, results, plain->nresult);
         const lz_mesh *m;
-        if (lz_shard_mesh(x.f, &m) == LZ_EUNSUPPORTED) { /* it has marks of its own */
+        if (lz_shard_mesh(x.f, &m) == LZ_EUNSUPPORTED ||
+            lz_gen_has_op(x.f, LZ_OP_SHARDING_GROUP)) { /* of its own marks */
             lz_func_free(x.f);
             lz_func_free(plain);
             continue;
@@ -639,6 +717,8 @@ int main(void)
     tcase_add_test(t, rival_marks);
     tcase_add_test(t, mark_of_mark);
     tcase_add_test(t, groups);
+    tcase_add_loop_test(t, group_marks, 0, (int)(sizeof members / sizeof *members));
+    tcase_add_test(t, group_over_regions);
     tcase_add_loop_test(t, barrier, 0, (int)(sizeof barriers / sizeof *barriers));
     tcase_add_test(t, constants);
     tcase_add_test(t, made);
