@@ -1,7 +1,7 @@
 /* combine.c - neighbouring collectives of one kind and one group become one of several operands: a
  * launch costs more than a few bytes. Two may become one where neither needs what the other gives,
  * also through others that have become one. Values keep their order otherwise.
- * Cost: O(n log n) and the square of the collectives' number over 64. */
+ * Cost: O(n log n) and the cube of the collectives' number over 64. */
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "shard/partition.h"
@@ -18,12 +18,14 @@ typedef struct combiner {
     const lz_func *f;
     lz_arena *a;
     uint32_t words, nbatch;
-    uint32_t *of;      /* [ninst]: the batch of a collective, or UINT32_MAX */
-    lz_val *next;      /* [ninst]: the next collective of its batch */
-    lz_val *last;      /* [nbatch] */
-    batch *batches;    /* [collectives] */
-    uint64_t **behind; /* [ninst]: batches that a value needs; shared between values */
-    uint64_t **reach;  /* [nbatch]: batches that a batch needs */
+    uint32_t *of;   /* [ninst]: the batch of a collective, or UINT32_MAX */
+    lz_val *next;   /* [ninst]: the next collective of its batch */
+    lz_val *last;   /* [nbatch] */
+    batch *batches; /* [collectives] */
+    uint64_t *
+        *behind;      /* [ninst]: batches that a value needs at first hand; shared between values */
+    uint64_t **reach; /* [nbatch]: all batches that a batch needs */
+    uint64_t *all;    /* all that the collective which is being placed needs */
 } combiner;
 
 static bool is_collective(const lz_func *f, lz_val v)
@@ -43,49 +45,42 @@ static void add_set(uint64_t *to, const uint64_t *from, uint32_t words)
         to[i] |= from[i];
 }
 
-/* What v's operands need: one set where it is that of a single operand. */
-static uint64_t *needs(combiner *c, lz_val v)
+/* What v's operands need: one set where it is that of a single operand. False: no memory. */
+static bool needs(combiner *c, lz_val v, uint64_t **out)
 {
     const lz_inst *in = &c->f->insts[v];
-    uint64_t *all = NULL;
     bool own = false;
+    *out = NULL;
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
         uint64_t *s = c->behind[in->opnd[k]];
-        if (!s || s == all)
+        if (!s || s == *out)
             continue;
-        if (!all) {
-            all = s;
+        if (!*out) {
+            *out = s;
             continue;
         }
-        if (!own) {
-            uint64_t *both = lz_arena_copy(c->a, all, c->words * sizeof *both);
-            if (!both)
-                return all;
-            all = both;
-            own = true;
-        }
-        add_set(all, s, c->words);
+        if (!own && !(*out = lz_arena_copy(c->a, *out, c->words * sizeof *s)))
+            return false;
+        own = true;
+        add_set(*out, s, c->words);
     }
-    return all;
+    return true;
 }
 
-/* Whether the batch needs any of the set, or something of the set needs the batch. */
-static bool depends(const combiner *c, const uint64_t *set, uint32_t b)
+/* c->all: what the set has, and what that needs. */
+static void close_set(combiner *c, const uint64_t *set)
 {
+    memset(c->all, 0, c->words * sizeof *c->all);
+    add_set(c->all, set, c->words);
     for (uint32_t k = 0; k < c->nbatch; k++)
-        if (has(set, k) && (k == b || has(c->reach[k], b)))
-            return true;
-    return false;
+        if (has(set, k))
+            add_set(c->all, c->reach[k], c->words);
 }
 
-/* Batch b needs the set, too, and so does whoever needs b. */
-static void extend(combiner *c, uint32_t b, const uint64_t *set)
+/* Batch b needs c->all, too, and so does whoever needs b. */
+static void extend(combiner *c, uint32_t b)
 {
-    for (uint32_t k = 0; k < c->nbatch && set; k++)
-        if (has(set, k)) {
-            c->reach[b][k / 64] |= UINT64_C(1) << k % 64;
-            add_set(c->reach[b], c->reach[k], c->words);
-        }
+    add_set(c->reach[b], c->all, c->words);
     for (uint32_t k = 0; k < c->nbatch; k++)
         if (k != b && has(c->reach[k], b))
             add_set(c->reach[k], c->reach[b], c->words);
@@ -98,18 +93,21 @@ static bool same_kind(const combiner *c, lz_val a, lz_val b)
 }
 
 /* A batch that v may join, whose collectives come before it. */
-static uint32_t find_batch(const combiner *c, lz_val v, const uint64_t *set)
+static uint32_t find_batch(const combiner *c, lz_val v)
 {
     for (uint32_t b = c->nbatch; b-- > 0;)
-        if (same_kind(c, c->batches[b].first, v) && !depends(c, set, b))
+        if (same_kind(c, c->batches[b].first, v) && !has(c->all, b))
             return b;
     return UINT32_MAX;
 }
 
 static bool place(combiner *c, lz_val v)
 {
-    uint64_t *set = needs(c, v), *mine;
-    uint32_t b = find_batch(c, v, set);
+    uint64_t *set, *mine;
+    if (!needs(c, v, &set))
+        return false;
+    close_set(c, set);
+    uint32_t b = find_batch(c, v);
     if (b == UINT32_MAX) {
         b = c->nbatch++;
         c->batches[b] = (batch){v, 0};
@@ -122,7 +120,7 @@ static bool place(combiner *c, lz_val v)
     c->last[b] = v;
     c->batches[b].n++;
     c->of[v] = b;
-    extend(c, b, set);
+    extend(c, b);
     mine = lz_arena_alloc(c->a, c->words * sizeof *mine);
     if (mine)
         mine[b / 64] |= UINT64_C(1) << b % 64;
@@ -140,14 +138,13 @@ static bool find(combiner *c, uint32_t n)
     c->last = lz_arena_alloc(c->a, (n + 1) * sizeof *c->last);
     c->batches = lz_arena_alloc(c->a, (n + 1) * sizeof *c->batches);
     c->reach = lz_arena_alloc(c->a, (n + 1) * sizeof *c->reach);
-    if (!c->of || !c->next || !c->behind || !c->last || !c->batches || !c->reach)
+    c->all = lz_arena_alloc(c->a, c->words * sizeof *c->all);
+    if (!c->of || !c->next || !c->behind || !c->last || !c->batches || !c->reach || !c->all)
         return false;
     for (lz_val v = 0; v < f->ninst; v++) {
         c->of[v] = UINT32_MAX;
         c->next[v] = LZ_NOVAL;
-        if (!is_collective(f, v))
-            c->behind[v] = needs(c, v);
-        else if (!place(c, v))
+        if (!(is_collective(f, v) ? place(c, v) : needs(c, v, &c->behind[v])))
             return false;
     }
     return true;

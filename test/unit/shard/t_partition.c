@@ -270,7 +270,8 @@ START_TEST(random_functions)
 }
 END_TEST
 
-/* Every allocation fails in turn: the error is said, nothing is lost. */
+/* Every allocation fails in turn: the error is said, nothing is lost, and what is given all the
+ * same is what there would be. */
 START_TEST(no_memory)
 {
     lz_rnd r = {(uint64_t)_i + 5 + lz_test_seed()};
@@ -280,15 +281,21 @@ START_TEST(no_memory)
     const lz_mesh *m = random_mesh(&r);
     ck_assert(f != NULL);
     lz_shardings *s = random_shardings(f, m, &r, &a);
+    lz_hash whole = {0};
+    if (lz_partition_as(f, m, s, &p) == LZ_OK) {
+        whole = lz_func_hash(p.local);
+        lz_partitioned_free(&p);
+    }
     for (int64_t n = 1, hit = 1; hit; n += 1 + n / 50) {
         uint64_t before = lz_alloc_failed_count();
         lz_alloc_fail_at(n, false);
         lz_status got = lz_partition_as(f, m, s, &p);
         lz_alloc_fail_at(0, false);
         hit = lz_alloc_failed_count() > before;
-        if (got == LZ_OK)
+        if (got == LZ_OK) {
+            ck_assert(lz_hash_eq(lz_func_hash(p.local), whole));
             lz_partitioned_free(&p);
-        else
+        } else
             ck_assert_msg(got == LZ_EMEM || got == LZ_EUNSUPPORTED, "%s", lz_error_get()->message);
     }
     lz_func_free(f);
