@@ -167,31 +167,38 @@ static int64_t content(const lz_sharding *s, int64_t partition)
 }
 
 /* Who sends to whom: whoever has what it needs keeps it; of the others the first that have it send
- * to the first that need it. next[c]: where to go on looking for content c. */
-static void find_sources(const lz_reshard_step *s, int64_t n, int64_t *source, int64_t *next)
+ * to the first that need it. first[c]: the first that has content c and has not sent it, next: the
+ * one behind it; -1: none. */
+static void find_sources(const lz_reshard_step *s, int64_t n, int64_t *source, int64_t *first,
+                         int64_t *next)
 {
-    for (int64_t p = 0; p < n; p++) {
-        source[p] = content(&s->from, p) == content(&s->to, p) ? p : -1;
-        next[p] = 0;
+    for (int64_t p = 0; p < n; p++)
+        first[p] = -1;
+    for (int64_t p = n; p-- > 0;) {
+        int64_t c = content(&s->from, p);
+        source[p] = c == content(&s->to, p) ? p : -1;
+        if (source[p] == p)
+            continue;
+        next[p] = first[c];
+        first[c] = p;
     }
     for (int64_t p = 0; p < n; p++) {
         int64_t c = content(&s->to, p);
-        if (source[p] >= 0)
+        if (source[p] >= 0 || first[c] < 0)
             continue;
-        while (next[c] < n && (source[next[c]] == next[c] || content(&s->from, next[c]) != c))
-            next[c]++;
-        source[p] = next[c] < n ? next[c]++ : -1;
+        source[p] = first[c];
+        first[c] = next[first[c]];
     }
 }
 
 static lz_val build_permute(const work *w, lz_val v)
 {
-    int64_t n = w->l->mesh->ndevice, *source = lz_alloc(2 * (size_t)n * sizeof *source);
+    int64_t n = w->l->mesh->ndevice, *source = lz_alloc(3 * (size_t)n * sizeof *source);
     if (!source) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a permutation of %d partitions", (int)n);
         return lz_func_failed(w->l->f);
     }
-    find_sources(w->s, n, source, source + n);
+    find_sources(w->s, n, source, source + n, source + 2 * n);
     v = lz_local_permute(w->l, v, source);
     lz_free(source);
     return v;

@@ -223,11 +223,32 @@ START_TEST(steps)
 }
 END_TEST
 
+/* As many devices as there may be partitions: nothing is their square. */
+START_TEST(many_devices)
+{
+    static const lz_mesh_axis axes[] = {{"x", 256}, {"y", 256}};
+    const lz_mesh *m = lz_mesh_get(axes, 2, NULL);
+    const lz_shape shape = {2, {512, 512}}, scalar = LZ_SCALAR;
+    const lz_type *t = lz_type_get(LZ_F32, &shape);
+    ck_assert(m && t);
+    const lz_sharding *from = of(m, "abcdefgh", "ijklmnop", 0),
+                      *to = of(m, "ijklmnop", "abcdefgh", 0);
+    lz_func *f = lz_func_new("many");
+    lz_val v = lz_build_param(f, lz_sharding_local(from, t));
+    lz_local l = {f, m, lz_build_param(f, lz_type_get(LZ_U32, &scalar))};
+    v = lz_reshard_build(&l, v, t, from, to);
+    ck_assert_msg(lz_func_set_results(f, &v, 1) == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_int_eq(f->insts[v].sig->op, LZ_OP_COLLECTIVE_PERMUTE);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("reshard");
     TCase *t = tcase_create("reshard");
     tcase_add_loop_test(t, steps, 0, sizeof step_cases / sizeof step_cases[0]);
+    tcase_add_test(t, many_devices);
     tcase_add_loop_test(t, every_pair, 0, NMESH * NEXTENTS);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
