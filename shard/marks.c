@@ -37,27 +37,13 @@ static lz_status join_mesh(const lz_mesh *m, const lz_mesh **out)
     return s;
 }
 
-const char *lz_shard_next_text(const char **at)
-{
-    const char *p = *at, *end = p ? strstr(p, "; ") : NULL;
-    if (!p || !*p)
-        return NULL;
-    const char *text = lz_string_get(p, end ? (size_t)(end - p) : strlen(p));
-    *at = end ? end + 2 : p + strlen(p);
-    return text;
-}
-
+/* Of the first sharding of the text: those of one attribute are of one mesh. */
 static lz_status mesh_of_text(const char *text, const lz_mesh **out)
 {
-    const lz_sharding *s = lz_sharding_parse(text);
+    if (!text || !*text)
+        return LZ_OK;
+    const lz_sharding *s = lz_sharding_read(text, strlen(text), NULL, NULL);
     return s ? join_mesh(s->mesh, out) : lz_error_get()->status;
-}
-
-static lz_status mesh_of_texts(const char *texts, const lz_mesh **out)
-{
-    for (const char *t; (t = lz_shard_next_text(&texts));)
-        LZ_TRY(mesh_of_text(t, out));
-    return LZ_OK;
 }
 
 /* Regions that run as programs of their own have marks of shardings; those of reducers do not. */
@@ -83,8 +69,8 @@ static lz_status mesh_of(const lz_func *f, const lz_mesh **out, int depth)
             LZ_TRY(mesh_of(LZ_ATTR(branches, a)->false_branch, out, depth + 1));
             break;
         case LZ_ATTR_manual:
-            LZ_TRY(mesh_of_texts(LZ_ATTR(manual, a)->in_shardings, out));
-            LZ_TRY(mesh_of_texts(LZ_ATTR(manual, a)->out_shardings, out));
+            LZ_TRY(mesh_of_text(LZ_ATTR(manual, a)->in_shardings, out));
+            LZ_TRY(mesh_of_text(LZ_ATTR(manual, a)->out_shardings, out));
             LZ_TRY(mesh_of(LZ_ATTR(manual, a)->body, out, depth + 1));
             break;
         default:
@@ -102,20 +88,17 @@ lz_status lz_shard_mesh(const lz_func *f, const lz_mesh **out)
 
 /* ---- one mark ---- */
 
-const lz_sharding *lz_shard_mark(const lz_mesh *mesh, const char *text, const lz_type *type)
+const lz_sharding *lz_shard_mark(const lz_mesh *mesh, const lz_sharding *s, const lz_type *type)
 {
-    const lz_sharding *s = lz_sharding_parse(text);
-    if (!s)
-        return NULL;
     if (s->rank != type->shape.rank) {
-        (void)LZ_FAIL(LZ_EINVAL, "sharding %.200s is of rank %d, but the tensor of rank %d", text,
-                      s->rank, type->shape.rank);
+        (void)LZ_FAIL(LZ_EINVAL, "sharding %.200s is of rank %d, but the tensor of rank %d",
+                      lz_sharding_text(s), s->rank, type->shape.rank);
         return NULL;
     }
     if (s->mesh == mesh)
         return s;
     if (s->mesh->ndevice > 1 && !same_factors(s->mesh, mesh)) {
-        (void)LZ_FAIL(LZ_EINVAL, "sharding %.200s is of another mesh", text);
+        (void)LZ_FAIL(LZ_EINVAL, "sharding %.200s is of another mesh", lz_sharding_text(s));
         return NULL;
     }
     lz_sharding t = *s;

@@ -110,7 +110,5 @@ lz_status lz_prop_want(lz_prop *p, uint32_t edge,
                                        uint32_t edge, uint32_t giver));
 
 /* The sharding of a mark, of this mesh. NULL: LZ_EINVAL naming it. */
-const lz_sharding *lz_shard_mark(const lz_mesh *mesh, const char *text, const lz_type *type);
-/* Texts of several shardings, joined by "; ": the next one, NULL at the end. */
-const char *lz_shard_next_text(const char **at);
+const lz_sharding *lz_shard_mark(const lz_mesh *mesh, const lz_sharding *s, const lz_type *type);
 #endif

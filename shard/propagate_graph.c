@@ -233,8 +233,8 @@ static bool shards_operand(const lz_prop *p, uint32_t fr, lz_val i, const mark_u
 static lz_status add_mark(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u)
 {
     const lz_inst *in = &p->frames.data[fr].f->insts[i];
-    const char *text = LZ_ATTR(sharding, in->sig->attr)->sharding;
-    const lz_sharding *s = lz_shard_mark(p->mesh, text, in->sig->result[0]);
+    const lz_sharding *said = lz_sharding_parse(LZ_ATTR(sharding, in->sig->attr)->sharding);
+    const lz_sharding *s = said ? lz_shard_mark(p->mesh, said, in->sig->result[0]) : NULL;
     uint32_t own = p->frames.data[fr].node[i];
     lz_prop_edge like = edge_by(fr, i);
     if (!s)
@@ -347,11 +347,11 @@ static const lz_sharding *inside_of(const lz_sharding *s, uint32_t manual)
 }
 
 /* The border of a body: node `out` is of the global value, `in` of the local one. */
-static lz_status add_border(lz_prop *p, uint32_t out, uint32_t in, const char *text,
+static lz_status add_border(lz_prop *p, uint32_t out, uint32_t in, const lz_sharding *said,
                             uint32_t manual, const lz_prop_edge *like, bool result)
 {
     lz_prop_edge e = *like;
-    const lz_sharding *s = lz_shard_mark(p->mesh, text, p->nodes.data[out].type);
+    const lz_sharding *s = lz_shard_mark(p->mesh, said, p->nodes.data[out].type);
     const lz_sharding *inner = s ? inside_of(s, manual) : NULL;
     if (!inner)
         return lz_error_get()->status;
@@ -367,28 +367,25 @@ static lz_status add_manual(lz_prop *p, uint32_t fr, lz_val i, int depth)
 {
     const lz_inst *in = &p->frames.data[fr].f->insts[i];
     const lz_attr_manual *a = LZ_ATTR(manual, in->sig->attr);
-    const char *ins = a->in_shardings, *outs = a->out_shardings;
-    const lz_func *region = a->body;
-    uint32_t manual = (uint32_t)a->manual_axes;
+    uint32_t manual = (uint32_t)a->manual_axes, n = in->sig->nopnd, body, border;
+    const lz_sharding **said = lz_arena_alloc(&p->own, (n + in->sig->nresult) * sizeof *said);
     lz_prop_edge like = edge_by(fr, i);
-    uint32_t body, border;
-    LZ_TRY(add_region(p, fr, i, 0, region, manual, depth, &body));
-    for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-        const char *text = lz_shard_next_text(&ins);
-        if (!text)
-            return LZ_FAIL(LZ_EINVAL, "manual computation: operand %u has no sharding", k);
+    if (!said)
+        return no_memory();
+    LZ_TRY(lz_shardings_parse(a->in_shardings, said, n));
+    LZ_TRY(lz_shardings_parse(a->out_shardings, said + n, in->sig->nresult));
+    LZ_TRY(add_region(p, fr, i, 0, a->body, manual, depth, &body));
+    for (uint32_t k = 0; k < n; k++) {
         LZ_TRY(add_node(p, fr, in->opnd[k], in->sig->opnd[k], &border));
         LZ_TRY(add_pair(p, p->frames.data[fr].node[in->opnd[k]], border, &like));
-        LZ_TRY(add_border(p, border, p->frames.data[body].node[k], text, manual, &like, false));
+        LZ_TRY(add_border(p, border, p->frames.data[body].node[k], said[k], manual, &like, false));
     }
     for (uint32_t k = 0; k < in->sig->nresult; k++) {
-        const char *text = lz_shard_next_text(&outs);
-        lz_val v = region->results[k];
-        if (!text)
-            return LZ_FAIL(LZ_EINVAL, "manual computation: result %u has no sharding", k);
-        LZ_TRY(add_node(p, body, v, lz_val_type(region, v), &border));
+        lz_val v = a->body->results[k];
+        LZ_TRY(add_node(p, body, v, lz_val_type(a->body, v), &border));
         LZ_TRY(add_pair(p, p->frames.data[body].node[v], border, &like));
-        LZ_TRY(add_border(p, p->frames.data[fr].node[i] + k, border, text, manual, &like, true));
+        LZ_TRY(add_border(p, p->frames.data[fr].node[i] + k, border, said[n + k], manual, &like,
+                          true));
     }
     return LZ_OK;
 }

@@ -561,6 +561,41 @@ START_TEST(manual)
 }
 END_TEST
 
+/* What axes are called does not matter, not even what texts are joined by. */
+START_TEST(names_of_axes)
+{
+    static const char *const names[] = {"x", "a; b", "; ", "<mesh", "\\\"; \\\"", "}, {", "?"};
+    char text[1500];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        spread x = {0};
+        lz_arena a = {0};
+        const lz_mesh *m;
+        snprintf(text, sizeof text,
+                 "sdy.mesh @mesh = <[\"%s\"=2, \"y\"=4]>\n"
+                 "func.func @main(%%a: tensor<8x16xf32>, %%b: tensor<8x16xf32>) -> "
+                 "tensor<8x16xf32> {\n"
+                 "%%0:2 = sdy.manual_computation(%%a, %%b) in_shardings=[<@mesh, [{\"%s\"}, {?}]>, "
+                 "<@mesh, [{\"%s\"}, {\"y\"}]>] out_shardings=[<@mesh, [{?}, {\"%s\"}]>, <@mesh, "
+                 "[{\"%s\"}, {\"y\"}]>] manual_axes={\"%s\"} (%%c: tensor<4x16xf32>, %%d: "
+                 "tensor<4x16xf32>) {\n"
+                 "sdy.return %%c, %%d : tensor<4x16xf32>, tensor<4x16xf32>\n"
+                 "} : (tensor<8x16xf32>, tensor<8x16xf32>) -> (tensor<4x32xf32>, "
+                 "tensor<8x16xf32>)\n"
+                 "return %%0#1 : tensor<8x16xf32>\n}\n",
+                 names[i], names[i], names[i], names[i], names[i], names[i]);
+        ck_assert_msg(lz_func_parse_marked(text, strlen(text), "names", NULL, 8, NULL, &x.f) ==
+                          LZ_OK,
+                      "%s", lz_error_get()->message);
+        ck_assert_msg(lz_shard_mesh(x.f, &m) == LZ_OK, "%s", lz_error_get()->message);
+        ck_assert_msg(lz_shard_propagate(x.f, m, &a, &x.s) == LZ_OK, "%s", lz_error_get()->message);
+        const lz_sharding *s = x.s->at[x.f->results[0]];
+        ck_assert(s && s->dims[0].n == 1 && s->dims[1].n == 2);
+        lz_arena_free(&a);
+        lz_func_free(x.f);
+    }
+}
+END_TEST
+
 /* ---- the report ---- */
 
 START_TEST(report)
@@ -724,6 +759,7 @@ int main(void)
     tcase_add_test(t, made);
     tcase_add_test(t, meshes);
     tcase_add_test(t, manual);
+    tcase_add_test(t, names_of_axes);
     tcase_add_test(t, report);
     tcase_add_test(t, report_of_loop);
     tcase_add_test(t, linear);
