@@ -263,7 +263,7 @@ static lz_status instruction(lz_partial *p, lz_val v)
     default:
         break;
     }
-    if (in->sig->flags & LZ_F_EFFECT)
+    if (in->sig->flags & LZ_F_EFFECT && p->l.mesh->ndevice > 1)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has effects, and is of a program on several devices",
                        lz_op_get(in->sig->op)->text);
     LZ_TRY(lz_rule_of(in->sig, p->scratch, &r));

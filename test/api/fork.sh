@@ -29,7 +29,7 @@ function nothing(p) {
         good = good comma made(param[i]); zero = zero comma nothing(param[i]); own = own comma value(param[i])
     }
     # what takes away from the other threads, or waits for what nobody starts
-    alone = name ~ /_(free|close)$|^lz_(set_allocator|initialize_cache|set_num_threads|set_device|use_spmd)$/
+    alone = name ~ /_(free|close)$|^lz_(set_allocator|initialize_cache|set_num_threads|set_device)$/
     printf "CALL(\"%s\", %d, %d, %s(%s), %s(%s), %s(%s))\n", name, pure[name], alone, name, good, name, zero, name, own
 }' >"$tmp/calls.h"
 
