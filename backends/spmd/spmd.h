@@ -5,6 +5,7 @@
 #define LZ_BACKENDS_SPMD_SPMD_H
 #include "backends/backend.h"
 #include "shard/shard.h"
+#include <stdatomic.h>
 
 /* The devices behind the virtual one; set by init, then constant. */
 typedef struct lz_spmd_devices {

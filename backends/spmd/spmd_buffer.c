@@ -58,11 +58,8 @@ void lz_spmd_free(lz_device_buffer *buffer)
 
 const char *lz_spmd_placement(const lz_device_buffer *buffer)
 {
-    lz_spmd_buffer *b = (lz_spmd_buffer *)(uintptr_t)buffer;
-    lz_mutex_lock(&b->lock);
-    const char *text = b->text;
-    lz_mutex_unlock(&b->lock);
-    return text;
+    const lz_spmd_buffer *b = (const lz_spmd_buffer *)buffer;
+    return atomic_load_explicit(&((lz_spmd_buffer *)b)->text, memory_order_acquire);
 }
 
 lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device_buffer **part,
@@ -75,7 +72,7 @@ lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device
         return LZ_EMEM;
     b->type = type;
     b->at = at;
-    b->text = text;
+    atomic_init(&b->text, text);
     b->part = part;
     return LZ_OK;
 }
@@ -233,7 +230,7 @@ static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_s
     b->host = NULL;
     b->type = type;
     b->at = at;
-    b->text = text;
+    atomic_store_explicit(&b->text, text, memory_order_release);
     return LZ_OK;
 }
 

@@ -30,11 +30,7 @@ static lz_status mark(target *x, const lz_site *site)
     const char *text = atomic_load_explicit(&x->slot->sharding, memory_order_relaxed);
     if (__builtin_expect(!text, 1))
         return LZ_OK;
-    const lz_type *type = lz_node_type(x->node);
-    lz_attr_sharding a = {LZ_ATTR_sharding, text};
-    const lz_attr *attr = lz_attr_get((const lz_attr *)&a);
-    const lz_sig *sig = attr ? lz_sig_get(LZ_OP_SHARDING_CONSTRAINT, attr, &type, 1) : NULL;
-    lz_node *marked = sig ? lz_node_new_op(sig, &x->node, x->node->dev, site) : NULL;
+    lz_node *marked = lz_node_new_marked(x->node, text, site);
     if (!marked)
         return lz_error_get()->status;
     lz_node_release(x->node);
@@ -57,7 +53,7 @@ static lz_status check_held(const lz_thread_state *t, target *x, lz_tensor *valu
         return lz_error_get()->status;
     LZ_TRY(check_assigned(lz_node_type(x->node), lz_slot_type(x->slot, x->handle)));
     LZ_TRY(lz_recording_may_assign(t, x->slot, x->handle, &x->inside));
-    return x->inside ? LZ_OK : mark(x, t->api_site);
+    return mark(x, t->api_site);
 }
 
 static lz_status check(const lz_thread_state *t, target *x, const lz_assignment *a)

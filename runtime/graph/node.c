@@ -286,6 +286,15 @@ lz_node *lz_node_new_detached(lz_node *x, const lz_site *site)
     return n;
 }
 
+lz_node *lz_node_new_marked(lz_node *x, const char *sharding, const lz_site *site)
+{
+    lz_attr_sharding a = {LZ_ATTR_sharding, sharding};
+    const lz_type *type = lz_node_type(x);
+    const lz_attr *ia = lz_attr_get((const lz_attr *)(const void *)&a);
+    const lz_sig *sig = ia ? lz_sig_get(LZ_OP_SHARDING_CONSTRAINT, ia, &type, 1) : NULL;
+    return sig ? lz_node_new_op(sig, &x, x->dev, site) : NULL;
+}
+
 /* ---- handles ---- */
 
 lz_tensor *lz_trace_tensor_of(lz_node *n, const lz_site *site)

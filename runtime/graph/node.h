@@ -146,6 +146,8 @@ lz_node *lz_node_new_host(lz_node_kind kind, const lz_type *t, const void *bytes
                           struct lz_dev *dev, const lz_site *site);
 /* The same value as a stop-gradient (lz_detach). */
 lz_node *lz_node_new_detached(lz_node *n, const lz_site *site);
+/* The same value, placed on a mesh: `sharding` is a canonical text (ir/sharding/sharding.h). */
+lz_node *lz_node_new_marked(lz_node *n, const char *sharding, const lz_site *site);
 
 /* ---- handles ---- */
 /* The node t stands for now: a new reference. NULL with the error recorded (LZ_ENULL, LZ_EHANDLE,

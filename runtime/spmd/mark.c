@@ -3,6 +3,7 @@
 #include "runtime/spmd/mark.h"
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/trace_builder.h"
+#include <inttypes.h>
 #include <lazuli/tensor_ops.h>
 #include <string.h>
 
@@ -17,17 +18,9 @@ static lz_status check_device(const lz_dev *d, const lz_mesh *mesh)
                        "lz_use_spmd before it is made",
                        d->name);
     if (d->be->partitions() != mesh->ndevice)
-        return LZ_FAIL(LZ_EINVAL, "the mesh has %lld devices, %s has %lld",
-                       (long long)mesh->ndevice, d->name, (long long)d->be->partitions());
+        return LZ_FAIL(LZ_EINVAL, "the mesh has %" PRId64 " devices, %s has %" PRId64,
+                       mesh->ndevice, d->name, d->be->partitions());
     return LZ_OK;
-}
-
-static lz_node *marked(lz_tracer *c, lz_node *x, const char *text)
-{
-    lz_attr_any a;
-    lz_attr_init(&a, LZ_ATTR_sharding);
-    a.as_sharding.sharding = text;
-    return lz_tracer_op(c, LZ_OP_SHARDING_CONSTRAINT, &a.head, &x, 1);
 }
 
 static lz_node *with_sharding(lz_tracer *c, lz_tensor *t, const lz_mesh *mesh,
@@ -37,7 +30,7 @@ static lz_node *with_sharding(lz_tracer *c, lz_tensor *t, const lz_mesh *mesh,
     if (!x || check_device(lz_tracer_dev(c, x), mesh) != LZ_OK)
         return NULL;
     const char *text = lz_spec_text(mesh, spec, lz_node_type(x));
-    return text ? marked(c, x, text) : NULL;
+    return text ? lz_tracer_own(c, lz_node_new_marked(x, text, c->site)) : NULL;
 }
 
 lz_tensor *lz_with_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec spec,

@@ -110,6 +110,69 @@ START_TEST(moved)
 }
 END_TEST
 
+/* A graph has one program for each way in which its parameters come, and no more. */
+START_TEST(programs_by_placement)
+{
+    use();
+    lz_mesh *m = mesh_2x4();
+    float v[64], twice[64];
+    int64_t before = 0;
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < PLACES; i++) {
+            if (round == 1 && i == 0)
+                before = lz_counter_value("UncachedCompile");
+            rt_fill(v, 64);
+            for (int k = 0; k < 64; k++)
+                twice[k] = 2 * v[k];
+            lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v);
+            OK(lz_mark_sharding(x, m, place(i)));
+            OK(lz_mark_step());
+            same(lz_mul_scalar(x, 2), twice, 0);
+        }
+    ck_assert_int_gt(before, 0);
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), before);
+}
+END_TEST
+
+/* ---- functions of the program's own ---- */
+
+static lz_status add_one(const lz_ffi_call *call, void *user)
+{
+    ++*(int *)user;
+    for (size_t i = 0; i < call->args[0].nbytes / sizeof(float); i++)
+        ((float *)call->rets[0].data)[i] = ((const float *)call->args[0].data)[i] + 1;
+    return LZ_OK;
+}
+
+/* Once on a mesh of one device; refused by a status that names it on several, where it would be
+ * called by each. */
+START_TEST(calls_with_effects)
+{
+    static int calls;
+    float v[4] = {1, 2, 3, 4}, want[4] = {2, 3, 4, 5};
+    use();
+    if (_i == 0)
+        setenv("CPU_NUM_DEVICES", "1", 1);
+    OK(lz_ffi_register("add_one", add_one, &calls));
+    static const char text[] =
+        "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {"
+        "  %0 = stablehlo.custom_call @add_one(%a) {has_side_effect = true} :"
+        "       (tensor<4xf32>) -> tensor<4xf32>"
+        "  return %0 : tensor<4xf32> }";
+    lz_stablehlo *program = lz_stablehlo_parse(text, sizeof text - 1, "text");
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(4), v), *y = NULL;
+    OK(lz_stablehlo_call(program, &x, 1, &y, 1));
+    if (_i == 0) {
+        same(y, want, 0);
+        ck_assert_int_eq(calls, 1);
+    } else {
+        FAILS(lz_to_host(y, v, sizeof v), LZ_EUNSUPPORTED, "custom_call");
+        ck_assert_int_eq(calls, 0);
+    }
+    lz_stablehlo_free(program);
+}
+END_TEST
+
 START_TEST(errors)
 {
     use();
@@ -238,6 +301,51 @@ START_TEST(trains_as_one_device)
 }
 END_TEST
 
+/* The same steps as calls of a recorded function. */
+static void step_in_function(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    model *n = user;
+    lz_tensor *h = lz_tanh(lz_linear_layer_forward(&n->a, in[0]));
+    out[0] = lz_mse_loss(lz_linear_layer_forward(&n->b, h), in[1]);
+    OK(lz_backward(out[0]));
+    OK(lz_optim_step(n->o));
+    OK(lz_optim_zero_grad(n->o));
+}
+
+START_TEST(trains_in_a_function)
+{
+    double one[STEPS];
+    model n = {0};
+    lz_function *f = NULL;
+    use();
+    train(ONE_DEVICE, one);
+    OK(lz_set_device("SPMD:0"));
+    OK(lz_manual_seed(7));
+    OK(lz_linear_layer_init(&n.a, &n.ps, "a", IN, HIDDEN, true, LZ_F32));
+    OK(lz_linear_layer_init(&n.b, &n.ps, "b", HIDDEN, OUT, true, LZ_F32));
+    n.o = lz_adam(&n.ps, .lr = 1e-2);
+    mark(&n, (plan)_i);
+    OK(lz_mark_step());
+    seed = 1;
+    for (int i = 0; i < STEPS; i++) {
+        lz_tensor *in[2], *loss;
+        OK(lz_scope_begin());
+        in[0] = random_tensor(LZ_SHAPE(BATCH, IN));
+        in[1] = random_tensor(LZ_SHAPE(BATCH, OUT));
+        if (!f)
+            OK(lz_function_trace(step_in_function, &n, in, 2, 1, &f));
+        OK(lz_function_call(f, in, 2, &loss, 1));
+        double got = lz_item(loss);
+        ck_assert_msg(fabs(one[i] - got) <= 1e-5 * fabs(one[i]), "step %d: %.9g, not %.9g", i, got,
+                      one[i]);
+        OK(lz_scope_end());
+    }
+    lz_function_free(f);
+    lz_optim_free(n.o);
+    lz_params_free(&n.ps);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("spmd");
@@ -245,9 +353,12 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, there_and_back, 0, PLACES);
     tcase_add_loop_test(t, moved, 0, PLACES);
+    tcase_add_test(t, programs_by_placement);
+    tcase_add_loop_test(t, calls_with_effects, 0, 2);
     tcase_add_test(t, errors);
     tcase_add_test(t, late);
     tcase_add_loop_test(t, trains_as_one_device, UNMARKED, PLANS);
+    tcase_add_loop_test(t, trains_in_a_function, UNMARKED, PLANS);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
