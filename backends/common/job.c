@@ -135,47 +135,62 @@ void lz_exec_get_info(const lz_exec *x, lz_exec_info *out)
 static lz_job *job_new(lz_exec *x, lz_exec_device *d)
 {
     lz_job *j = atomic_exchange(&x->spare, NULL);
-    uint32_t nin = x->plan->nin, nout = x->plan->nout;
+    uint32_t n = x->plan->partitions ? x->plan->partitions : 1,
+             nin = x->plan->nin - x->plan->numbered;
+    size_t nins = (size_t)n * nin, nouts = (size_t)n * x->plan->nout;
     if (!j) {
-        size_t own = LZ_ALIGN_UP(x->ops->job_bytes, sizeof(void *));
-        size_t nptr = x->plan_exec.nptr + 2 * (size_t)nin + nout;
-        j = lz_alloc(own + nptr * sizeof(void *) + nout * sizeof(bool));
+        size_t own = LZ_ALIGN_UP(x->ops->job_bytes, sizeof(void *)),
+               nstate = lz_plan_exec_nptr(&x->plan_exec), nptr = nstate + 2 * nins + nouts;
+        j = lz_alloc(own + nptr * sizeof(void *) + n * sizeof(uint32_t) + nouts * sizeof(bool));
         if (!j) {
             (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
             return NULL;
         }
         memset(j, 0, own);
         j->x = x;
+        j->n = n;
+        j->nin = nin;
         j->state = (void **)(void *)((char *)j + own);
-        j->in = (lz_device_buffer **)(j->state + x->plan_exec.nptr);
-        j->out = j->in + nin;
-        j->wait = (lz_event **)(j->out + nout);
-        j->copy = (bool *)(j->wait + nin);
+        j->in = (lz_device_buffer **)(j->state + nstate);
+        j->out = j->in + nins;
+        j->wait = (lz_event **)(j->out + nouts);
+        j->number = (uint32_t *)(j->wait + nins);
+        j->copy = (bool *)(j->number + n);
+        for (uint32_t q = 0; q < n; q++)
+            j->number[q] = q;
         lz_plan_exec_state(&x->plan_exec, j->state);
     }
     j->d = d;
     j->done = NULL;
     j->cached = NULL;
+    j->uses = NULL;
     j->enqueued = lz_timeline_begin();
     j->flow = j->enqueued ? lz_timeline_flow() : 0;
     j->nwait = 0;
-    memset(j->in, 0, ((size_t)nin + nout) * sizeof *j->in);
+    memset(j->in, 0, (nins + nouts) * sizeof *j->in);
     atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
     return j;
+}
+
+static size_t nins_of(const lz_job *j)
+{
+    return (size_t)j->n * j->nin;
 }
 
 /* Releases everything the job references, but not the job itself. */
 static void let_go(lz_job *j)
 {
     const lz_plan *p = j->x->plan;
-    for (uint32_t i = 0; i < p->nin; i++)
+    for (size_t i = 0; i < nins_of(j); i++)
         lz_device_buffer_release(j->in[i]);
-    for (uint32_t k = 0; k < p->nout; k++) {
-        if (j->out[k] &&
-            p->out_alias[k] >= 0) /* the job wrote to it: the content gets a new number */
-            lz_device_buffer_changed(j->out[k]);
-        lz_device_buffer_release(j->out[k]);
-    }
+    lz_device_buffer **out = j->out;
+    for (uint32_t q = 0; q < j->n; q++)
+        for (uint32_t k = 0; k < p->nout; k++, out++) {
+            if (*out &&
+                p->out_alias[k] >= 0) /* the job wrote to it: the content gets a new number */
+                lz_device_buffer_changed(*out);
+            lz_device_buffer_release(*out);
+        }
     for (uint32_t i = 0; i < j->nwait; i++)
         lz_event_release(j->wait[i]);
     if (j->x->ops->job_over)
@@ -200,14 +215,28 @@ lz_status lz_job_wait(lz_job *j)
     return LZ_OK;
 }
 
+lz_status lz_job_temp_bytes(const lz_job *j, size_t *out)
+{
+    size_t each = j->x->plan->temp_bytes;
+    *out = each;
+    if (j->n > 1 && !lz_mul_size(LZ_ALIGN_UP(each, 64), j->n, out))
+        return LZ_FAIL(LZ_EDEVMEM, "%u partitions need too much memory", j->n);
+    return LZ_OK;
+}
+
 lz_status lz_job_run(lz_job *j, void *temp, void *run)
 {
     const lz_plan *p = j->x->plan;
-    for (uint32_t k = 0; k < p->nout; k++)
-        if (j->copy[k])
-            LZ_TRY(j->x->plan_exec.ops->copy(run, j->out[k]->data, j->in[p->out_alias[k]]->data,
-                                             p->out_type[k]->nbytes));
-    return lz_plan_exec_run(&j->x->plan_exec, j->state, temp, j->cached, run);
+    const lz_plan_exec *g = &j->x->plan_exec;
+    for (uint32_t q = 0; q < j->n; q++) {
+        lz_device_buffer **in = j->in + (size_t)q * j->nin, **out = j->out + (size_t)q * p->nout;
+        for (uint32_t k = 0; k < p->nout; k++)
+            if (j->copy[(size_t)q * p->nout + k])
+                LZ_TRY(g->ops->copy(run, out[k]->data, in[p->out_alias[k]]->data,
+                                    p->out_type[k]->nbytes));
+    }
+    return p->partitions ? lz_plan_exec_run_team(g, j->state, temp, run, j->uses)
+                         : lz_plan_exec_run(g, j->state, temp, j->cached, run);
 }
 
 /* Arguments that were not waited for have arrived by now, or failed, and so have the results. */
@@ -264,43 +293,55 @@ static void note_enqueued(const lz_exec *x, int64_t t0, uint64_t flow)
 
 /* ---- enqueuing ---- */
 
-static lz_status check_argument(const lz_job *j, uint32_t i, const lz_device_buffer *b)
+static const char *argument_name(const lz_job *j, uint32_t q, uint32_t i, char *text, size_t n)
+{
+    int at = snprintf(text, n, "argument %u", i);
+    if (j->x->plan->partitions)
+        snprintf(text + at, n - (size_t)at, " of partition %u", q);
+    return text;
+}
+
+/* A program of several partitions takes arguments from all devices. */
+static lz_status check_argument(const lz_job *j, uint32_t q, uint32_t i, const lz_device_buffer *b)
 {
     const lz_type *t = j->x->plan->in_type[i];
     const lz_exec_device *d = j->d;
     size_t align = j->x->plan_exec.parts->in_align[i];
-    char text[96];
+    char text[96], name[48];
     if (!b)
-        return LZ_FAIL(LZ_ENULL, "argument %u is NULL", i);
+        return LZ_FAIL(LZ_ENULL, "%s is NULL", argument_name(j, q, i, name, sizeof name));
     if (b->nbytes < t->nbytes)
-        return LZ_FAIL(LZ_ESHAPE, "argument %u has %zu bytes, %s needs %zu", i, b->nbytes,
+        return LZ_FAIL(LZ_ESHAPE, "%s has %zu bytes, %s needs %zu",
+                       argument_name(j, q, i, name, sizeof name), b->nbytes,
                        lz_type_short(t, text, sizeof text), t->nbytes);
-    if (b->backend != d->backend || b->device != (uint32_t)d->index)
-        return LZ_FAIL(LZ_EINVAL, "argument %u is on %s:%u, the program runs on %s:%d", i,
-                       lz_backend_at(b->backend)->name, b->device, lz_backend_at(d->backend)->name,
-                       d->index);
+    if (b->backend != d->backend || (!j->x->plan->partitions && b->device != (uint32_t)d->index))
+        return LZ_FAIL(LZ_EINVAL, "%s is on %s:%u, the program runs on %s:%d",
+                       argument_name(j, q, i, name, sizeof name), lz_backend_at(b->backend)->name,
+                       b->device, lz_backend_at(d->backend)->name, d->index);
     if (align && (uintptr_t)b->data % align)
-        return LZ_FAIL(LZ_EINVAL, "argument %u at %p is not aligned to its elements of %zu bytes",
-                       i, b->data, align);
+        return LZ_FAIL(LZ_EINVAL, "%s at %p is not aligned to its elements of %zu bytes",
+                       argument_name(j, q, i, name, sizeof name), b->data, align);
     return LZ_OK;
 }
 
 /* Results: the argument's own buffer where it is donated (borrowed memory never is), new memory
  *   otherwise. */
-static lz_status make_results(lz_job *j, const bool *donated, void **at)
+static lz_status make_results(lz_job *j, uint32_t q, const bool *donated, void **at)
 {
     const lz_plan *p = j->x->plan;
+    lz_device_buffer **in = j->in + (size_t)q * j->nin, **out = j->out + (size_t)q * p->nout;
+    bool *copy = j->copy + (size_t)q * p->nout;
     for (uint32_t k = 0; k < p->nout; k++) {
         int32_t a = p->out_alias[k];
-        j->copy[k] = false;
-        if (a >= 0 && donated && donated[a] && j->in[a]->capacity) {
-            j->out[k] = j->in[a];
-            lz_device_buffer_retain(j->out[k]);
+        copy[k] = false;
+        if (a >= 0 && donated && donated[a] && in[a]->capacity) {
+            out[k] = in[a];
+            lz_device_buffer_retain(out[k]);
         } else {
-            LZ_TRY(j->x->ops->alloc(j->d, p->out_type[k]->nbytes, &j->out[k]));
-            j->copy[k] = a >= 0;
+            LZ_TRY(j->x->ops->alloc(j->d, q, p->out_type[k]->nbytes, &out[k]));
+            copy[k] = a >= 0;
         }
-        at[k] = j->out[k]->data;
+        at[k] = out[k]->data;
     }
     return LZ_OK;
 }
@@ -311,7 +352,7 @@ static bool collect_waits(lz_job *j)
 {
     const lz_exec_ops *ops = j->x->ops;
     bool ready = true;
-    for (uint32_t i = 0; i < j->x->plan->nin; i++) {
+    for (size_t i = 0; i < nins_of(j); i++) {
         lz_event *e = j->in[i]->ready;
         if (!e || (j->nwait && j->wait[j->nwait - 1] == e))
             continue;
@@ -323,68 +364,83 @@ static bool collect_waits(lz_job *j)
     return ready;
 }
 
-static lz_status prepare(lz_job *j, lz_device_buffer *const *in, const bool *donated)
+static lz_status prepare(lz_job *j, lz_device_buffer *const *const *in, const bool *donated)
 {
-    const lz_plan *p = j->x->plan;
-    void **io = lz_plan_exec_io(&j->x->plan_exec, j->state);
-    for (uint32_t i = 0; i < p->nin; i++)
-        LZ_TRY(check_argument(j, i, in[i]));
-    for (uint32_t i = 0; i < p->nin; i++) {
-        j->in[i] = in[i];
-        lz_device_buffer_retain(in[i]);
-        io[i] = in[i]->data;
+    for (uint32_t q = 0; q < j->n; q++)
+        for (uint32_t i = 0; i < j->nin; i++)
+            LZ_TRY(check_argument(j, q, i, in[q][i]));
+    for (uint32_t q = 0; q < j->n; q++) {
+        void **io =
+            lz_plan_exec_io(&j->x->plan_exec, lz_plan_exec_state_of(&j->x->plan_exec, j->state, q));
+        for (uint32_t i = 0; i < j->nin; i++) {
+            j->in[(size_t)q * j->nin + i] = in[q][i];
+            lz_device_buffer_retain(in[q][i]);
+            io[i] = in[q][i]->data;
+        }
+        if (j->x->plan->numbered)
+            io[j->nin] = &j->number[q];
+        LZ_TRY(make_results(j, q, donated, io + j->x->plan->nin));
     }
-    LZ_TRY(make_results(j, donated, io + p->nin));
     if (j->x->ops->job_start)
         LZ_TRY(j->x->ops->job_start(j));
     j->done = lz_event_new();
     return j->done ? LZ_OK : LZ_EMEM;
 }
 
-static void hand_over(lz_job *j, lz_device_buffer **out, lz_event **done)
+static void hand_over(lz_job *j, lz_device_buffer ***out, lz_event **done)
 {
-    for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-        lz_device_buffer *b = j->out[k];
-        lz_event_release(b->ready);
-        lz_event_retain(j->done);
-        b->ready = j->done;
-        lz_device_buffer_retain(b);
-        out[k] = b;
-    }
+    lz_device_buffer **b = j->out;
+    for (uint32_t q = 0; q < j->n; q++)
+        for (uint32_t k = 0; k < j->x->plan->nout; k++, b++) {
+            lz_event_release((*b)->ready);
+            lz_event_retain(j->done);
+            (*b)->ready = j->done;
+            lz_device_buffer_retain(*b);
+            out[q][k] = *b;
+        }
     lz_event_retain(j->done);
     *done = j->done;
 }
 
 /* Undoes hand_over when the queue refused the job. */
-static void take_back(lz_job *j, lz_device_buffer **out, lz_event **done)
+static void take_back(lz_job *j, lz_device_buffer ***out, lz_event **done)
 {
     LZ_QUIETLY {
         lz_event_complete(j->done, lz_error_get());
-        for (uint32_t k = 0; k < j->x->plan->nout; k++) {
-            lz_device_buffer_release(out[k]);
-            out[k] = NULL;
-        }
+        for (uint32_t q = 0; q < j->n; q++)
+            for (uint32_t k = 0; k < j->x->plan->nout; k++) {
+                lz_device_buffer_release(out[q][k]);
+                out[q][k] = NULL;
+            }
         lz_event_release(*done);
         *done = NULL;
     }
 }
 
-lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
-                      const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
+/* Whether the calling thread may run it. How long several partitions take is not known. */
+static bool may_run_here(const lz_exec *x, bool awaited)
+{
+    if (x->plan->partitions)
+        return awaited;
+    return x->small || ((awaited || lz_event_awaited_lately()) && x->brief);
+}
+
+static lz_status execute(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *const *in,
+                         const bool *donated, bool awaited, lz_device_buffer ***out,
+                         lz_collective_uses *uses, lz_event **done)
 {
     LZ_TRY(lz_fork_check());
     lz_job *j = job_new(x, d);
     if (!j)
         return LZ_EMEM;
+    j->uses = uses;
     lz_status s = prepare(j, in, donated);
     if (s == LZ_OK) {
         bool ready = collect_waits(j);
         hand_over(j, out, done);
-        bool soon = awaited || lz_event_awaited_lately();
-        bool here = x->small || (soon && x->brief);
         int64_t t0 = lz_timeline_begin();
         uint64_t flow = j->flow;
-        s = lz_queue_push(d->queue, run_job, j, here && ready);
+        s = lz_queue_push(d->queue, run_job, j, may_run_here(x, awaited) && ready);
         note_enqueued(x, t0, flow);
         if (s == LZ_OK) {
             if (x->brief && !x->small) /* for other executables it does not matter who runs them */
@@ -397,4 +453,24 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in
     lz_event_release(j->done);
     put_back(j);
     return s;
+}
+
+lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
+                      const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
+{
+    if (x->plan->partitions)
+        return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
+                       x->plan->partitions);
+    return execute(x, d, &in, donated, awaited, &out, NULL, done);
+}
+
+lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
+                                 lz_device_buffer *const *const *in, const bool *donated,
+                                 bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
+                                 lz_event **done)
+{
+    if (n < 1 || x->plan->partitions != n)
+        return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by %" PRId64,
+                       x->plan->partitions, n);
+    return execute(x, d, in, donated, awaited, out, uses, done);
 }

@@ -3,10 +3,11 @@
  * (lower/plan/plan_exec.h). An execution is a job on the device's queue. A job holds references to
  * every buffer it touches, so callers may release theirs at once; after the run it drops them, then
  * completes its event, with the error if there was one. An executable keeps one job for its next
- * execution. A backend states in lz_exec_ops what its devices do differently, and appends its own
- * fields to those of an executable and of a job.
- * Threads: an executable is immutable once made and thread-safe; a device runs one job at a time,
- * in the order they were enqueued. */
+ * execution. An execution of a program of several partitions is one job, too, which goes through it
+ * for all of them in lock step. A backend states in lz_exec_ops what its devices do differently,
+ * and appends its own fields to those of an executable and of a job. Threads: an executable is
+ * immutable once made and thread-safe; a device runs one job at a time, in the order they were
+ * enqueued. */
 #ifndef LZ_BACKENDS_COMMON_JOB_H
 #define LZ_BACKENDS_COMMON_JOB_H
 #include "backends/backend.h"
@@ -40,11 +41,15 @@ struct lz_job {
     lz_exec *x;
     lz_exec_device *d;
     lz_event *done;
+    uint32_t n,
+        nin;      /* partitions, 1 of one device alone; arguments that the caller gives to each */
     void **state; /* of x->plan_exec */
-    lz_device_buffer **in, **out;
+    lz_device_buffer **in, **out; /* of partition 0, then of partition 1, .. */
     uint32_t nwait;
-    lz_event **wait; /* events of the arguments' contents */
-    bool *copy;      /* per result: starts as a copy of the argument it could not take over */
+    lz_event **wait;  /* events of the arguments' contents */
+    bool *copy;       /* per result: starts as a copy of the argument it could not take over */
+    uint32_t *number; /* 0, 1, ..: what the plan's last argument is, if it is numbered */
+    lz_collective_uses *uses; /* counts collectives; may be NULL */
     const lz_plan_exec_kept
         *cached; /* cached invariant results; set by lz_exec_ops.run before lz_job_run */
     /* For timelines: when the job was enqueued, and the id of the arrow from there; 0: no trace was
@@ -61,7 +66,8 @@ struct lz_exec_ops {
     lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
     void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
     size_t (*code_bytes)(const lz_kcode *c);
-    lz_status (*alloc)(lz_exec_device *d, size_t nbytes, lz_device_buffer **out);
+    /* A result of partition q: on device q, if there is one, otherwise on d. */
+    lz_status (*alloc)(lz_exec_device *d, uint32_t q, size_t nbytes, lz_device_buffer **out);
     /* On the queue: runs the job, and makes sure that lz_job_end is called, here or when the device
      *   is done. */
     void (*run)(lz_job *j);
@@ -91,12 +97,19 @@ void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
 /* lz_backend.execute */
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
                       const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
+/* lz_backend.execute_partitions. d: device 0. */
+lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
+                                 lz_device_buffer *const *const *in, const bool *donated,
+                                 bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
+                                 lz_event **done);
 
 /* ---- for lz_exec_ops.run, on the queue ---- */
 /* Waits until the arguments are there, or, on a device in order, will be when it gets to the
  * job. */
 lz_status lz_job_wait(lz_job *j);
-/* Copies the arguments that were not donated and runs the launch list. temp: plan->temp_bytes
+/* What its temporaries take, those of each partition aligned to 64. Errors: LZ_EDEVMEM. */
+lz_status lz_job_temp_bytes(const lz_job *j, size_t *out);
+/* Copies the arguments that were not donated and runs the launch list. temp: lz_job_temp_bytes
  * bytes; `run` is passed to the ops of x->plan_exec. */
 lz_status lz_job_run(lz_job *j, void *temp, void *run);
 /* A span of the timeline from t0 (lz_timeline_begin): the job's label, and how long it waited in

@@ -168,6 +168,13 @@ lz_status lz_cpu_alloc(int device, size_t nbytes, lz_device_buffer **out)
     return buffer_of(lz_mem_alloc, device, nbytes, out);
 }
 
+lz_status lz_cpu_alloc_result(const lz_exec_device *d, uint32_t q, size_t nbytes,
+                              lz_device_buffer **out)
+{
+    bool own = q > 0 && q < (uint32_t)cpu.devices.ndevice;
+    return lz_cpu_alloc(own ? (int)q : d->index, nbytes, out);
+}
+
 static lz_status alloc(int device, size_t nbytes, lz_device_buffer **out)
 {
     lz_cpu_device *d;
@@ -290,7 +297,7 @@ static lz_status execute_partitions(lz_exec *x, int64_t n, lz_device_buffer *con
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(0, &d));
-    return lz_cpu_run_team(x, d, cpu.devices.ndevice, n, in, donated, awaited, out, uses, done);
+    return lz_exec_run_partitions(x, &d->at, n, in, donated, awaited, out, uses, done);
 }
 
 static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
@@ -299,9 +306,6 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
-    if (x->plan->partitions)
-        return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
-                       x->plan->partitions);
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 

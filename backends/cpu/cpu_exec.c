@@ -202,6 +202,8 @@ static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 {
     LZ_TRY(make_plan_exec(exec, user, cache));
+    if (exec->plan->partitions) /* each would need its own */
+        return LZ_OK;
     return lz_invariant_cache_new(&exec->plan_exec, &((cpu_exec *)exec)->invariants);
 }
 
@@ -209,9 +211,8 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* Temporaries stay for the next execution; a large block is freed after many executions in a row
  * that needed far less. */
-lz_status lz_cpu_room(lz_cpu_device *d, const lz_exec *exec, size_t temp)
+static lz_status room(lz_cpu_device *d, const cpu_exec *x, size_t temp)
 {
-    const cpu_exec *x = (const cpu_exec *)exec;
     bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
     d->oversized = oversized ? d->oversized + 1 : 0;
     if (d->oversized > SHRINK_AFTER) {
@@ -391,7 +392,9 @@ static lz_status run_all(lz_job *j)
     const cpu_exec *x = (const cpu_exec *)j->x;
     lz_cpu_device *d = (lz_cpu_device *)j->d;
     LZ_TRY(lz_job_wait(j));
-    LZ_TRY(lz_cpu_room(d, j->x, j->x->plan->temp_bytes));
+    size_t temp;
+    LZ_TRY(lz_job_temp_bytes(j, &temp));
+    LZ_TRY(room(d, x, temp));
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
     lz_invariant_cache_begin(x->invariants, j);
@@ -408,9 +411,9 @@ static void run(lz_job *j)
 
 /* ---- executables ---- */
 
-static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_device_buffer **out)
+static lz_status alloc(lz_exec_device *d, uint32_t q, size_t nbytes, lz_device_buffer **out)
 {
-    return lz_cpu_alloc(d->index, nbytes, out);
+    return lz_cpu_alloc_result(d, q, nbytes, out);
 }
 
 static void unmake(lz_exec *x)

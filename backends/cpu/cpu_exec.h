@@ -38,13 +38,6 @@ typedef struct lz_cpu_exec_options {
 /* Takes over the plan, also on failure. */
 lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
                           const lz_cpu_exec_options *o, lz_exec **out);
-/* Memory for an execution whose temporaries take `temp` bytes: d->temp, d->scratch. On the queue.
- */
-lz_status lz_cpu_room(lz_cpu_device *d, const lz_exec *x, size_t temp);
-/* lz_backend.execute_partitions (cpu_team.c). ndevice: of the backend. */
-lz_status lz_cpu_run_team(lz_exec *x, lz_cpu_device *d, int ndevice, int64_t n,
-                          lz_device_buffer *const *const *in, const bool *donated, bool awaited,
-                          lz_device_buffer ***out, lz_collective_uses *uses, lz_event **done);
 /* lz_plan_exec_ops.collective: large ones are shared by the workers. */
 lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const *const *bufs);
 /* frees temporaries and scratch; the queue is drained */
@@ -54,4 +47,7 @@ void lz_cpu_branch_kernels(lz_branch_kernels *out); /* of this process */
 
 /* cpu.c: a buffer of the device. */
 lz_status lz_cpu_alloc(int device, size_t nbytes, lz_device_buffer **out);
+/* lz_exec_ops.alloc */
+lz_status lz_cpu_alloc_result(const lz_exec_device *d, uint32_t q, size_t nbytes,
+                              lz_device_buffer **out);
 #endif

@@ -494,8 +494,9 @@ static void job_free(lz_job *job)
 
 /* ---- executables ---- */
 
-static lz_status alloc(lz_exec_device *d, size_t nbytes, lz_device_buffer **out)
+static lz_status alloc(lz_exec_device *d, uint32_t q, size_t nbytes, lz_device_buffer **out)
 {
+    (void)q;
     return cuda_alloc((cuda_device *)d, nbytes, out);
 }
 

@@ -271,7 +271,13 @@ const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32
 
 /* ---- addresses ---- */
 
-void lz_plan_exec_state(const lz_plan_exec *g, void **state)
+size_t lz_plan_exec_nptr(const lz_plan_exec *g)
+{
+    size_t n = g->parts->plan->partitions;
+    return n ? n * (g->nptr + 1) : g->nptr;
+}
+
+static void make_state(const lz_plan_exec *g, void **state)
 {
     memset(state, 0, g->nptr * sizeof *state);
     for (uint32_t i = 0; i < g->npart; i++) {
@@ -281,6 +287,13 @@ void lz_plan_exec_state(const lz_plan_exec *g, void **state)
             addr[p->refs[k].slot] = lz_plan_at_offset(p->consts, p->refs[k].offset);
         state[p->at] = state; /* no temporaries are there */
     }
+}
+
+void lz_plan_exec_state(const lz_plan_exec *g, void **states)
+{
+    uint32_t n = g->parts->plan->partitions;
+    for (uint32_t q = 0; q < (n ? n : 1); q++)
+        make_state(g, lz_plan_exec_state_of(g, states, q));
 }
 
 /* The addresses that may have changed since the last run with this state. */
@@ -608,7 +621,7 @@ lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out)
     if (s == LZ_OK)
         s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
     char *room = s == LZ_OK ? lz_calloc(1, p->temp_bytes + 63) : NULL;
-    void **state = room ? lz_alloc(g.nptr * sizeof *state) : NULL;
+    void **state = room ? lz_alloc(lz_plan_exec_nptr(&g) * sizeof *state) : NULL;
     if (state)
         s = run_slowly(&g, in, out, (void *)LZ_ALIGN_UP((uintptr_t)room, 64), state);
     else if (s == LZ_OK)

@@ -86,8 +86,15 @@ void *lz_plan_exec_record(const lz_plan_exec *g, const lz_part *p, uint32_t i);
 /* The step of launch i; steps that have nothing to do have none. */
 const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32_t i);
 
-/* Makes nptr pointers a state. */
-void lz_plan_exec_state(const lz_plan_exec *g, void **state);
+/* Of a program of several partitions there is a state of each, one behind the other, and behind
+ * them room for a pointer of each. How many pointers that is, making them, and that of partition
+ * q. */
+size_t lz_plan_exec_nptr(const lz_plan_exec *g);
+void lz_plan_exec_state(const lz_plan_exec *g, void **states);
+static inline void **lz_plan_exec_state_of(const lz_plan_exec *g, void **states, uint32_t q)
+{
+    return states + q * g->nptr;
+}
 /* The program's arguments, then its results, to be set before a run. */
 static inline void **lz_plan_exec_io(const lz_plan_exec *g, void **state)
 {
@@ -100,12 +107,12 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
 
 /* Runs the program for the g->parts->plan->partitions partitions in lock step: each launch for each
  * of them, partition 0 first, and collectives once the operands of all are there. Nothing waits for
- * anything, so no number of partitions can hang on any number of threads. states, temps: one of
- * each for every partition. uses: counts the collectives that ran; NULL: not wanted.
+ * anything, so no number of partitions can hang on any number of threads. temp: plan->temp_bytes
+ * for each, aligned to 64. uses: counts the collectives that ran; NULL: not wanted.
  * Loops and branches with collectives in them go on together: LZ_EINVAL when the partitions do not
  * agree. */
-lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **const *states, void *const *temps,
-                                void *user, lz_collective_uses *uses);
+lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *temp, void *user,
+                                lz_collective_uses *uses);
 
 /* The loop-IR interpreter's; its makers and runs are NULL. */
 extern const lz_plan_exec_ops lz_loop_ops;

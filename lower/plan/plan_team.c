@@ -9,7 +9,7 @@
 typedef struct team {
     const lz_plan_exec *g;
     uint32_t n;
-    void **const *states;
+    void **states;
     void *user;
     lz_collective_uses *uses;
     void *const **bufs; /* [n], for one collective */
@@ -19,13 +19,13 @@ static lz_status run_together(const team *t, const lz_part *p);
 
 static lz_plan_run_one one(const team *t, uint32_t q)
 {
-    return (lz_plan_run_one){t->g, t->states[q], t->user};
+    return (lz_plan_run_one){t->g, lz_plan_exec_state_of(t->g, t->states, q), t->user};
 }
 
 /* Buffers of a launch of part p. */
 static void *const *bufs_of(const team *t, const lz_part *p, const lz_launch *l, uint32_t q)
 {
-    return lz_plan_addresses_of(p, t->states[q]) + l->slot;
+    return lz_plan_addresses_of(p, lz_plan_exec_state_of(t->g, t->states, q)) + l->slot;
 }
 
 static lz_status differ(const char *op, uint32_t q)
@@ -158,56 +158,28 @@ static lz_status run_together(const team *t, const lz_part *p)
     return LZ_OK;
 }
 
-lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **const *states, void *const *temps,
-                                void *user, lz_collective_uses *uses)
+lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *temp, void *user,
+                                lz_collective_uses *uses)
 {
     uint32_t n = g->parts->plan->partitions;
-    team t = {g, n, states, user, uses, lz_alloc(n * sizeof *t.bufs)};
-    if (!t.bufs)
-        return LZ_FAIL(LZ_EMEM, "no memory for a run of %u partitions", n);
+    size_t each = LZ_ALIGN_UP(g->parts->plan->temp_bytes, 64);
+    team t = {g, n, states, user, uses, (void *const **)(void *)(states + n * g->nptr)};
     for (uint32_t q = 0; q < n; q++)
-        lz_plan_resolve(g->parts, states[q], temps[q]);
-    lz_status s = run_together(&t, g->parts);
-    lz_free(t.bufs);
-    return s;
+        lz_plan_resolve(g->parts, lz_plan_exec_state_of(g, states, q),
+                        lz_plan_at_offset(temp, q * each));
+    return run_together(&t, g->parts);
 }
 
 /* ---- the loop-IR interpreter ---- */
 
-/* One block: states, then temporaries. */
-typedef struct memory {
-    void **block;
-    char *temps;
-    void ***states;
-    void **temp;
-} memory;
-
-static bool memory_new(const lz_plan_exec *g, memory *m)
-{
-    const lz_plan *p = g->parts->plan;
-    uint32_t n = p->partitions;
-    size_t each = LZ_ALIGN_UP(p->temp_bytes, 64);
-    m->block = lz_alloc(n * (g->nptr + 2) * sizeof(void *));
-    m->temps = lz_calloc((size_t)n + 1, each + 64);
-    if (!m->block || !m->temps)
-        return false;
-    char *at = (char *)LZ_ALIGN_UP((uintptr_t)m->temps, 64);
-    m->states = (void ***)(void *)m->block;
-    m->temp = m->block + n;
-    for (uint32_t q = 0; q < n; q++) {
-        m->states[q] = m->block + 2 * (size_t)n + q * g->nptr;
-        m->temp[q] = at + q * each;
-        lz_plan_exec_state(g, m->states[q]);
-    }
-    return true;
-}
-
 static lz_status run_slowly(const lz_plan_exec *g, const void *const *const *in,
-                            void *const *const *out, const memory *m, lz_collective_uses *uses)
+                            void *const *const *out, void **states, void *temp,
+                            lz_collective_uses *uses)
 {
     const lz_plan *p = g->parts->plan;
+    lz_plan_exec_state(g, states);
     for (uint32_t q = 0; q < p->partitions; q++) {
-        void **io = lz_plan_exec_io(g, m->states[q]);
+        void **io = lz_plan_exec_io(g, lz_plan_exec_state_of(g, states, q));
         for (uint32_t i = 0; i < p->nin; i++)
             io[i] = (void *)(uintptr_t)in[q][i];
         for (uint32_t k = 0; k < p->nout; k++) {
@@ -217,25 +189,29 @@ static lz_status run_slowly(const lz_plan_exec *g, const void *const *const *in,
                     g->ops->copy(NULL, out[q][k], in[q][p->out_alias[k]], p->out_type[k]->nbytes));
         }
     }
-    return lz_plan_exec_run_team(g, m->states, m->temp, NULL, uses);
+    return lz_plan_exec_run_team(g, states, temp, NULL, uses);
 }
 
 lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
                                  void *const *const *out, lz_collective_uses *uses)
 {
     lz_plan_exec g;
-    memory m = {0};
+    void **states = NULL;
+    char *temp = NULL;
     if (p->partitions == 0)
         return LZ_FAIL(LZ_EINVAL, "the program is one of one device alone");
     lz_status s = lz_plan_exec_begin(&g, p);
     if (s == LZ_OK)
         s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
-    if (s == LZ_OK && !memory_new(&g, &m))
-        s = LZ_FAIL(LZ_EMEM, "no memory for a run of %u partitions", p->partitions);
-    if (s == LZ_OK)
-        s = run_slowly(&g, in, out, &m, uses);
-    lz_free(m.block);
-    lz_free(m.temps);
+    if (s == LZ_OK) {
+        states = lz_alloc(lz_plan_exec_nptr(&g) * sizeof *states);
+        temp = lz_calloc((size_t)p->partitions + 1, LZ_ALIGN_UP(p->temp_bytes, 64) + 64);
+        s = states && temp
+                ? run_slowly(&g, in, out, states, (void *)LZ_ALIGN_UP((uintptr_t)temp, 64), uses)
+                : LZ_FAIL(LZ_EMEM, "no memory for a run of %u partitions", p->partitions);
+    }
+    lz_free(states);
+    lz_free(temp);
     lz_plan_exec_end(&g);
     return s;
 }

@@ -1,6 +1,7 @@
 /* t_cpu_team.c - programs of several partitions on the CPU and on REF, against the reference
  * evaluator; donation; many runs from several threads, with more partitions than cores. */
 #include "backends/common/partitions.h"
+#include "base/alloc.h"
 #include "base/thread.h"
 #include "ir/attr.h"
 #include "ir/eval/eval_partitions.h"
@@ -319,6 +320,33 @@ START_TEST(many_runs)
 }
 END_TEST
 
+/* An execution like the one before takes no memory but that of the results' handles and of events,
+ * which are recycled: the job, with the states of all partitions, is there. */
+START_TEST(steady)
+{
+    lz_func *f = chain(8, 4);
+    lz_compile_options o = {.partitions = 8};
+    runner r = {.b = lz_backend_get("CPU"), .n = 8};
+    lz_device_buffer *in[MOST];
+    ck_assert_int_eq(r.b->compile(0, f, &o, &r.x), LZ_OK);
+    for (int q = 0; q < r.n; q++) {
+        float v[64 * 8] = {(float)q};
+        ck_assert_int_eq(r.b->alloc(0, sizeof v, &in[q]), LZ_OK);
+        ck_assert_int_eq(r.b->copy_in(in[q], v, sizeof v), LZ_OK);
+    }
+    float want = run_once(&r, in, 1);
+    (void)run_once(&r, in, 1);
+    uint64_t before = lz_alloc_count();
+    for (int i = 0; i < 10; i++)
+        ck_assert(run_once(&r, in, 1) == want);
+    ck_assert_uint_eq(lz_alloc_count(), before);
+    for (int q = 0; q < r.n; q++)
+        lz_device_buffer_release(in[q]);
+    r.b->exec_free(r.x);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("cpu_team");
@@ -328,6 +356,7 @@ int main(void)
     tcase_add_test(t, large);
     tcase_add_test(t, donation);
     tcase_add_test(t, stored);
+    tcase_add_test(t, steady);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
