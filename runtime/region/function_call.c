@@ -210,24 +210,28 @@ static lz_status gather(run *r)
 
 /* ---- what comes out ---- */
 
-static lz_status take_roots(run *r)
+/* Nothing can fail once the program runs, which may overwrite the state: the nodes of its results
+ * come first, and get their values then. */
+static lz_status make_roots(run *r)
 {
-    const lz_variant *v = r->v;
-    lz_status s = LZ_OK;
-    for (uint32_t k = 0; k < v->nroot && s == LZ_OK; k++) {
-        lz_device_buffer *b = r->out[v->prog->root_result[k]];
+    for (uint32_t k = 0; k < r->v->nroot; k++)
+        if (!(r->root[k] = lz_node_new_buffer_of(r->v->root_sig[k], r->f->dev, NULL, NULL)))
+            return lz_error_get()->status;
+    return LZ_OK;
+}
+
+static void fill_roots(run *r)
+{
+    const lz_program *p = r->v->prog;
+    for (uint32_t k = 0; k < r->v->nroot; k++) {
+        lz_device_buffer *b = r->out[p->root_result[k]];
         lz_device_buffer_retain(b);
-        r->root[k] = lz_node_new_buffer_of(v->root_sig[k], r->f->dev, b, NULL);
-        if (!r->root[k]) {
-            lz_device_buffer_release(b);
-            s = lz_error_get()->status;
-        } else if (v->prog->shared[k]) {
+        atomic_store_explicit(&r->root[k]->buf, b, memory_order_release);
+        if (p->shared[k])
             atomic_fetch_or(&r->root[k]->flags, LZ_NODE_SHARED);
-        }
     }
-    for (uint32_t i = 0; i < v->prog->nresult; i++)
+    for (uint32_t i = 0; i < p->nresult; i++)
         lz_device_buffer_release(r->out[i]);
-    return s;
 }
 
 /* A result that is a parameter shares its memory: neither is donated from now on. */
@@ -342,6 +346,8 @@ static lz_status execute(run *r)
     lz_dev *dev = r->f->dev;
     lz_event *done = NULL;
     LZ_TRY(take_leaves(r));
+    LZ_TRY(make_roots(r));
+    LZ_TRY(make_states(r));
     LZ_TRY(begin_states(r));
     lz_status s = gather(r);
     if (s == LZ_OK) {
@@ -356,11 +362,8 @@ static lz_status execute(run *r)
     for (uint32_t i = 0; i < r->v->nparam; i++)
         if (r->buf[i] && !r->donated[i])
             lz_device_buffer_release(r->buf[i]);
-    if (s == LZ_OK)
-        s = take_roots(r);
-    if (s == LZ_OK && r->v->states.len)
-        s = make_states(r);
     if (s == LZ_OK) {
+        fill_roots(r);
         mark_shared(r);
         assign_states(r);
         give_results(r);
