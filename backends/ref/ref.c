@@ -139,7 +139,7 @@ static lz_status ref_wrap(int device, void *data, size_t nbytes, void (*release)
 typedef struct ref_exec {
     _Atomic uint32_t refs; /* the owner's and one of each pending execution */
     lz_func *f;
-    uint32_t partitions;
+    uint32_t partitions; /* that run it together; 0: one device alone */
     lz_exec_info info;
     bool small;
 } ref_exec;
@@ -153,7 +153,7 @@ static void exec_release(ref_exec *x)
 }
 
 /* Takes the function over, also on failure. */
-static lz_status exec_new(lz_func *f, int64_t began, lz_exec **out)
+static lz_status exec_new(lz_func *f, int64_t began, const lz_compile_options *o, lz_exec **out)
 {
     ref_exec *x = lz_calloc(1, sizeof *x);
     if (!x) {
@@ -162,6 +162,7 @@ static lz_status exec_new(lz_func *f, int64_t began, lz_exec **out)
     }
     atomic_init(&x->refs, 1);
     x->f = f;
+    x->partitions = o ? o->partitions : 0;
     x->info.steps = f->ninst;
     x->info.compile_ms = (double)(lz_now_ns() - began) * 1e-6;
     int64_t elems = 0;
@@ -188,9 +189,7 @@ static lz_status ref_compile(int device, const lz_func *f, const lz_compile_opti
     lz_func *copy = lz_func_prune(f);
     if (!copy)
         return lz_error_get()->status;
-    LZ_TRY(exec_new(copy, began, out));
-    ((ref_exec *)*out)->partitions = o ? o->partitions : 0;
-    return LZ_OK;
+    return exec_new(copy, began, o, out);
 }
 
 static lz_status ref_serialize(lz_exec *x, lz_buf *out)
@@ -210,9 +209,7 @@ static lz_status ref_deserialize(int device, const void *p, size_t n, const lz_c
         return LZ_FAIL(LZ_ECORRUPT, "REF: %zu bytes that are not a program of this device", n);
     lz_func *f;
     LZ_TRY(lz_func_deserialize((const char *)p + sizeof magic, n - sizeof magic, &f));
-    LZ_TRY(exec_new(f, began, out));
-    ((ref_exec *)*out)->partitions = o ? o->partitions : 0;
-    return LZ_OK;
+    return exec_new(f, began, o, out);
 }
 
 static void ref_exec_free(lz_exec *x)
@@ -227,23 +224,26 @@ static void ref_exec_info(const lz_exec *x, lz_exec_info *out)
 
 /* ---- execution ---- */
 
+/* Arrays are those of partition 0, then of partition 1, .. */
 typedef struct job {
     ref_exec *x;
     lz_event *done;
+    uint32_t n;       /* partitions, 1 of one device alone */
+    size_t nin, nout; /* of all */
     lz_device_buffer **in, **out;
-    lz_literal **args, **results;
+    lz_literal **args, **results, ***rows; /* rows: the arguments of each, then the results */
+    lz_collective_uses *uses;
 } job;
 
 static void job_free(job *j)
 {
-    const lz_func *f = j->x->f;
-    for (uint32_t i = 0; i < f->nparam; i++) {
+    for (size_t i = 0; i < j->nin; i++) {
         if (j->in)
             lz_device_buffer_release(j->in[i]);
         if (j->args)
             lz_literal_release(j->args[i]);
     }
-    for (uint32_t k = 0; k < f->nresult; k++) {
+    for (size_t k = 0; k < j->nout; k++) {
         if (j->out)
             lz_device_buffer_release(j->out[k]);
         if (j->results)
@@ -253,22 +253,32 @@ static void job_free(job *j)
     lz_free(j->out);
     lz_free(j->args);
     lz_free(j->results);
+    lz_free(j->rows);
     lz_event_release(j->done);
     exec_release(j->x);
     lz_free(j);
 }
 
+static const lz_type *type_of_argument(const job *j, size_t i)
+{
+    return lz_val_type(j->x->f, (lz_val)(i % j->x->f->nparam));
+}
+
 static lz_status job_run(job *j)
 {
     const lz_func *f = j->x->f;
-    for (uint32_t i = 0; i < f->nparam; i++) {
+    for (size_t i = 0; i < j->nin; i++) {
         LZ_TRY(lz_event_wait(j->in[i]->ready));
-        j->args[i] = lz_literal_copy_from(lz_val_type(f, i), j->in[i]->data);
+        j->args[i] = lz_literal_copy_from(type_of_argument(j, i), j->in[i]->data);
         if (!j->args[i])
             return LZ_EMEM;
     }
-    LZ_TRY(lz_ref_run(f, j->args, j->results));
-    for (uint32_t k = 0; k < f->nresult; k++)
+    if (j->x->partitions)
+        LZ_TRY(lz_ref_count_partitions(f, j->n, (lz_literal *const *const *)j->rows, j->rows + j->n,
+                                       j->uses));
+    else
+        LZ_TRY(lz_ref_run(f, j->args, j->results));
+    for (size_t k = 0; k < j->nout; k++)
         memcpy(j->out[k]->data, j->results[k]->data, j->results[k]->nbytes);
     return LZ_OK;
 }
@@ -284,31 +294,95 @@ static void job_main(void *arg)
     job_free(j);
 }
 
+static lz_status too_small(const job *j, uint32_t q, uint32_t i, const lz_device_buffer *b)
+{
+    char of[32] = "";
+    if (j->x->partitions)
+        snprintf(of, sizeof of, " of partition %u", q);
+    return LZ_FAIL(LZ_EINVAL, "REF: argument %u%s of '%s' has %zu bytes, %zu are needed", i, of,
+                   j->x->f->name, b ? b->nbytes : 0, lz_val_type(j->x->f, i)->nbytes);
+}
+
 /* Allocates everything: from the queue on only the evaluation itself can fail. */
-static lz_status job_fill(job *j, lz_device_buffer *const *in)
+static lz_status job_fill(job *j, lz_device_buffer *const *const *in)
 {
     const lz_func *f = j->x->f;
     j->done = lz_event_new();
-    j->in = lz_calloc(f->nparam, sizeof *j->in);
-    j->args = lz_calloc(f->nparam, sizeof *j->args);
-    j->out = lz_calloc(f->nresult, sizeof *j->out);
-    j->results = lz_calloc(f->nresult, sizeof *j->results);
-    if (!j->done || !j->in || !j->args || !j->out || !j->results)
+    j->in = lz_calloc(j->nin, sizeof *j->in);
+    j->args = lz_calloc(j->nin, sizeof *j->args);
+    j->out = lz_calloc(j->nout, sizeof *j->out);
+    j->results = lz_calloc(j->nout, sizeof *j->results);
+    j->rows = lz_calloc(2 * (size_t)j->n, sizeof *j->rows);
+    if (!j->done || !j->in || !j->args || !j->out || !j->results || !j->rows)
         return LZ_FAIL(LZ_EMEM, "REF: no memory to execute '%s'", f->name);
-    for (uint32_t i = 0; i < f->nparam; i++) {
-        size_t want = lz_val_type(f, i)->nbytes;
-        if (!in[i] || in[i]->nbytes < want)
-            return LZ_FAIL(LZ_EINVAL, "REF: argument %u of '%s' has %zu bytes, %zu are needed", i,
-                           f->name, in[i] ? in[i]->nbytes : 0, want);
-        lz_device_buffer_retain(in[i]);
-        j->in[i] = in[i];
+    for (uint32_t q = 0; q < j->n; q++) {
+        j->rows[q] = j->args + (size_t)q * f->nparam;
+        j->rows[j->n + q] = j->results + (size_t)q * f->nresult;
+        for (uint32_t i = 0; i < f->nparam; i++) {
+            lz_device_buffer *b = in[q][i];
+            if (!b || b->nbytes < lz_val_type(f, i)->nbytes)
+                return too_small(j, q, i, b);
+            lz_device_buffer_retain(b);
+            j->in[(size_t)q * f->nparam + i] = b;
+        }
     }
-    for (uint32_t k = 0; k < f->nresult; k++) {
-        LZ_TRY(ref_alloc(0, lz_val_type(f, f->results[k])->nbytes, &j->out[k]));
+    for (size_t k = 0; k < j->nout; k++) {
+        LZ_TRY(ref_alloc(0, lz_val_type(f, f->results[k % f->nresult])->nbytes, &j->out[k]));
         lz_event_retain(j->done);
         j->out[k]->ready = j->done;
     }
     return LZ_OK;
+}
+
+static lz_status job_new(ref_exec *x, lz_device_buffer *const *const *in, lz_collective_uses *uses,
+                         job **out)
+{
+    job *j = lz_calloc(1, sizeof *j);
+    if (!j)
+        return LZ_FAIL(LZ_EMEM, "REF: no memory to execute '%s'", x->f->name);
+    j->x = x;
+    j->n = x->partitions ? x->partitions : 1;
+    j->nin = (size_t)j->n * x->f->nparam;
+    j->nout = (size_t)j->n * x->f->nresult;
+    j->uses = uses;
+    atomic_fetch_add(&x->refs, 1);
+    lz_status s = job_fill(j, in);
+    if (s != LZ_OK)
+        job_free(j);
+    else
+        *out = j;
+    return s;
+}
+
+static lz_status execute(ref_exec *x, lz_device_buffer *const *const *in, lz_device_buffer ***out,
+                         lz_collective_uses *uses, lz_event **done)
+{
+    uint32_t n = x->partitions ? x->partitions : 1, nresult = x->f->nresult;
+    job *j = NULL;
+    *done = NULL;
+    for (uint32_t q = 0; q < n; q++)
+        memset(out[q], 0, nresult * sizeof **out);
+    LZ_TRY(job_new(x, in, uses, &j));
+    /* the caller's references, taken before the job can end */
+    for (uint32_t q = 0; q < n; q++)
+        for (uint32_t k = 0; k < nresult; k++) {
+            out[q][k] = j->out[(size_t)q * nresult + k];
+            lz_device_buffer_retain(out[q][k]);
+        }
+    lz_event_retain(j->done);
+    *done = j->done;
+    lz_status s = lz_queue_push(queue, job_main, j, x->small);
+    if (s == LZ_OK)
+        return LZ_OK;
+    for (uint32_t q = 0; q < n; q++)
+        for (uint32_t k = 0; k < nresult; k++) {
+            lz_device_buffer_release(out[q][k]);
+            out[q][k] = NULL;
+        }
+    lz_event_release(*done);
+    *done = NULL;
+    job_free(j);
+    return s;
 }
 
 static lz_status ref_execute(lz_exec *exec, int device, lz_device_buffer *const *in,
@@ -317,93 +391,12 @@ static lz_status ref_execute(lz_exec *exec, int device, lz_device_buffer *const 
 {
     (void)donated, (void)awaited;
     ref_exec *x = (ref_exec *)exec;
-    uint32_t nresult = x->f->nresult;
     *done = NULL;
-    for (uint32_t k = 0; k < nresult; k++)
-        out[k] = NULL;
     LZ_TRY(check_device(device));
-    job *j = lz_calloc(1, sizeof *j);
-    if (!j)
-        return LZ_FAIL(LZ_EMEM, "REF: no memory to execute '%s'", x->f->name);
-    j->x = x;
-    atomic_fetch_add(&x->refs, 1);
-    lz_status s = job_fill(j, in);
-    if (s != LZ_OK) {
-        job_free(j);
-        return s;
-    }
-    /* the caller's references, taken before the job can end */
-    for (uint32_t k = 0; k < nresult; k++) {
-        lz_device_buffer_retain(j->out[k]);
-        out[k] = j->out[k];
-    }
-    lz_event_retain(j->done);
-    *done = j->done;
-    s = lz_queue_push(queue, job_main, j, x->small);
-    if (s == LZ_OK)
-        return LZ_OK;
-    for (uint32_t k = 0; k < nresult; k++) {
-        lz_device_buffer_release(out[k]);
-        out[k] = NULL;
-    }
-    lz_event_release(*done);
-    *done = NULL;
-    job_free(j);
-    return s;
-}
-
-/* ---- several partitions: here and now, in the calling thread ---- */
-
-typedef struct team {
-    uint32_t n, nin, nout;
-    lz_literal **args, **results, ***rows; /* rows: of args, then of results */
-} team;
-
-static void team_free(team *t)
-{
-    for (size_t i = 0; t->args && i < (size_t)t->n * t->nin; i++)
-        lz_literal_release(t->args[i]);
-    for (size_t i = 0; t->results && i < (size_t)t->n * t->nout; i++)
-        lz_literal_release(t->results[i]);
-    lz_free(t->args);
-    lz_free(t->results);
-    lz_free(t->rows);
-}
-
-static lz_status team_new(team *t, const lz_func *f, lz_device_buffer *const *const *in)
-{
-    size_t nin = (size_t)t->n * t->nin, nout = (size_t)t->n * t->nout;
-    t->args = lz_calloc(nin + 1, sizeof *t->args);
-    t->results = lz_calloc(nout + 1, sizeof *t->results);
-    t->rows = lz_calloc(2 * (size_t)t->n, sizeof *t->rows);
-    if (!t->args || !t->results || !t->rows)
-        return LZ_FAIL(LZ_EMEM, "REF: no memory to execute '%s'", f->name);
-    for (uint32_t q = 0; q < t->n; q++) {
-        t->rows[q] = t->args + (size_t)q * t->nin;
-        t->rows[t->n + q] = t->results + (size_t)q * t->nout;
-    }
-    for (size_t i = 0; i < nin; i++) {
-        const lz_type *type = lz_val_type(f, (lz_val)(i % t->nin));
-        lz_device_buffer *b = in[i / t->nin][i % t->nin];
-        if (!b || b->nbytes < type->nbytes)
-            return LZ_FAIL(LZ_EINVAL, "REF: argument %u of partition %u of '%s' is too small",
-                           (unsigned)(i % t->nin), (unsigned)(i / t->nin), f->name);
-        LZ_TRY(lz_event_wait(b->ready));
-        t->args[i] = lz_literal_copy_from(type, b->data);
-        if (!t->args[i])
-            return LZ_EMEM;
-    }
-    return LZ_OK;
-}
-
-static lz_status team_results(const team *t, lz_device_buffer ***out)
-{
-    for (size_t i = 0; i < (size_t)t->n * t->nout; i++) {
-        lz_device_buffer **at = &out[i / t->nout][i % t->nout];
-        LZ_TRY(ref_alloc(0, t->results[i]->nbytes, at));
-        memcpy((*at)->data, t->results[i]->data, t->results[i]->nbytes);
-    }
-    return LZ_OK;
+    if (x->partitions)
+        return LZ_FAIL(LZ_EINVAL, "REF: a program of %u partitions is run by all of them",
+                       x->partitions);
+    return execute(x, &in, &out, NULL, done);
 }
 
 static lz_status ref_execute_partitions(lz_exec *exec, int64_t n,
@@ -412,26 +405,12 @@ static lz_status ref_execute_partitions(lz_exec *exec, int64_t n,
                                         lz_collective_uses *uses, lz_event **done)
 {
     (void)donated, (void)awaited;
-    const ref_exec *x = (const ref_exec *)exec;
+    ref_exec *x = (ref_exec *)exec;
     *done = NULL;
     if (n < 1 || n != x->partitions)
         return LZ_FAIL(LZ_EINVAL, "REF: a program of %u partitions is run by %" PRId64,
                        x->partitions, n);
-    team t = {.n = (uint32_t)n, .nin = x->f->nparam, .nout = x->f->nresult};
-    for (uint32_t q = 0; q < t.n; q++)
-        memset(out[q], 0, t.nout * sizeof **out);
-    lz_status s = team_new(&t, x->f, in);
-    if (s == LZ_OK)
-        s = lz_ref_count_partitions(x->f, n, (lz_literal *const *const *)t.rows, t.rows + n, uses);
-    if (s == LZ_OK)
-        s = team_results(&t, out);
-    for (uint32_t q = 0; s != LZ_OK && q < t.n; q++)
-        for (uint32_t k = 0; k < t.nout; k++) {
-            lz_device_buffer_release(out[q][k]);
-            out[q][k] = NULL;
-        }
-    team_free(&t);
-    return s;
+    return execute(x, in, out, uses, done);
 }
 
 static lz_status ref_wait_all(int device)

@@ -347,6 +347,45 @@ START_TEST(steady)
 }
 END_TEST
 
+/* Any allocation of an execution fails, then none: an error or results, and nothing is lost. */
+START_TEST(no_memory)
+{
+    const lz_backend *b = lz_backend_get(_i ? "REF" : "CPU");
+    lz_func *f = chain(2, 2);
+    lz_compile_options o = {.partitions = 2};
+    lz_device_buffer *in[2], *out[2];
+    lz_device_buffer **out_rows[2] = {&out[0], &out[1]};
+    lz_device_buffer *const *const in_rows[2] = {&in[0], &in[1]};
+    lz_status s = LZ_EMEM;
+    for (int64_t at = 1; s != LZ_OK; at++) {
+        float v[64 * 8] = {1};
+        lz_exec *x;
+        lz_event *done = NULL;
+        ck_assert_int_eq(b->init(), LZ_OK);
+        ck_assert_int_eq(b->compile(0, f, &o, &x), LZ_OK);
+        for (int q = 0; q < 2; q++) {
+            ck_assert_int_eq(b->alloc(0, sizeof v, &in[q]), LZ_OK);
+            ck_assert_int_eq(b->copy_in(in[q], v, sizeof v), LZ_OK);
+        }
+        lz_alloc_fail_at(at, false);
+        s = b->execute_partitions(x, 2, in_rows, NULL, true, out_rows, NULL, &done);
+        bool begun = s == LZ_OK;
+        if (begun)
+            s = lz_event_wait(done);
+        lz_alloc_fail_at(0, false);
+        ck_assert(s == LZ_OK || s == LZ_EMEM || s == LZ_EDEVMEM);
+        ck_assert_msg(at > 1 || s != LZ_OK, "nothing is allocated");
+        lz_event_release(done);
+        for (int q = 0; q < 2; q++) {
+            lz_device_buffer_release(in[q]);
+            lz_device_buffer_release(begun ? out[q] : NULL);
+        }
+        b->exec_free(x);
+    }
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("cpu_team");
@@ -357,6 +396,7 @@ int main(void)
     tcase_add_test(t, donation);
     tcase_add_test(t, stored);
     tcase_add_test(t, steady);
+    tcase_add_loop_test(t, no_memory, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
