@@ -152,9 +152,8 @@ static bool is_bound(const lz_function_trace *f, uint64_t h)
     return b && b->now;
 }
 
-lz_node *lz_function_trace_read(lz_function_trace *f, lz_slot *s, uint64_t h)
+lz_node *lz_function_trace_read(lz_function_trace *f, uint64_t h)
 {
-    (void)s;
     if (!is_bound(f, h) && bind(f, LZ_SOURCE_HANDLE, h, h) != LZ_OK)
         return NULL;
     lz_node *n = lz_function_trace_bound(f, h)->now;

@@ -84,7 +84,7 @@ lz_status lz_function_trace_end(lz_function_trace *f);
  * for any. NULL: none */
 lz_function_trace *lz_function_trace_of(const lz_thread_state *t, const lz_slot *s);
 /* The tensor's placeholder, or what it was assigned: retained. NULL with the error recorded */
-lz_node *lz_function_trace_read(lz_function_trace *f, lz_slot *s, uint64_t h);
+lz_node *lz_function_trace_read(lz_function_trace *f, uint64_t h);
 lz_bound_handle *lz_function_trace_bound(const lz_function_trace *f, uint64_t h); /* or NULL */
 /* The tensor may be assigned next, which cannot fail: makes room for it. */
 lz_status lz_function_trace_expect(lz_function_trace *f, uint64_t h);

@@ -44,7 +44,7 @@ bool lz_recording_read(const lz_thread_state *t, lz_slot *s, uint64_t h, lz_node
 {
     for (const lz_recording *r = t->recording; r && !lz_recording_made(r, t, s); r = r->outer) {
         if (r->function) {
-            *out = lz_function_trace_read(r->function, s, h);
+            *out = lz_function_trace_read(r->function, h);
             return true;
         }
         lz_bound_handle *b = r->bound.len ? find(r, h) : NULL;

@@ -67,7 +67,8 @@ typedef struct trace {
     lz_body b;
     lz_function_trace ft;
     LZ_VEC(lz_node *) roots; /* owned, distinct */
-    lz_map numbers;          /* root -> 1 + its number; leaf -> 1 + its number */
+    lz_map numbers;          /* root -> 1 + its number; then those of arguments and sources */
+    lz_map leaves;           /* leaf -> 1 + its number */
     lz_capture cap;
 } trace;
 
@@ -76,20 +77,20 @@ static lz_hash key_of(const lz_node *n)
     return (lz_hash){(uintptr_t)n, 0};
 }
 
-static uint32_t number_of(const trace *t, const lz_node *n)
+static uint32_t number_of(const lz_map *m, const lz_node *n)
 {
-    return t->numbers.len ? (uint32_t)(uintptr_t)lz_map_get(&t->numbers, key_of(n)) : 0;
+    return m->len ? (uint32_t)(uintptr_t)lz_map_get(m, key_of(n)) : 0;
 }
 
-static lz_status set_number(trace *t, const lz_node *n, uint32_t i)
+static lz_status set_number(lz_map *m, const lz_node *n, uint32_t i)
 {
-    return lz_map_put(&t->numbers, key_of(n), (void *)(uintptr_t)(i + 1));
+    return lz_map_put(m, key_of(n), (void *)(uintptr_t)(i + 1));
 }
 
 /* Takes over n, an operation; *root is its number. */
 static lz_status add_root(trace *t, lz_node *n, uint32_t *root)
 {
-    uint32_t i = number_of(t, n);
+    uint32_t i = number_of(&t->numbers, n);
     if (i) {
         lz_node_release(n);
         *root = i - 1;
@@ -107,7 +108,7 @@ static lz_status add_root(trace *t, lz_node *n, uint32_t *root)
         return LZ_EMEM;
     }
     *root = t->roots.len - 1;
-    return set_number(t, n, *root);
+    return set_number(&t->numbers, n, *root);
 }
 
 /* A result is a value of its own, also where the callback gives back what it was given. */
@@ -118,7 +119,7 @@ static lz_status take_result(trace *t, int k, lz_tensor *r)
         return LZ_FAIL(LZ_ENULL, "result %d was not given", k);
     if (!n)
         return lz_error_get()->status;
-    bool again = lz_node_is_value(n) || number_of(t, n);
+    bool again = lz_node_is_value(n) || number_of(&t->numbers, n);
     lz_node *root = again ? lz_node_new_detached(n, t->f->site) : n;
     if (again)
         lz_node_release(n);
@@ -243,16 +244,15 @@ static lz_status record(trace *t)
 /* The leaf of a placeholder; the handle is retained. */
 static lz_status describe(const trace *t, const lz_node *n, lz_function_leaf *l)
 {
-    for (uint32_t i = 0; i < t->b.placeholders.len; i++)
-        if (t->b.placeholders.data[i] == n) {
-            l->kind = LZ_LEAF_INPUT;
-            l->index = i;
-            return LZ_OK;
-        }
-    uint32_t i = number_of(t, n); /* of the sources, by now */
+    uint32_t i = number_of(&t->numbers, n), nin = t->b.placeholders.len;
     if (!i)
         return lz_node_not_placeholder(n); /* a placeholder of an enclosing body */
-    const lz_source *s = &t->ft.sources.data[i - 1];
+    if (i <= nin) {
+        l->kind = LZ_LEAF_INPUT;
+        l->index = i - 1;
+        return LZ_OK;
+    }
+    const lz_source *s = &t->ft.sources.data[i - 1 - nin];
     l->kind = s->kind == LZ_SOURCE_EVENT  ? LZ_LEAF_EVENT
               : s->kind == LZ_SOURCE_GRAD ? LZ_LEAF_GRAD
                                           : LZ_LEAF_HANDLE;
@@ -263,22 +263,15 @@ static lz_status describe(const trace *t, const lz_node *n, lz_function_leaf *l)
     return LZ_OK;
 }
 
-static lz_status add_leaf(const trace *t, lz_node *n)
+static lz_status add_leaf(trace *t, lz_node *n)
 {
+    LZ_TRY(set_number(&t->leaves, n, t->v->nleaf));
     lz_function_leaf *l = &t->v->leaves[t->v->nleaf++];
     *l = (lz_function_leaf){.kind = LZ_LEAF_KEPT, .type = lz_node_type(n)};
     if (n->kind == LZ_NODE_PLACEHOLDER)
         return describe(t, n, l);
     lz_node_retain(l->kept = n);
     return LZ_OK;
-}
-
-static uint32_t find_leaf(const trace *t, const lz_node *n)
-{
-    for (uint32_t i = 0; i < t->cap.leaves.len; i++)
-        if (t->cap.leaves.data[i] == n)
-            return i;
-    return UINT32_MAX;
 }
 
 /* States that are another tensor's value of before the call, or an argument. */
@@ -289,54 +282,59 @@ static lz_status number_aliases(trace *t)
         if (v->from != LZ_FROM_LEAF)
             continue;
         lz_node *n = v->kept;
-        v->index = find_leaf(t, n);
         v->kept = NULL;
-        if (v->index == UINT32_MAX) {
-            v->index = t->v->nleaf;
-            lz_status s = add_leaf(t, n);
-            lz_node_release(n);
-            LZ_TRY(s);
-        } else {
-            lz_node_release(n);
-        }
+        lz_status s = number_of(&t->leaves, n) ? LZ_OK : add_leaf(t, n);
+        v->index = number_of(&t->leaves, n) - 1;
+        lz_node_release(n);
+        LZ_TRY(s);
     }
     return LZ_OK;
 }
 
-static bool is_overwritten(const lz_variant *v, const lz_function_leaf *l)
+static lz_hash source_key(uint64_t handle, bool grad)
 {
-    for (uint32_t i = 0; i < v->states.len; i++) {
-        const lz_function_state *s = &v->states.data[i];
-        bool grad = s->kind != LZ_STATE_TENSOR;
-        if (s->handle == l->handle && grad == (l->kind == LZ_LEAF_GRAD))
-            return true;
-    }
-    return false;
+    return (lz_hash){handle, grad};
 }
 
-static bool is_alias(const lz_variant *v, uint32_t leaf)
+/* The memory of what a call overwrites is its own. */
+static lz_status donate_state(lz_variant *v)
 {
+    lz_map of = {0}; /* a tensor or its gradient -> its leaf */
+    lz_status s = LZ_OK;
+    for (uint32_t i = 0; i < v->nparam && s == LZ_OK; i++) {
+        lz_function_leaf *l = &v->leaves[i];
+        if (l->handle)
+            s = lz_map_put(&of, source_key(l->handle, l->kind == LZ_LEAF_GRAD), l);
+    }
+    for (uint32_t i = 0; of.len && i < v->states.len && s == LZ_OK; i++) {
+        const lz_function_state *x = &v->states.data[i];
+        lz_function_leaf *l = lz_map_get(&of, source_key(x->handle, x->kind != LZ_STATE_TENSOR));
+        if (l)
+            l->donate = true;
+    }
+    lz_map_free(&of);
+    return s;
+}
+
+/* So is that of arguments which are given to it; but not what is a value of the state afterwards.
+ */
+static lz_status donate(trace *t)
+{
+    lz_variant *v = t->v;
+    for (uint32_t i = 0; i < v->nparam; i++)
+        v->leaves[i].donate =
+            v->leaves[i].kind == LZ_LEAF_INPUT && t->f->donate[v->leaves[i].index];
+    if (lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING))
+        LZ_TRY(donate_state(v));
     for (uint32_t i = 0; i < v->states.len; i++)
-        if (v->states.data[i].value.from == LZ_FROM_LEAF && v->states.data[i].value.index == leaf)
-            return true;
-    return false;
-}
-
-/* The memory of what a call overwrites is its own, and that of arguments which are given to it. */
-static void donate(trace *t)
-{
-    const bool *given = t->f->donate;
-    bool state = lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING);
-    for (uint32_t i = 0; i < t->v->nparam; i++) {
-        lz_function_leaf *l = &t->v->leaves[i];
-        l->donate = l->kind == LZ_LEAF_INPUT ? given[l->index]
-                    : l->handle              ? state && is_overwritten(t->v, l)
-                                             : false;
-        l->donate = l->donate && !is_alias(t->v, i);
-        t->cap.donate.data[i] = l->donate;
-        t->cap.ndonated += l->donate;
-        t->cap.ngiven += l->donate;
+        if (v->states.data[i].value.from == LZ_FROM_LEAF)
+            v->leaves[v->states.data[i].value.index].donate = false;
+    for (uint32_t i = 0; i < v->nparam; i++) {
+        t->cap.donate.data[i] = v->leaves[i].donate;
+        t->cap.ndonated += v->leaves[i].donate;
+        t->cap.ngiven += v->leaves[i].donate;
     }
+    return LZ_OK;
 }
 
 static lz_status note_leaves(trace *t)
@@ -346,14 +344,16 @@ static lz_status note_leaves(trace *t)
     if (!t->v->leaves)
         return LZ_FAIL(LZ_EMEM, "no memory for %u parameters", n);
     lz_map_free(&t->numbers);
+    uint32_t nin = t->b.placeholders.len;
+    for (uint32_t i = 0; i < nin; i++)
+        LZ_TRY(set_number(&t->numbers, t->b.placeholders.data[i], i));
     for (uint32_t i = 0; i < t->ft.sources.len; i++)
-        LZ_TRY(set_number(t, t->ft.sources.data[i].node, i));
+        LZ_TRY(set_number(&t->numbers, t->ft.sources.data[i].node, nin + i));
     for (uint32_t i = 0; i < n; i++)
         LZ_TRY(add_leaf(t, t->cap.leaves.data[i]));
     t->v->nparam = n;
     LZ_TRY(number_aliases(t));
-    donate(t);
-    return LZ_OK;
+    return donate(t);
 }
 
 /* ---- the program ---- */
@@ -433,6 +433,7 @@ static lz_status trace_variant(lz_function *f, lz_variant **out)
         lz_node_release(t.roots.data[--t.roots.len]);
     lz_vec_free(&t.roots);
     lz_map_free(&t.numbers);
+    lz_map_free(&t.leaves);
     lz_function_trace_free(&t.ft);
     lz_body_free(&t.b);
     if (s != LZ_OK) {
