@@ -45,9 +45,39 @@ lz_val lz_local_tile(const lz_local *l, const lz_axis_list *a)
 
 lz_val lz_local_offset(const lz_local *l, const lz_axis_list *a, int64_t step)
 {
+    int64_t n = lz_axis_list_size(l->mesh, a);
+    if (a->n && (step > INT32_MAX / n || step < -INT32_MAX / n)) {
+        (void)LZ_FAIL(LZ_EUNSUPPORTED,
+                      "partition: places in %" PRId64 " tiles of %" PRId64 " are beyond i32", n,
+                      step);
+        return lz_func_failed(l->f);
+    }
     lz_val tile = lz_local_tile(l, a);
     return a->n == 0 || step == 1 ? tile
                                   : lz_build_ew2(l->f, LZ_OP_MULTIPLY, tile, number(l, step));
+}
+
+lz_val lz_local_places(const lz_local *l, const lz_axis_list *a, int64_t step, int64_t first,
+                       int64_t n)
+{
+    const lz_ints none = {0};
+    const lz_shape row = {1, {n}};
+    lz_val start = lz_local_offset(l, a, step);
+    if (first)
+        start = lz_build_ew2(l->f, LZ_OP_ADD, start, number(l, first));
+    return lz_build_ew2(l->f, LZ_OP_ADD, lz_build_iota(l->f, lz_type_get(LZ_I32, &row), 0),
+                        lz_build_broadcast(l->f, start, &none, &row));
+}
+
+lz_val lz_local_compare(const lz_local *l, lz_comparison_direction direction, lz_val places,
+                        int64_t v)
+{
+    const lz_ints none = {0};
+    if (places == LZ_NOVAL)
+        return places;
+    return lz_build_compare(
+        l->f, direction, places,
+        lz_build_broadcast(l->f, number(l, v), &none, &lz_val_type(l->f, places)->shape));
 }
 
 lz_val lz_local_is_first(const lz_local *l, uint32_t axes)
@@ -91,12 +121,7 @@ lz_val lz_local_mask_padding(const lz_local *l, lz_val v, int dim, int64_t exten
     int64_t n = lz_axis_list_size(l->mesh, a), t = lz_tile_extent(extent, n);
     if (v == LZ_NOVAL || t * n == extent)
         return v;
-    const lz_shape row = {1, {t}};
-    const lz_ints none = {0};
-    lz_val at = lz_build_iota(l->f, lz_type_get(LZ_I32, &row), 0);
-    lz_val start = lz_build_broadcast(l->f, lz_local_offset(l, a, t), &none, &row);
-    lz_val end = lz_build_broadcast(l->f, number(l, extent), &none, &row);
-    lz_val keep = lz_build_compare(l->f, LZ_CMP_LT, lz_build_ew2(l->f, LZ_OP_ADD, at, start), end);
+    lz_val keep = lz_local_compare(l, LZ_CMP_LT, lz_local_places(l, a, t, 0, t), extent);
     return lz_local_mask(l, v, lz_local_identity(l, combiner, lz_val_type(l->f, v)), dim, keep);
 }
 

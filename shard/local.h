@@ -14,8 +14,14 @@ typedef struct lz_local {
 
 /* The number of the tile along the axes, i32[]: coordinates major to minor. */
 lz_val lz_local_tile(const lz_local *l, const lz_axis_list *a);
-/* i32[]: tile number times step. */
+/* i32[]: tile number times step. Fails with LZ_EUNSUPPORTED where that may be beyond i32. */
 lz_val lz_local_offset(const lz_local *l, const lz_axis_list *a, int64_t step);
+/* i32[n]: lz_local_offset + first, and on. */
+lz_val lz_local_places(const lz_local *l, const lz_axis_list *a, int64_t step, int64_t first,
+                       int64_t n);
+/* i1[n]: such places compared with a number, of i32. */
+lz_val lz_local_compare(const lz_local *l, lz_comparison_direction direction, lz_val places,
+                        int64_t v);
 /* i1[]: whether the coordinates along some axes are all 0. */
 lz_val lz_local_is_first(const lz_local *l, uint32_t axes);
 /* A value of the type of which every element is the identity of the combiner. */

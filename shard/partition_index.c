@@ -62,35 +62,38 @@ static indexed indexed_of(lz_part_op *o, uint32_t k, const lz_ints *map, int64_t
     return x;
 }
 
-/* 0 < 1 < ..: a number for each component, along the components' dimension. */
-static lz_val per_component(const indexed *x, int64_t (*of)(const indexed *x, int64_t d))
+/* Where the indices are component j of several: i1 of their shape. */
+static lz_val is_component(const indexed *x, int j)
 {
-    if (!x->has_dim)
-        return number(x, of(x, x->map->v[0]));
-    lz_val all = number(x, 0);
-    const lz_type *t = lz_val_type(x->f, x->indices);
-    lz_shape row = {1, {t->shape.dims[x->vector_dim]}};
+    const lz_ints dims = {1, {x->vector_dim}};
+    const lz_shape row = {1, {x->shape.dims[x->vector_dim]}};
     lz_val at = lz_build_iota(x->f, lz_type_get(LZ_I32, &row), 0);
-    const lz_ints dims = {1, {x->vector_dim}}, none = {0};
-    for (int j = 0; j < x->map->n; j++) {
-        lz_val here = lz_build_broadcast(x->f, lz_build_scalar_i64(x->f, LZ_I32, j), &none, &row);
-        here = lz_build_compare(x->f, LZ_CMP_EQ, at, here);
-        here = lz_build_broadcast(x->f, here, &dims, &x->shape);
-        all = lz_build_select(x->f, here, number(x, of(x, x->map->v[j])), all);
-    }
-    return all;
+    return lz_build_broadcast(x->f, lz_local_compare(x->l, LZ_CMP_EQ, at, j), &dims, &x->shape);
 }
 
-static int64_t highest_start(const indexed *x, int64_t d)
+static int64_t highest_start(const indexed *x, int j)
 {
     const lz_attr_gather *a = LZ_ATTR(gather, x->o->sig->attr);
-    return x->o->sig->opnd[0]->shape.dims[d] - a->slice_sizes.v[d];
+    int64_t d = x->map->v[j], most = x->o->sig->opnd[0]->shape.dims[d] - a->slice_sizes.v[d];
+    bool wide = lz_val_type(x->f, x->indices)->dtype == LZ_I64; /* else none is beyond i32 */
+    return wide || most < INT32_MAX ? most : INT32_MAX;
+}
+
+/* The same for each component, along the components' dimension. */
+static lz_val highest_starts(const indexed *x)
+{
+    if (!x->has_dim)
+        return number(x, highest_start(x, 0));
+    lz_val all = number(x, 0);
+    for (int j = 0; j < x->map->n; j++)
+        all = lz_build_select(x->f, is_component(x, j), number(x, highest_start(x, j)), all);
+    return all;
 }
 
 /* Indices less where the device's tile begins. */
 static lz_val shifted(const indexed *x, lz_val indices)
 {
-    const lz_ints none = {0}, dims = {1, {x->vector_dim}};
+    const lz_ints none = {0};
     lz_dtype dtype = lz_val_type(x->f, x->indices)->dtype;
     for (int j = 0; j < x->map->n; j++) {
         int64_t d = x->map->v[j];
@@ -101,15 +104,8 @@ static lz_val shifted(const indexed *x, lz_val indices)
         start = lz_build_convert(x->f, start, dtype);
         if (x->shape.rank)
             start = lz_build_broadcast(x->f, start, &none, &x->shape);
-        if (x->has_dim) { /* of this component alone */
-            lz_shape row = {1, {x->shape.dims[x->vector_dim]}};
-            lz_val at = lz_build_iota(x->f, lz_type_get(LZ_I32, &row), 0);
-            lz_val here = lz_build_scalar_i64(x->f, LZ_I32, j);
-            here = lz_build_broadcast(x->f, here, &none, &row);
-            here = lz_build_compare(x->f, LZ_CMP_EQ, at, here);
-            here = lz_build_broadcast(x->f, here, &dims, &x->shape);
-            start = lz_build_select(x->f, here, start, number(x, 0));
-        }
+        if (x->has_dim)
+            start = lz_build_select(x->f, is_component(x, j), start, number(x, 0));
         indices = lz_build_ew2(x->f, LZ_OP_SUBTRACT, indices, start);
     }
     return indices;
@@ -172,7 +168,7 @@ lz_status lz_part_build_gather(lz_part_op *o)
     if (x.indices == LZ_NOVAL)
         return x.f->status;
     lz_val at = lz_build(x.f, LZ_OP_CLAMP, NULL,
-                         (lz_val[]){number(&x, 0), x.indices, per_component(&x, highest_start)}, 3);
+                         (lz_val[]){number(&x, 0), x.indices, highest_starts(&x)}, 3);
     at = shifted(&x, at);
     lz_val in = inside(&x, at);
     o->local[1] = at;

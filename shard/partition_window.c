@@ -134,15 +134,9 @@ static lz_val mask_outside(const lz_local *l, lz_val v, int dim, const lz_halo *
             p * h->tile_out < h->extent_out && p * h->step + h->first + h->length > h->extent;
     if (padding == LZ_NOVAL || v == LZ_NOVAL || !outside)
         return v;
-    const lz_shape row = {1, {h->length}};
-    lz_val at = lz_build_iota(f, lz_type_get(LZ_I32, &row), 0);
-    lz_val start = lz_build_ew2(f, LZ_OP_ADD, lz_local_offset(l, &h->axes, h->step),
-                                lz_build_scalar_i64(f, LZ_I32, h->first));
-    at = lz_build_ew2(f, LZ_OP_ADD, at, lz_build_broadcast(f, start, &none, &row));
-    lz_val zero = lz_build_broadcast(f, lz_build_scalar_i64(f, LZ_I32, 0), &none, &row);
-    lz_val end = lz_build_broadcast(f, lz_build_scalar_i64(f, LZ_I32, h->extent), &none, &row);
-    lz_val keep = lz_build_ew2(f, LZ_OP_AND, lz_build_compare(f, LZ_CMP_GE, at, zero),
-                               lz_build_compare(f, LZ_CMP_LT, at, end));
+    lz_val at = lz_local_places(l, &h->axes, h->step, h->first, h->length);
+    lz_val keep = lz_build_ew2(f, LZ_OP_AND, lz_local_compare(l, LZ_CMP_GE, at, 0),
+                               lz_local_compare(l, LZ_CMP_LT, at, h->extent));
     padding = lz_build_broadcast(f, padding, &none, &lz_val_type(f, v)->shape);
     return lz_local_mask(l, v, padding, dim, keep);
 }
@@ -241,6 +235,12 @@ static bool geometry(const lz_part_op *o, uint32_t k, int d, int64_t *stride, in
     }
 }
 
+/* Places are counted in i32. */
+static bool in_i32(int64_t v)
+{
+    return v >= -INT32_MAX && v <= INT32_MAX;
+}
+
 bool lz_part_halo(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int d, lz_halo *h)
 {
     int64_t stride, size, e = result_dim(o, d);
@@ -251,9 +251,13 @@ bool lz_part_halo(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int
     h->tiles = lz_axis_list_size(m, axes);
     h->extent = o->sig->opnd[k]->shape.dims[d];
     h->extent_out = o->sig->result[0]->shape.dims[e];
+    if (!in_i32(stride) || !in_i32(h->first) || !in_i32(size) || !in_i32(h->extent))
+        return false;
     h->tile = lz_tile_extent(h->extent, h->tiles);
     h->tile_out = lz_tile_extent(h->extent_out, h->tiles);
-    h->step = h->tile_out * stride;
+    h->step = h->tile_out <= INT32_MAX ? h->tile_out * stride : INT64_MAX;
+    if (h->step > INT32_MAX / h->tiles)
+        return false;
     h->length = h->tile_out ? (h->tile_out - 1) * stride + size : 0;
     int64_t lo = 0, hi = 0, limit = LZ_HALO_HOPS;
     return h->tile > 0 && h->tile_out > 0 && h->length < INT32_MAX &&
@@ -345,21 +349,15 @@ static lz_status build_join(lz_part_op *o, int d, const lz_axis_list *axes)
     const lz_local *l = &o->p->l;
     lz_val all = LZ_NOVAL;
     int64_t first = 0;
-    const lz_ints none = {0};
     for (uint32_t k = 0; k < o->sig->nopnd; k++) {
         lz_halo h;
         int64_t extent = o->sig->opnd[k]->shape.dims[d];
         if (extent == 0 || !lz_part_halo(o, axes, k, d, &h))
             continue;
         lz_val v = lz_halo_read(l, o->local[k], d, &h, LZ_NOVAL);
-        const lz_shape row = {1, {h.tile_out}};
         if (all != LZ_NOVAL) { /* those before, up to where this one begins */
-            lz_val at = lz_build_iota(l->f, lz_type_get(LZ_I32, &row), 0);
-            lz_val start = lz_local_offset(l, axes, h.tile_out);
-            at = lz_build_ew2(l->f, LZ_OP_ADD, at, lz_build_broadcast(l->f, start, &none, &row));
-            lz_val end = lz_build_scalar_i64(l->f, LZ_I32, first);
-            end = lz_build_broadcast(l->f, end, &none, &row);
-            v = lz_local_mask(l, all, v, d, lz_build_compare(l->f, LZ_CMP_LT, at, end));
+            lz_val at = lz_local_places(l, axes, h.tile_out, 0, h.tile_out);
+            v = lz_local_mask(l, all, v, d, lz_local_compare(l, LZ_CMP_LT, at, first));
         }
         all = v;
         first += extent;

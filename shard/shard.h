@@ -50,7 +50,8 @@ typedef struct lz_partitioned {
 } lz_partitioned;
 
 /* The local function of f on the mesh. Collectives of it have groups of partition numbers,
- * use_global_device_ids. Errors: LZ_EUNSUPPORTED naming the operation, LZ_EMEM. */
+ * use_global_device_ids. Errors: LZ_EUNSUPPORTED naming the operation, or the tiles whose elements'
+ * places are beyond i32; LZ_EMEM. */
 lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out);
 /* The same where shardings are given: any of them, of every value, are right; only what it costs
  * depends on them. */

@@ -303,6 +303,86 @@ START_TEST(no_memory)
 }
 END_TEST
 
+/* Programs that take a dimension of N elements, of which some need a place in it. */
+static const struct {
+    const char *body;
+    bool places;
+} long_dims[] = {
+    {"%r = stablehlo.add %a, %a : T\nreturn %r : T", false},
+    {"%k = stablehlo.iota dim = 0 : T\n%r = stablehlo.add %a, %k : T\nreturn %r : T", true},
+    {"%r = stablehlo.slice %a [1:N] : (T) -> tensor<Mxi8>\nreturn %r : tensor<Mxi8>", true},
+    {"%r = stablehlo.pad %a, %z, low = [1], high = [-1], interior = [0] : (T, tensor<i8>) -> T\n"
+     "return %r : T",
+     true},
+    {"%r = stablehlo.concatenate %a, %a, dim = 0 : (T, T) -> tensor<Dxi8>\n"
+     "return %r : tensor<Dxi8>",
+     true},
+    {"%r = stablehlo.dynamic_update_slice %a, %u, %i : (T, tensor<3xi8>, tensor<i64>) -> T\n"
+     "return %r : T",
+     true},
+    {"%r = \"stablehlo.gather\"(%a, %g) <{dimension_numbers = #stablehlo.gather<"
+     "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = "
+     "array<i64: 1>}> : (T, tensor<5xi64>) -> tensor<5xi8>\nreturn %r : tensor<5xi8>",
+     true},
+    {"%b = stablehlo.broadcast_in_dim %w, dims = [0] : (tensor<1xi8>) -> T\n"
+     "%r = stablehlo.add %a, %b : T\nreturn %r : T",
+     false},
+    {"%v = stablehlo.reverse %a, dims = [0] : T\n"
+     "%r = sdy.sharding_constraint %v <@mesh, [{\"x\"}]> : T\nreturn %r : T",
+     true},
+};
+
+/* Text with N, M = N - 1, D = 2 N and T = tensor<Nxi8> written out. */
+static void write_long(lz_buf *b, const char *s, int64_t n)
+{
+    for (; *s; s++)
+        if (strncmp(s, "T", 1) == 0)
+            lz_buf_printf(b, "tensor<%lldxi8>", (long long)n);
+        else if (*s == 'N' || *s == 'M' || *s == 'D')
+            lz_buf_printf(b, "%lld", (long long)(*s == 'N' ? n : *s == 'M' ? n - 1 : 2 * n));
+        else
+            lz_buf_putc(b, *s);
+}
+
+/* Places are counted in i32: where they do not suffice it is said. */
+START_TEST(long_dimensions)
+{
+    static const struct {
+        int64_t n;
+        bool beyond;
+    } sizes[] = {{(INT64_C(1) << 30) - 2, false},
+                 {(INT64_C(1) << 31) + 2, true},
+                 {(INT64_C(1) << 33) + 2, true}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        lz_buf b = {0};
+        lz_func *f;
+        const lz_mesh *m;
+        lz_partitioned p;
+        write_long(&b,
+                   "sdy.mesh @mesh = <[\"x\"=2]>\nfunc.func public @main(%a: T {sdy.sharding = "
+                   "#sdy.sharding<@mesh, [{\"x\"}]>}, %z: tensor<i8>, %u: tensor<3xi8>, %i: "
+                   "tensor<i64>, %g: tensor<5xi64>, %w: tensor<1xi8>) -> ",
+                   sizes[i].n);
+        const char *type = strrchr(long_dims[_i].body, ':') + 2;
+        write_long(&b, type, sizes[i].n);
+        lz_buf_puts(&b, " {\n");
+        write_long(&b, long_dims[_i].body, sizes[i].n);
+        lz_buf_puts(&b, "\n}\n");
+        ck_assert_msg(lz_func_parse_marked(lz_buf_str(&b), b.len, "long", NULL, 2, NULL, &f) ==
+                          LZ_OK,
+                      "%s\n%s", lz_error_get()->message, lz_buf_str(&b));
+        ck_assert_int_eq(lz_shard_mesh(f, &m), LZ_OK);
+        lz_status s = lz_partition(f, m, &p);
+        bool refused = sizes[i].beyond && long_dims[_i].places;
+        ck_assert_msg(s == (refused ? LZ_EUNSUPPORTED : LZ_OK), "%s", lz_buf_str(&b));
+        if (s == LZ_OK)
+            lz_partitioned_free(&p);
+        lz_func_free(f);
+        lz_buf_free(&b);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("partition");
@@ -311,6 +391,7 @@ int main(void)
     tcase_add_loop_test(t, every_row, 1, LZ_OP_COUNT);
     tcase_add_loop_test(t, random_functions, 0, 10);
     tcase_add_loop_test(t, no_memory, 0, 10);
+    tcase_add_loop_test(t, long_dimensions, 0, sizeof long_dims / sizeof *long_dims);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
