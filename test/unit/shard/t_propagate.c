@@ -366,12 +366,12 @@ static const struct {
 START_TEST(group_marks)
 {
     for (int order = 0; order < 4; order++) {
-        spread x = {.f = lz_func_new("main")};
-        lz_val v[2] = {param(x.f, 2, 8, 8), param(x.f, 2, 8, 8)};
         bool swapped = order & 1, before = order & 2;
         const char *text[2] = {members[_i].one, members[_i].other};
         if (!before && (strchr(text[0], '?') || strchr(text[1], '?')))
             continue; /* an open mark behind it is not of the value itself */
+        spread x = {.f = lz_func_new("main")};
+        lz_val v[2] = {param(x.f, 2, 8, 8), param(x.f, 2, 8, 8)};
         for (int k = 0; k < 2; k++) {
             v[k] = lz_build_ew1(x.f, LZ_OP_TANH, v[k]);
             v[k] = before ? mark(x.f, v[k], text[swapped ? 1 - k : k]) : v[k];
