@@ -23,7 +23,8 @@ static lz_val coordinate(const lz_local *l, int64_t stride, int64_t size)
     return p;
 }
 
-lz_val lz_local_tile(const lz_local *l, const lz_axis_list *a)
+/* The number of the tile along the axes, i32[]: coordinates major to minor. */
+static lz_val tile_of(const lz_local *l, const lz_axis_list *a)
 {
     const lz_mesh_factor *f = l->mesh->factors;
     lz_val sum = LZ_NOVAL;
@@ -52,7 +53,7 @@ lz_val lz_local_offset(const lz_local *l, const lz_axis_list *a, int64_t step)
                       step);
         return lz_func_failed(l->f);
     }
-    lz_val tile = lz_local_tile(l, a);
+    lz_val tile = tile_of(l, a);
     return a->n == 0 || step == 1 ? tile
                                   : lz_build_ew2(l->f, LZ_OP_MULTIPLY, tile, number(l, step));
 }
@@ -80,10 +81,11 @@ lz_val lz_local_compare(const lz_local *l, lz_comparison_direction direction, lz
         lz_build_broadcast(l->f, number(l, v), &none, &lz_val_type(l->f, places)->shape));
 }
 
-lz_val lz_local_is_first(const lz_local *l, uint32_t axes)
+/* i1[]: whether the coordinates along some axes are all 0. */
+static lz_val is_first(const lz_local *l, uint32_t axes)
 {
     lz_axis_list a = lz_axis_list_of(axes);
-    return lz_build_compare(l->f, LZ_CMP_EQ, lz_local_tile(l, &a), number(l, 0));
+    return lz_build_compare(l->f, LZ_CMP_EQ, tile_of(l, &a), number(l, 0));
 }
 
 /* ---- masks ---- */
@@ -130,7 +132,7 @@ lz_val lz_local_first_only(const lz_local *l, lz_val v, uint32_t axes, lz_op com
     if (v == LZ_NOVAL)
         return v;
     lz_val other = lz_local_identity(l, combiner, lz_val_type(l->f, v));
-    return lz_build_select(l->f, lz_local_is_first(l, axes), v, other);
+    return lz_build_select(l->f, is_first(l, axes), v, other);
 }
 
 /* ---- pieces of an array ---- */
@@ -193,7 +195,8 @@ static const char *interned(const lz_local *l, lz_buf *b)
     return text;
 }
 
-const char *lz_local_groups(const lz_local *l, const lz_axis_list *a)
+/* The canonical text of the groups, interned; NULL: the function has failed. */
+static const char *groups_of(const lz_local *l, const lz_axis_list *a)
 {
     lz_buf b = {0};
     int64_t n = lz_axis_list_size(l->mesh, a);
@@ -220,7 +223,7 @@ lz_val lz_local_all_gather(const lz_local *l, lz_val v, int dim, const lz_axis_l
                             .channel_id = CHANNEL,
                             .channel_type = CHANNEL_TYPE,
                             .participants = lz_axis_list_size(l->mesh, a),
-                            .replica_groups = lz_local_groups(l, a),
+                            .replica_groups = groups_of(l, a),
                             .use_global_device_ids = true};
     return r.replica_groups ? lz_build(l->f, LZ_OP_ALL_GATHER, (const lz_attr *)&r, &v, 1)
                             : LZ_NOVAL;
@@ -241,7 +244,7 @@ lz_val lz_local_all_reduce(const lz_local *l, lz_val v, const lz_axis_list *a, l
     lz_attr_all_reduce r = {.kind = LZ_ATTR_all_reduce,
                             .channel_id = CHANNEL,
                             .channel_type = CHANNEL_TYPE,
-                            .replica_groups = lz_local_groups(l, a),
+                            .replica_groups = groups_of(l, a),
                             .use_global_device_ids = true,
                             .computation = region(l, combiner, v)};
     return r.replica_groups && r.computation
@@ -256,7 +259,7 @@ lz_val lz_local_reduce_scatter(const lz_local *l, lz_val v, int dim, const lz_ax
                                 .channel_id = CHANNEL,
                                 .channel_type = CHANNEL_TYPE,
                                 .participants = lz_axis_list_size(l->mesh, a),
-                                .replica_groups = lz_local_groups(l, a),
+                                .replica_groups = groups_of(l, a),
                                 .scatter_dimension = dim,
                                 .use_global_device_ids = true,
                                 .computation = region(l, combiner, v)};
@@ -272,7 +275,7 @@ lz_val lz_local_all_to_all(const lz_local *l, lz_val v, int split, int concat,
                             .channel_id = CHANNEL,
                             .channel_type = CHANNEL_TYPE,
                             .concat_dimension = concat,
-                            .replica_groups = lz_local_groups(l, a),
+                            .replica_groups = groups_of(l, a),
                             .split_count = lz_axis_list_size(l->mesh, a),
                             .split_dimension = split};
     return r.replica_groups ? lz_build(l->f, LZ_OP_ALL_TO_ALL, (const lz_attr *)&r, &v, 1)

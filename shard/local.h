@@ -12,8 +12,6 @@ typedef struct lz_local {
     lz_val part; /* the number of the partition, ui32[] */
 } lz_local;
 
-/* The number of the tile along the axes, i32[]: coordinates major to minor. */
-lz_val lz_local_tile(const lz_local *l, const lz_axis_list *a);
 /* i32[]: tile number times step. Fails with LZ_EUNSUPPORTED where that may be beyond i32. */
 lz_val lz_local_offset(const lz_local *l, const lz_axis_list *a, int64_t step);
 /* i32[n]: lz_local_offset + first, and on. */
@@ -22,8 +20,6 @@ lz_val lz_local_places(const lz_local *l, const lz_axis_list *a, int64_t step, i
 /* i1[n]: such places compared with a number, of i32. */
 lz_val lz_local_compare(const lz_local *l, lz_comparison_direction direction, lz_val places,
                         int64_t v);
-/* i1[]: whether the coordinates along some axes are all 0. */
-lz_val lz_local_is_first(const lz_local *l, uint32_t axes);
 /* A value of the type of which every element is the identity of the combiner. */
 lz_val lz_local_identity(const lz_local *l, lz_op combiner, const lz_type *t);
 /* v where a boolean of the shape of dimension dim says so, else other (of v's type). */
@@ -40,8 +36,6 @@ lz_val lz_local_resize(const lz_local *l, lz_val v, int dim, int64_t n);
 lz_val lz_local_dynamic_slice(const lz_local *l, lz_val v, int dim, lz_val start, int64_t n);
 
 /* ---- collectives among the partitions that differ in some axes, in the order of the axes ---- */
-/* The canonical text of the groups, interned; NULL: the function has failed. */
-const char *lz_local_groups(const lz_local *l, const lz_axis_list *a);
 lz_val lz_local_all_gather(const lz_local *l, lz_val v, int dim, const lz_axis_list *a);
 lz_val lz_local_all_reduce(const lz_local *l, lz_val v, const lz_axis_list *a, lz_op combiner);
 lz_val lz_local_reduce_scatter(const lz_local *l, lz_val v, int dim, const lz_axis_list *a,

@@ -115,7 +115,8 @@ void lz_part_give(lz_partial *p, lz_val v, const lz_sharding *at, lz_val local)
     add_form(p, v, at, local);
 }
 
-void lz_part_alias(lz_partial *p, lz_val v, lz_val of)
+/* v is another name of the value. */
+static void alias(lz_partial *p, lz_val v, lz_val of)
 {
     p->same[v] = root(p, of);
     p->uses[root(p, of)] += p->uses[v];
@@ -173,7 +174,7 @@ static lz_status mark(lz_partial *p, lz_val v)
     const lz_sharding *at = lz_part_at(p, v), *now = lz_part_now(p, of);
     bool all = !at || !now || (lz_sharding_same_dims(at, now) && !at->unreduced);
     if (all || p->f->insts[v].sig->op != LZ_OP_SHARDING_CONSTRAINT) {
-        lz_part_alias(p, v, of);
+        alias(p, v, of);
         return LZ_OK;
     }
     lz_part_give(p, v, at, lz_part_want(p, of, at));
@@ -242,7 +243,7 @@ static lz_status instruction(lz_partial *p, lz_val v)
     case LZ_OP_RESULT:
         if (p->f->insts[in->opnd[0]].sig->op != LZ_OP_CUSTOM_VJP)
             return take_result(p, v);
-        lz_part_alias(p, v, p->f->insts[in->opnd[0]].opnd[LZ_ATTR(index, in->sig->attr)->index]);
+        alias(p, v, p->f->insts[in->opnd[0]].opnd[LZ_ATTR(index, in->sig->attr)->index]);
         return LZ_OK;
     case LZ_OP_SHARDING_CONSTRAINT:
     case LZ_OP_SHARDING_GROUP:
@@ -250,7 +251,7 @@ static lz_status instruction(lz_partial *p, lz_val v)
         return mark(p, v);
     case LZ_OP_CUSTOM_VJP:
         if (in->sig->nresult == 1)
-            lz_part_alias(p, v, in->opnd[0]);
+            alias(p, v, in->opnd[0]);
         return LZ_OK;
     case LZ_OP_OPTIMIZATION_BARRIER:
         return barrier(p, v);

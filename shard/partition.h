@@ -51,8 +51,6 @@ lz_val lz_part_want(lz_partial *p, lz_val v, const lz_sharding *at);
 void lz_part_give(lz_partial *p, lz_val v, const lz_sharding *at, lz_val local);
 /* Result k of an operation with several, or the one result. */
 void lz_part_give_result(lz_partial *p, lz_val v, uint32_t k, const lz_sharding *at, lz_val local);
-/* v is another name of the value. */
-void lz_part_alias(lz_partial *p, lz_val v, lz_val of);
 /* Where propagation wants result k of an operation. */
 const lz_sharding *lz_part_result_at(const lz_partial *p, lz_val v, uint32_t k);
 /* The placement of nothing, with the function's manual axes. */
@@ -87,9 +85,6 @@ typedef struct lz_part_op {
 lz_status lz_part_choose(lz_part_op *o);
 /* Which factors can be spread, o->may: others are made whole. */
 lz_status lz_part_find_factors(lz_part_op *o);
-/* Where tensor t is with these axes. */
-const lz_sharding *lz_part_place(const lz_part_op *o, const lz_axis_list *axes, uint32_t t,
-                                 uint32_t unreduced);
 
 /* ---- what is linear (partition_linear.c) ---- */
 /* Axes along which operands stay unreduced through the operation, if used axes are not among them;
@@ -112,20 +107,6 @@ lz_status lz_part_build_update(lz_part_op *o);
 bool lz_part_is_indexed(const lz_part_op *o, int64_t d);
 
 /* ---- tiles that need their neighbours' elements (partition_window.c) ---- */
-enum { LZ_HALO_HOPS = 8 };
-/* Result tile p of a dimension needs `length` elements of the operand from p step + first on. */
-typedef struct lz_halo {
-    lz_axis_list axes;
-    int64_t tiles, extent, extent_out; /* global extents of operand and result */
-    int64_t tile, tile_out, step, first, length;
-} lz_halo;
-/* Of dimension d of operand k, with these axes; false: it must be whole. */
-bool lz_part_halo(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int d, lz_halo *h);
-/* Elements along the dimension that a device sends, in how many permutes. */
-double lz_halo_elements(const lz_halo *h, int *launches);
-/* The elements that the device's result tile needs. padding: a scalar for those outside of the
- * operand, LZ_NOVAL: they may be any. */
-lz_val lz_halo_read(const lz_local *l, lz_val v, int dim, const lz_halo *h, lz_val padding);
 bool lz_part_halo_may(const lz_part_op *o, uint32_t factor);
 /* Bytes of all permutes of an operation placed at o->at, and a little for each. */
 double lz_part_halo_cost(const lz_part_op *o, const lz_axis_list *axes);

@@ -105,8 +105,9 @@ static void clear_all_broken(const lz_part_op *o, lz_axis_list *axes)
     }
 }
 
-const lz_sharding *lz_part_place(const lz_part_op *o, const lz_axis_list *axes, uint32_t t,
-                                 uint32_t unreduced)
+/* Where tensor t is with these axes. */
+static const lz_sharding *place(const lz_part_op *o, const lz_axis_list *axes, uint32_t t,
+                                uint32_t unreduced)
 {
     lz_sharding s;
     const lz_rule_tensor *rt = &o->r->tensors[t];
@@ -148,7 +149,7 @@ static uint32_t sums_of(lz_part_op *o, const lz_axis_list *axes)
 /* Placements of all tensors. */
 static lz_status place_all(lz_part_op *o, const lz_axis_list *axes)
 {
-    const lz_sharding *plain = lz_part_place(o, axes, o->r->nopnd, 0);
+    const lz_sharding *plain = place(o, axes, o->r->nopnd, 0);
     uint32_t mask, carried, used = used_by(o, axes);
     if (!plain)
         return lz_error_get()->status;
@@ -159,7 +160,7 @@ static lz_status place_all(lz_part_op *o, const lz_axis_list *axes)
     o->unreduced = carried | o->summed;
     for (uint32_t t = 0; t < o->r->nopnd + o->r->nresult; t++) {
         uint32_t parts = t >= o->r->nopnd ? o->unreduced : t < 32 && mask >> t & 1 ? carried : 0;
-        o->at[t] = lz_part_place(o, axes, t, parts);
+        o->at[t] = place(o, axes, t, parts);
         if (!o->at[t])
             return lz_error_get()->status;
     }

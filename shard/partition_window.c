@@ -10,6 +10,14 @@
 
 /* ---- what tiles need ---- */
 
+enum { HALO_HOPS = 8 };
+/* Result tile p of a dimension needs `length` elements of the operand from p step + first on. */
+typedef struct halo {
+    lz_axis_list axes;
+    int64_t tiles, extent, extent_out; /* global extents of operand and result */
+    int64_t tile, tile_out, step, first, length;
+} halo;
+
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -22,7 +30,7 @@ static int64_t most(int64_t a, int64_t b)
 
 /* From where to where a tile's elements are needed by some tile, counted from the beginning of the
  * tile that needs them. False: by none. */
-static bool reach_of(const lz_halo *h, int64_t *lo, int64_t *hi)
+static bool reach_of(const halo *h, int64_t *lo, int64_t *hi)
 {
     bool any = false;
     for (int64_t p = 0; p < h->tiles; p++) {
@@ -42,7 +50,8 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-double lz_halo_elements(const lz_halo *h, int *launches)
+/* Elements along the dimension that a device sends, in how many permutes. */
+static double elements_of(const halo *h, int *launches)
 {
     int64_t lo, hi;
     *launches = 0;
@@ -109,10 +118,10 @@ static lz_val join(const lz_local *l, const lz_val *v, uint32_t n, int dim)
 }
 
 /* All that some tile needs, from lo to hi as counted from the own tile. */
-static lz_val neighbourhood(const lz_local *l, lz_val v, int dim, const lz_halo *h, int64_t lo,
+static lz_val neighbourhood(const lz_local *l, lz_val v, int dim, const halo *h, int64_t lo,
                             int64_t hi)
 {
-    lz_val piece[2 * LZ_HALO_HOPS + 1];
+    lz_val piece[2 * HALO_HOPS + 1];
     uint32_t n = 0;
     for (int64_t k = floor_div(lo, h->tile); k <= floor_div(hi - 1, h->tile); k++) {
         int64_t a = most(lo, k * h->tile) - k * h->tile,
@@ -124,7 +133,7 @@ static lz_val neighbourhood(const lz_local *l, lz_val v, int dim, const lz_halo 
 }
 
 /* Elements outside of the operand are `padding`, a scalar; LZ_NOVAL: of any value. */
-static lz_val mask_outside(const lz_local *l, lz_val v, int dim, const lz_halo *h, lz_val padding)
+static lz_val mask_outside(const lz_local *l, lz_val v, int dim, const halo *h, lz_val padding)
 {
     const lz_ints none = {0};
     lz_func *f = l->f;
@@ -141,7 +150,9 @@ static lz_val mask_outside(const lz_local *l, lz_val v, int dim, const lz_halo *
     return lz_local_mask(l, v, padding, dim, keep);
 }
 
-lz_val lz_halo_read(const lz_local *l, lz_val v, int dim, const lz_halo *h, lz_val padding)
+/* The elements that the device's result tile needs. padding: a scalar for those outside of the
+ * operand, LZ_NOVAL: they may be any. */
+static lz_val read_halo(const lz_local *l, lz_val v, int dim, const halo *h, lz_val padding)
 {
     int64_t lo = 0, hi = 0, before, behind, drift = h->step - h->tile, last = h->tiles - 1;
     if (v == LZ_NOVAL)
@@ -241,7 +252,8 @@ static bool in_i32(int64_t v)
     return v >= -INT32_MAX && v <= INT32_MAX;
 }
 
-bool lz_part_halo(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int d, lz_halo *h)
+/* Of dimension d of operand k, with these axes; false: it must be whole. */
+static bool halo_of(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int d, halo *h)
 {
     int64_t stride, size, e = result_dim(o, d);
     const lz_mesh *m = o->p->l.mesh;
@@ -259,7 +271,7 @@ bool lz_part_halo(const lz_part_op *o, const lz_axis_list *axes, uint32_t k, int
     if (h->step > INT32_MAX / h->tiles)
         return false;
     h->length = h->tile_out ? (h->tile_out - 1) * stride + size : 0;
-    int64_t lo = 0, hi = 0, limit = LZ_HALO_HOPS;
+    int64_t lo = 0, hi = 0, limit = HALO_HOPS;
     return h->tile > 0 && h->tile_out > 0 && h->length < INT32_MAX &&
            (!reach_of(h, &lo, &hi) ||
             (floor_div(lo, h->tile) >= -limit && floor_div(hi - 1, h->tile) <= limit));
@@ -290,16 +302,16 @@ static uint32_t windowed_operands(const lz_part_op *o)
 double lz_part_halo_cost(const lz_part_op *o, const lz_axis_list *axes)
 {
     double cost = 0;
-    lz_halo h;
+    halo h;
     uint32_t f;
     for (uint32_t k = 0; k < windowed_operands(o) && k < o->r->nopnd; k++)
         for (int d = 0; d < o->r->tensors[k].rank; d++) {
             int launches;
             if (!permuted(o, k, d, &f) || !axes[f].n)
                 continue;
-            if (!lz_part_halo(o, &axes[f], k, d, &h))
+            if (!halo_of(o, &axes[f], k, d, &h))
                 return 1e300;
-            double n = lz_halo_elements(&h, &launches);
+            double n = elements_of(&h, &launches);
             lz_shape s;
             lz_sharding_local_shape(o->at[k], &o->sig->opnd[k]->shape, &s);
             for (int e = 0; e < s.rank; e++)
@@ -350,11 +362,11 @@ static lz_status build_join(lz_part_op *o, int d, const lz_axis_list *axes)
     lz_val all = LZ_NOVAL;
     int64_t first = 0;
     for (uint32_t k = 0; k < o->sig->nopnd; k++) {
-        lz_halo h;
+        halo h;
         int64_t extent = o->sig->opnd[k]->shape.dims[d];
-        if (extent == 0 || !lz_part_halo(o, axes, k, d, &h))
+        if (extent == 0 || !halo_of(o, axes, k, d, &h))
             continue;
-        lz_val v = lz_halo_read(l, o->local[k], d, &h, LZ_NOVAL);
+        lz_val v = read_halo(l, o->local[k], d, &h, LZ_NOVAL);
         if (all != LZ_NOVAL) { /* those before, up to where this one begins */
             lz_val at = lz_local_places(l, axes, h.tile_out, 0, h.tile_out);
             v = lz_local_mask(l, all, v, d, lz_local_compare(l, LZ_CMP_LT, at, first));
@@ -370,7 +382,7 @@ static lz_status build_join(lz_part_op *o, int d, const lz_axis_list *axes)
 }
 
 /* Windows begin where the operands do now. */
-static void begin_at_zero(const lz_part_op *o, lz_attr_any *a, int d, const lz_halo *h)
+static void begin_at_zero(const lz_part_op *o, lz_attr_any *a, int d, const halo *h)
 {
     lz_ints *low, *high;
     switch (o->sig->op) {
@@ -406,17 +418,17 @@ lz_status lz_part_build_halo(lz_part_op *o, lz_attr_any *a, bool *done)
     *done = false;
     for (uint32_t k = 0; k < n && k < o->r->nopnd; k++)
         for (int d = 0; d < o->r->tensors[k].rank; d++) {
-            lz_halo h;
+            halo h;
             if (!permuted(o, k, d, &f) || !o->axes[f].n)
                 continue;
             if (o->sig->op == LZ_OP_CONCATENATE) {
                 *done = true;
                 return build_join(o, d, &o->axes[f]);
             }
-            if (!lz_part_halo(o, &o->axes[f], k, d, &h))
+            if (!halo_of(o, &o->axes[f], k, d, &h))
                 return LZ_FAIL(LZ_EINTERNAL, "%s: windows that reach too far",
                                lz_op_get(o->sig->op)->text);
-            o->local[k] = lz_halo_read(&o->p->l, o->local[k], d, &h, outside_of(o, k));
+            o->local[k] = read_halo(&o->p->l, o->local[k], d, &h, outside_of(o, k));
             begin_at_zero(o, a, d, &h);
         }
     return o->p->l.f->status;

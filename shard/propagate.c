@@ -7,8 +7,6 @@
  * Threads: thread-compatible. */
 #include "shard/propagate.h"
 
-enum { STAGES = 5 };
-
 static lz_status no_memory(void)
 {
     return LZ_FAIL(LZ_EMEM, "no memory to propagate shardings");
@@ -87,8 +85,8 @@ static lz_status run(lz_prop *p)
         return no_memory();
     LZ_TRY(lz_prop_find_made(p));
     for (int priority = 0; priority < p->priorities; priority++)
-        for (int stage = 0; stage < STAGES && (p->present[priority / 32] >> priority % 32 & 1);
-             stage++)
+        for (int stage = 0;
+             stage < LZ_PROP_STAGES && (p->present[priority / 32] >> priority % 32 & 1); stage++)
             LZ_TRY(run_stage(p, stage, priority));
     return lz_prop_give_made(p);
 }

@@ -84,6 +84,7 @@ static inline uint32_t lz_prop_find(const lz_prop *p, uint32_t n)
 }
 
 /* What a stage of propagation lets an edge do. */
+enum { LZ_PROP_STAGES = 5, LZ_PROP_LAST = LZ_PROP_STAGES - 1 };
 typedef struct lz_prop_step {
     int stage, priority;
     bool aggressive;

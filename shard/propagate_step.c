@@ -172,7 +172,7 @@ int lz_prop_directions(const lz_prop_edge *e, const lz_rule_factor *f, int stage
     if (f->blocked)
         return 0;
     if (r->expands)
-        return stage >= 4 ? LZ_PROP_BOTH : stage >= 2 ? LZ_PROP_BACKWARD : 0;
+        return stage == LZ_PROP_LAST ? LZ_PROP_BOTH : stage >= 2 ? LZ_PROP_BACKWARD : 0;
     if (f->kind != LZ_FACTOR_PASS)
         return stage >= 3 ? LZ_PROP_BOTH : 0;
     if (r->elementwise)
@@ -389,12 +389,11 @@ static void reserve(visit *v, uint32_t f)
 
 static void aggressive(visit *v)
 {
-    enum { LAST = 4 };
     for (uint32_t f = 0; f < v->r->nfactor; f++) {
         const lz_rule_factor *factor = &v->r->factors[f];
         int directions = lz_prop_directions(v->e, factor, v->step->stage);
         if (!directions && factor->kind == LZ_FACTOR_REDUCE)
-            directions = lz_prop_directions(v->e, factor, LAST);
+            directions = lz_prop_directions(v->e, factor, LZ_PROP_LAST);
         if (directions)
             choose(v, f, directions);
     }
@@ -530,7 +529,7 @@ lz_status lz_prop_want(lz_prop *p, uint32_t edge,
                        lz_status (*fn)(lz_prop *p, uint32_t node, const lz_sharding *want,
                                        uint32_t edge, uint32_t giver))
 {
-    static const lz_prop_step all = {.stage = 4, .priority = UINT8_MAX};
+    static const lz_prop_step all = {.stage = LZ_PROP_LAST, .priority = UINT8_MAX};
     const lz_prop_edge *e = &p->edges.data[edge];
     visit v = {.p = p, .e = e, .r = e->rule, .step = &all};
     place(&v);

@@ -68,25 +68,28 @@ static lz_status check_devices(const int64_t *ids, int64_t n, bool *in_order)
 
 /* ---- making one ---- */
 
-static int64_t smallest_prime(int64_t n)
+int lz_mesh_primes(int64_t n, int64_t *out)
 {
-    for (int64_t p = 2; p * p <= n; p++)
-        if (n % p == 0)
-            return p;
-    return n;
+    int k = 0;
+    for (int64_t p = 2; n > 1; p += n % p != 0) {
+        if (p * p > n)
+            p = n;
+        for (; n % p == 0 && k < LZ_MESH_FACTORS; n /= p)
+            out[k++] = p;
+    }
+    return k;
 }
 
 static void add_factors(lz_mesh *m)
 {
     int64_t stride = m->ndevice;
     for (int i = 0; i < m->naxis; i++) {
-        int64_t pre = 1;
-        for (int64_t left = m->axes[i].size; left > 1;) {
-            int64_t p = smallest_prime(left);
-            stride /= p;
-            m->factors[m->nfactor++] = (lz_mesh_factor){i, pre, p, stride};
-            pre *= p;
-            left /= p;
+        int64_t pre = 1, primes[LZ_MESH_FACTORS];
+        int n = lz_mesh_primes(m->axes[i].size, primes);
+        for (int k = 0; k < n; k++) {
+            stride /= primes[k];
+            m->factors[m->nfactor++] = (lz_mesh_factor){i, pre, primes[k], stride};
+            pre *= primes[k];
         }
     }
 }
@@ -171,15 +174,6 @@ int lz_mesh_axis_find(const lz_mesh *m, const char *name, size_t n)
         if (strlen(m->axes[i].name) == n && memcmp(m->axes[i].name, name, n) == 0)
             return i;
     return -1;
-}
-
-uint32_t lz_mesh_axis_factors(const lz_mesh *m, int axis)
-{
-    uint32_t mask = 0;
-    for (int k = 0; k < m->nfactor; k++)
-        if (m->factors[k].axis == axis)
-            mask |= UINT32_C(1) << k;
-    return mask;
 }
 
 int64_t lz_mesh_mask_size(const lz_mesh *m, uint32_t factors)

@@ -42,10 +42,10 @@ typedef struct lz_mesh {
  * Errors: LZ_EINVAL naming the axis (a size below 1, a name twice or empty) or the device (out of
  * range, twice); LZ_ERANGE (too many devices); LZ_EMEM. */
 const lz_mesh *lz_mesh_get(const lz_mesh_axis *axes, int naxis, const int64_t *device_ids);
+/* The prime factors of n, at most LZ_MESH_DEVICES, in ascending order: their number. */
+int lz_mesh_primes(int64_t n, int64_t *out);
 /* Number of the axis of that name; -1: none. */
 int lz_mesh_axis_find(const lz_mesh *m, const char *name, size_t n);
-/* The factors of an axis, a mask. */
-uint32_t lz_mesh_axis_factors(const lz_mesh *m, int axis);
 /* All factors. */
 static inline uint32_t lz_mesh_all(const lz_mesh *m)
 {

@@ -409,18 +409,6 @@ const lz_sharding *lz_sharding_from_hlo(const char *text, size_t n, int rank, in
 
 /* ---- a mesh for strings ---- */
 
-static int primes_of(int64_t n, int64_t *out)
-{
-    int k = 0;
-    for (int64_t p = 2; n > 1; p += n % p != 0) {
-        if (p * p > n)
-            p = n;
-        for (; n % p == 0 && k < LZ_MESH_FACTORS; n /= p)
-            out[k++] = p;
-    }
-    return k;
-}
-
 static const lz_mesh *mesh_of_sizes(const int64_t *sizes, int n, const int64_t *ids)
 {
     lz_mesh_axis axes[LZ_MESH_FACTORS];
@@ -470,7 +458,7 @@ static const lz_mesh *best_mesh(const tiling *t, uint32_t n, int64_t ndevice)
     enum { TRIES = 200, WORK = 1 << 22 };
     int64_t sizes[LZ_MESH_FACTORS];
     const lz_mesh *best = NULL;
-    int nsize = primes_of(ndevice, sizes), most = -1, tries = 0;
+    int nsize = lz_mesh_primes(ndevice, sizes), most = -1, tries = 0;
     do {
         const lz_mesh *m = mesh_of_sizes(sizes, nsize, NULL);
         int count = m ? count_in(t, n, m) : -1;
@@ -512,13 +500,13 @@ const lz_mesh *lz_sharding_hlo_own_mesh(const char *text, size_t n, int64_t ndev
     const lz_mesh *m = NULL;
     if (read_tiling(text, n, &t) == LZ_OK) {
         if (t.is != IS_TILED)
-            m = mesh_of_sizes(sizes, primes_of(ndevice, sizes), NULL);
+            m = mesh_of_sizes(sizes, lz_mesh_primes(ndevice, sizes), NULL);
         else if (ndevice && t.n != ndevice)
             (void)LZ_FAIL(LZ_EINVAL, "HLO sharding %.*s: over %" PRId64 " devices, not %" PRId64,
                           (int)(n < 80 ? n : 80), text, t.n, ndevice);
         else {
             for (int d = 0; d < t.ndim; d++)
-                count += primes_of(t.dims[d], sizes + count);
+                count += lz_mesh_primes(t.dims[d], sizes + count);
             m = mesh_of_sizes(sizes, count, t.ids);
         }
     }

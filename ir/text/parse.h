@@ -31,7 +31,8 @@ typedef struct lz_pfunc {
 /* sdy.mesh @name = <...>, read when it is asked for. */
 typedef struct lz_pmesh {
     lz_slice name;
-    const char *at; /* '<' */
+    const char *at;      /* '<' */
+    const lz_mesh *mesh; /* NULL: not asked for yet */
 } lz_pmesh;
 
 /* A value that a conformance program has written down under a name. */

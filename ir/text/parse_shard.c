@@ -10,7 +10,7 @@
 /* Once one device runs it, a mesh is one device, whatever it is called. */
 lz_status lz_parse_mesh(lz_parser *p)
 {
-    lz_pmesh m;
+    lz_pmesh m = {0};
     LZ_TRY(lz_lex_symbol(&p->c, &m.name));
     LZ_TRY(lz_lex_want(&p->c, "="));
     if (!lz_lex_sees(&p->c, "<"))
@@ -22,13 +22,20 @@ lz_status lz_parse_mesh(lz_parser *p)
     return lz_lex_location(&p->c);
 }
 
+static const lz_mesh *read_mesh(const lz_parser *p, lz_pmesh *m)
+{
+    if (!m->mesh)
+        m->mesh = lz_mesh_read(m->at, (size_t)(p->c.end - m->at), NULL);
+    return m->mesh;
+}
+
 static const lz_mesh *find_mesh(void *user, const char *name, size_t n)
 {
     const lz_parser *p = user;
     for (uint32_t i = 0; i < p->meshes.len; i++) {
-        const lz_pmesh *m = &p->meshes.data[i];
+        lz_pmesh *m = &p->meshes.data[i];
         if (m->name.n == n && memcmp(m->name.s, name, n) == 0)
-            return lz_mesh_read(m->at, (size_t)(p->c.end - m->at), NULL);
+            return read_mesh(p, m);
     }
     (void)LZ_FAIL(LZ_EINVAL, "there is no mesh @%.*s", (int)(n < 80 ? n : 80), name);
     return NULL;
@@ -65,8 +72,7 @@ static lz_status hlo_mesh(lz_parser *p, const lz_mesh **out)
     if (p->hlo_mesh)
         return LZ_OK;
     if (p->meshes.len) {
-        const lz_pmesh *m = &p->meshes.data[0];
-        *out = p->hlo_mesh = lz_mesh_read(m->at, (size_t)(p->c.end - m->at), NULL);
+        *out = p->hlo_mesh = read_mesh(p, &p->meshes.data[0]);
         return *out ? LZ_OK : lz_error_get()->status;
     }
     lz_status s = find_strings(p, &texts);

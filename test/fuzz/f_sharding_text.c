@@ -62,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     lz_error_clear();
     shardy(text + 1, size - 1);
-    hlo(text + 1, size - 1, *text % 5);
+    hlo(text + 1, size - 1, *data % 5);
     if (lz_sharding_hlo_element(text + 1, size - 1, 1, &at, &n))
-        hlo(at, n, *text % 5);
+        hlo(at, n, *data % 5);
     return 0;
 }
