@@ -84,10 +84,9 @@ static lz_status leave_states(const lz_variant *v, const nodes *x, const lz_site
     return s;
 }
 
-static lz_status inline_variant(const lz_variant *v, lz_node *const *in, const nodes *x,
-                                lz_tracer *c, const lz_site *site)
+static lz_status inline_parts(const lz_variant *v, lz_node *const *in, const nodes *x, lz_tracer *c,
+                              const lz_site *site)
 {
-    LZ_TRY(may_leave_state(v));
     /* values of before: an action of the function's may make state that it takes */
     for (uint32_t i = 0; i < v->events.len; i++)
         LZ_TRY(event(c, &v->events.data[i], &x->given[i]));
@@ -96,6 +95,16 @@ static lz_status inline_variant(const lz_variant *v, lz_node *const *in, const n
             return lz_error_get()->status;
     LZ_TRY(lz_region_replay(v->func, x->leaf, x->result, site));
     return leave_states(v, x, site);
+}
+
+static lz_status inline_variant(const lz_variant *v, lz_node *const *in, const nodes *x,
+                                lz_tracer *c, const lz_site *site)
+{
+    LZ_TRY(may_leave_state(v));
+    lz_status s = inline_parts(v, in, x, c, site);
+    if (s != LZ_OK) /* some of its effects may be part of an enclosing function */
+        lz_host_spoil();
+    return s;
 }
 
 lz_status lz_function_inline(lz_function *f, lz_node *const *in, lz_node **results,

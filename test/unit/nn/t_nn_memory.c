@@ -172,6 +172,62 @@ START_TEST(a_call_without_memory_assigns_nothing)
 }
 END_TEST
 
+/* A function in a function, which does not look at the status of the call. */
+static lz_tensor *first, *second;
+static void changes_two(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)in, (void)user;
+    out[0] = lz_rand(LZ_F32, LZ_SHAPE(2));
+    (void)!lz_assign(first, lz_add_scalar(first, 1));
+    (void)!lz_assign(second, lz_mul_scalar(second, 2));
+}
+
+static void calls_and_goes_on(lz_tensor *const *in, lz_tensor **out, void *inner)
+{
+    lz_tensor *r;
+    (void)in;
+    (void)!lz_function_call(inner, NULL, 0, &r, 1);
+    out[0] = lz_add(first, second);
+}
+
+START_TEST(a_call_inside_is_recorded_whole_or_not_at_all)
+{
+    lz_function *inner, *outer;
+    lz_tensor *out;
+    bool hit = true;
+    ck_assert_int_eq(lz_set_device("REF:0"), LZ_OK);
+    for (int n = 1; hit; n++) {
+        uint64_t before = lz_alloc_failed_count();
+        lz_scope_begin();
+        first = lz_from_host(LZ_F32, LZ_SCALAR, &(float){1});
+        second = lz_from_host(LZ_F32, LZ_SCALAR, &(float){3});
+        ck_assert_int_eq(lz_function_trace(changes_two, NULL, NULL, 0, 1, &inner), LZ_OK);
+        hold_pools(_i);
+        lz_alloc_fail_at(n, false);
+        lz_status s = lz_function_trace(calls_and_goes_on, inner, NULL, 0, 1, &outer);
+        lz_alloc_fail_at(0, false);
+        give_pools();
+        hit = lz_alloc_failed_count() != before;
+        if (s == LZ_OK) {
+            lz_rng_state old, now;
+            ck_assert_int_eq(lz_get_rng_state(&old), LZ_OK);
+            ck_assert_int_eq(lz_function_call(outer, NULL, 0, &out, 1), LZ_OK);
+            ck_assert_int_eq(lz_get_rng_state(&now), LZ_OK);
+            bool drew = now.counter != old.counter;
+            double a = lz_item(first), b = lz_item(second);
+            ck_assert_msg((a == 2 && b == 6 && drew) || (hit && a == 1 && b == 3 && !drew),
+                          "allocation %d: %g and %g, %s numbers drawn", n, a, b,
+                          drew ? "with" : "no");
+        }
+        ck_assert(hit || s == LZ_OK);
+        lz_function_free(s == LZ_OK ? outer : NULL);
+        lz_function_free(inner);
+        lz_scope_end();
+        lz_clear_error();
+    }
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
     bool (*const scenario)(void) = _i == 2 ? function : _i ? training : layers;
@@ -458,6 +514,7 @@ int main(void)
     TCase *t = tcase_create("nn memory");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, every_allocation_may_fail, 0, 3);
+    tcase_add_loop_test(t, a_call_inside_is_recorded_whole_or_not_at_all, 0, 16);
     tcase_add_loop_test(t, a_call_without_memory_assigns_nothing, 0, 24);
     tcase_add_loop_test(t, failed_steps_count_for_the_updated_parameters, 0, 2);
     tcase_add_loop_test(t, many_tensors_change_together_or_not_at_all, 0, CHANGES);
