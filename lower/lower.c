@@ -11,6 +11,7 @@
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* The body of a while may overwrite the values it carries; other uses of a region may not. */
@@ -40,6 +41,8 @@ typedef struct front {
     LZ_VEC(region_use) regions; /* what plan->subs are the plans of */
     while_info *whiles;         /* by instruction; NULL: there is no control flow */
 } front;
+
+static lz_status lower(const lz_func *f, const lz_lower_options *o, lz_plan **out);
 
 /* ---- donation: which result should alias which donated argument ---- */
 
@@ -355,7 +358,7 @@ static lz_status add_region(front *x, region_use u)
     lz_plan *sub = NULL;
     lz_status s = lz_vec_push(&x->regions, u);
     if (s == LZ_OK)
-        s = lz_lower(u.region, &o, &sub);
+        s = lower(u.region, &o, &sub);
     lz_free(donate);
     if (s == LZ_OK)
         x->plan->subs[x->plan->nsub++] = sub;
@@ -469,12 +472,10 @@ static lz_status build(front *x)
     return lz_dump_plan(x->plan);
 }
 
-lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
+/* A function in which nothing is left that only the number of the partition says. */
+static lz_status lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
 {
-    static const lz_lower_options none;
     lz_func *g = NULL;
-    *out = NULL;
-    o = o ? o : &none;
     if (o->partitions == 0)
         LZ_TRY(lz_func_check_alone(f));
     LZ_TRY(lz_passes_run(f, "pipeline", o, &g));
@@ -494,4 +495,42 @@ lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
     else
         lz_plan_free(x.plan);
     return s;
+}
+
+/* bound: of nparam parameters, and the number of the partition, which is nobody's to donate. */
+static lz_status lower_bound(const lz_func *bound, const lz_lower_options *o, uint32_t nparam,
+                             lz_plan **out)
+{
+    lz_lower_options own = *o;
+    bool *donate = o->donate ? lz_calloc((size_t)bound->nparam + 1, sizeof *donate) : NULL;
+    if (o->donate && !donate)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    if (donate)
+        memcpy(donate, o->donate, nparam * sizeof *donate);
+    own.donate = donate;
+    lz_status s = lower(bound, &own, out);
+    lz_free(donate);
+    return s;
+}
+
+static lz_status lower_partitions(const lz_func *f, const lz_lower_options *o, lz_plan **out)
+{
+    lz_func *bound;
+    bool numbered;
+    if (o->partitions < 1 || o->partitions > LZ_MAX_PARTITIONS)
+        return LZ_FAIL(LZ_ERANGE, "'%s': %" PRId64 " partitions", f->name, o->partitions);
+    LZ_TRY(lz_func_bind_partitions(f, o->partitions, &bound, &numbered));
+    lz_status s = lower_bound(bound, o, f->nparam, out);
+    lz_func_free(bound);
+    if (s == LZ_OK)
+        (*out)->numbered = numbered;
+    return s;
+}
+
+lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out)
+{
+    static const lz_lower_options none;
+    *out = NULL;
+    o = o ? o : &none;
+    return o->partitions ? lower_partitions(f, o, out) : lower(f, o, out);
 }

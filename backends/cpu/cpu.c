@@ -259,10 +259,10 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
     lz_lower_options lo = {.donate = o ? o->donate : NULL,
                            .machine = cpu.target.machine,
                            .b2b = LZ_B2B_PROFITABLE,
-                           .column_reductions = true};
+                           .column_reductions = true,
+                           .partitions = o ? o->partitions : 0};
     lz_plan *p = NULL;
-    lo.partitions = o ? o->partitions : 0;
-    LZ_TRY((lo.partitions ? lz_lower_partitions : lz_lower)(f, &lo, &p));
+    LZ_TRY(lz_lower(f, &lo, &p));
     return finish(device, p, o, t0, out);
 }
 

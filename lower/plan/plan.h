@@ -82,13 +82,11 @@ struct lz_plan {
     uint32_t nsub;
 };
 
-/* The whole compiler front: passes (pipeline.c), fusion, loops, schedule, buffers. Errors: LZ_EMEM,
- * LZ_EUNSUPPORTED naming the op. */
+/* The whole compiler front: passes (pipeline.c), fusion, loops, schedule, buffers. Of a function
+ * that o->partitions partitions run together, PARTITION_ID becomes an argument more
+ * (lz_plan.numbered), and collectives in which nobody meets go. Errors: LZ_EMEM, LZ_EUNSUPPORTED
+ * naming the op; those of lz_func_bind_partitions. */
 lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out);
-/* The same of a function that o->partitions partitions run together, at least 1: PARTITION_ID
- * becomes an argument more (lz_plan.numbered), and collectives in which nobody meets go. Errors:
- * also those of lz_func_bind_partitions. */
-lz_status lz_lower_partitions(const lz_func *f, const lz_lower_options *o, lz_plan **out);
 void lz_plan_free(lz_plan *p);
 void lz_plan_print(const lz_plan *p, lz_buf *out);
 lz_status lz_plan_verify(const lz_plan *p);

@@ -7,7 +7,7 @@
 #define LZ_LOWER_PLAN_PLAN_COLLECTIVE_H
 #include "lower/plan/plan.h"
 
-/* How many units of work it is, at least 1 of some microseconds. */
+/* How many units of work it is: blocks of a sum, else results. 0: operands are empty. */
 int64_t lz_collective_units(const lz_step_collective *c);
 /* Bytes that it reads and writes, all partitions together. */
 uint64_t lz_collective_traffic(const lz_step_collective *c);

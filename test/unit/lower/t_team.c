@@ -158,10 +158,8 @@ static lz_status run_plan(const lz_plan *p, int n, const values *in, values *out
 static void compare(const lz_func *f, int n, const values *in, const char *what)
 {
     values want, got;
-    lz_func *bound;
     lz_plan *p, *again;
     lz_buf bytes = {0}, print = {0}, print2 = {0};
-    bool numbered;
     char msg[256];
     lz_collective_uses a = {0}, b = {0};
     lz_literal *const *const *args = (lz_literal *const *const *)in->row;
@@ -169,11 +167,10 @@ static void compare(const lz_func *f, int n, const values *in, const char *what)
     rows_of(&got);
     ck_assert_msg(lz_ref_count_partitions(f, n, args, want.row, &a) == LZ_OK, "%s: %s", what,
                   lz_error_get()->message);
-    ck_assert_msg(lz_func_bind_partitions(f, n, &bound, &numbered) == LZ_OK, "%s: %s", what,
-                  lz_error_get()->message);
     lz_lower_options o = {.partitions = n};
-    ck_assert_msg(lz_lower(bound, &o, &p) == LZ_OK, "%s: %s", what, lz_error_get()->message);
-    ck_assert_uint_eq(p->nin, f->nparam + numbered);
+    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s: %s", what, lz_error_get()->message);
+    ck_assert_uint_eq(p->nin, f->nparam + p->numbered);
+    ck_assert_int_eq(p->numbered, lz_func_has_partition_id(f));
     lz_plan_serialize(p, &bytes);
     ck_assert_msg(lz_plan_deserialize(bytes.data, bytes.len, &again) == LZ_OK, "%s: %s", what,
                   lz_error_get()->message);
@@ -201,7 +198,6 @@ static void compare(const lz_func *f, int n, const values *in, const char *what)
     release(&got);
     lz_plan_free(p);
     lz_plan_free(again);
-    lz_func_free(bound);
 }
 
 static void fill(lz_rnd *r, const lz_func *f, int n, values *in)
@@ -348,13 +344,9 @@ END_TEST
 
 static lz_plan *plan_of(const lz_func *f, int n)
 {
-    lz_func *bound;
     lz_plan *p;
-    bool numbered;
     lz_lower_options o = {.partitions = n};
-    ck_assert_int_eq(lz_func_bind_partitions(f, n, &bound, &numbered), LZ_OK);
-    ck_assert_msg(lz_lower(bound, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
-    lz_func_free(bound);
+    ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s", lz_error_get()->message);
     return p;
 }
 
@@ -528,25 +520,24 @@ END_TEST
 /* One device alone refuses, and exhausted memory leaks nothing. */
 START_TEST(refused)
 {
-    lz_func *f = parse(programs[2]), *bound = NULL;
+    lz_func *f = parse(programs[2]);
+    lz_lower_options o = {.partitions = LZ_MAX_PARTITIONS + 1};
     lz_plan *p = NULL;
-    bool numbered;
     ck_assert_int_eq(lz_lower(f, NULL, &p), LZ_EUNSUPPORTED);
+    ck_assert_int_eq(lz_lower(f, &o, &p), LZ_ERANGE);
+    o.partitions = 3; /* the groups are of 4 */
+    ck_assert_int_eq(lz_lower(f, &o, &p), LZ_EINVAL);
     ck_assert_ptr_null(p);
+    o.partitions = 4;
     lz_plan_free(plan_of(f, 4)); /* everything interned is there */
     int64_t live = lz_alloc_live_bytes_hint();
     lz_status s = LZ_EMEM;
     for (int64_t at = 1; s == LZ_EMEM; at += 1 + at / 40) {
         lz_alloc_fail_at(at, false);
-        s = lz_func_bind_partitions(f, 4, &bound, &numbered);
-        lz_lower_options o = {.partitions = 4};
-        if (s == LZ_OK)
-            s = lz_lower(bound, &o, &p);
+        s = lz_lower(f, &o, &p);
         lz_alloc_fail_at(0, false);
         ck_assert(s == LZ_OK || s == LZ_EMEM);
-        lz_func_free(bound);
         lz_plan_free(p);
-        bound = NULL;
         p = NULL;
     }
     ck_assert_int_eq(lz_alloc_live_bytes_hint(), live);
