@@ -33,6 +33,14 @@ static void unite(lz_prop *p, uint32_t a, uint32_t b)
     y->up = a;
 }
 
+/* Whether marks place them differently. */
+static bool are_apart(const lz_prop *p, uint32_t a, uint32_t b)
+{
+    const lz_prop_node *x = &p->nodes.data[lz_prop_find(p, a)],
+                       *y = &p->nodes.data[lz_prop_find(p, b)];
+    return x->s && y->s && x->s != y->s;
+}
+
 static uint32_t node_of(const lz_prop *p, uint32_t frame, lz_val v)
 {
     return lz_prop_find(p, p->frames.data[frame].node[v]);
@@ -123,7 +131,7 @@ static lz_status add_region(lz_prop *p, uint32_t parent, lz_val at, int which,
 }
 
 /* Carried values are, in condition and body, what the results are; the others are the same in
- * both. */
+ * both. A condition whose own mark is another one moves its value. */
 static lz_status add_while(lz_prop *p, uint32_t fr, lz_val i, int depth)
 {
     const lz_inst *in = &p->frames.data[fr].f->insts[i];
@@ -133,8 +141,11 @@ static lz_status add_while(lz_prop *p, uint32_t fr, lz_val i, int depth)
     LZ_TRY(add_region(p, fr, i, 0, a->cond, 0, depth, &cond));
     LZ_TRY(add_region(p, fr, i, 1, a->body, 0, depth, &body));
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-        uint32_t to = p->frames.data[body].node[k];
-        unite(p, to, p->frames.data[cond].node[k]);
+        uint32_t to = p->frames.data[body].node[k], there = p->frames.data[cond].node[k];
+        if (are_apart(p, to, there))
+            LZ_TRY(add_pair(p, to, there, &like));
+        else
+            unite(p, to, there);
         if (k < in->sig->nresult)
             unite(p, to, base + k);
         LZ_TRY(add_pair(p, p->frames.data[fr].node[in->opnd[k]], to, &like));

@@ -664,6 +664,46 @@ START_TEST(report_of_loop)
 }
 END_TEST
 
+/* What the condition's own mark says is kept beside what the body's says. */
+START_TEST(marks_of_loop)
+{
+    static const char text[] =
+        "sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n"
+        "func.func @main(%a: tensor<8xf32>, %n: tensor<i32>, %z: tensor<f32>) -> tensor<8xf32> {\n"
+        "%r:2 = stablehlo.while(%i = %n, %v = %a) : tensor<i32>, tensor<8xf32>\n"
+        "cond {\n"
+        "%m = sdy.sharding_constraint %v <@mesh, [{\"y\"}]> : tensor<8xf32>\n"
+        "%s = stablehlo.reduce(%m init: %z) applies stablehlo.add across dimensions = [0] : "
+        "(tensor<8xf32>, tensor<f32>) -> tensor<f32>\n"
+        "%p = stablehlo.compare LT, %s, %z : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        "stablehlo.return %p : tensor<i1>\n"
+        "} do {\n"
+        "%m = sdy.sharding_constraint %v <@mesh, [{\"x\"}]> : tensor<8xf32>\n"
+        "%1 = stablehlo.tanh %m : tensor<8xf32>\n"
+        "stablehlo.return %i, %1 : tensor<i32>, tensor<8xf32>\n"
+        "}\n"
+        "return %r#1 : tensor<8xf32>\n}\n";
+    static const char *const want[] = {"[{\"y\"}]", "[{\"x\"}]"};
+    spread x = {0};
+    int found = 0;
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "loop", NULL, 8, NULL, &x.f) == LZ_OK,
+                  "%s", lz_error_get()->message);
+    propagate(&x);
+    for (lz_val v = 0; v < x.f->ninst; v++)
+        for (int w = 0; w < 2 && x.f->insts[v].sig->op == LZ_OP_WHILE; w++) {
+            const lz_shardings *in = x.s->sub[2 * v + (lz_val)w];
+            for (lz_val m = 0; m < in->f->ninst; m++)
+                if (in->f->insts[m].sig->op == LZ_OP_SHARDING_CONSTRAINT) {
+                    is_at(in, m, want[w]);
+                    found++;
+                }
+        }
+    ck_assert_int_eq(found, 2);
+    is_at(x.s, x.f->results[0], want[1]);
+    end(&x);
+}
+END_TEST
+
 /* ---- much ---- */
 
 /* A chain is visited a few times an operation, whatever its length, and so is one value of many
@@ -762,6 +802,7 @@ int main(void)
     tcase_add_test(t, names_of_axes);
     tcase_add_test(t, report);
     tcase_add_test(t, report_of_loop);
+    tcase_add_test(t, marks_of_loop);
     tcase_add_test(t, linear);
     tcase_add_loop_test(t, random_functions, 0, 20);
     suite_add_tcase(s, t);
