@@ -168,8 +168,10 @@ static lz_status read_program(spread *x, const lz_buf *text)
     if (x->mesh && x->mesh->ndevice != x->n)
         return LZ_FAIL(LZ_EINVAL, "the program's mesh is of %" PRId64 " devices, not of %u",
                        x->mesh->ndevice, x->n);
-    int64_t said =
-        (about.partitions ? about.partitions : 1) * (about.replicas ? about.replicas : 1);
+    int64_t said;
+    if (!lz_mul_i64(about.partitions ? about.partitions : 1, about.replicas ? about.replicas : 1,
+                    &said))
+        said = INT64_MAX;
     if (!x->mesh && said > 1 && said != x->n)
         return LZ_FAIL(LZ_EINVAL, "the program is for %" PRId64 " devices, not for %u", said, x->n);
     if (x->mesh)
