@@ -135,8 +135,8 @@ static bool nearly(const trial *t, const lz_expect *e, lz_literal *const *got)
     return true;
 }
 
-/* What the local function gives and what one device gives. */
-static void compare(trial *t, lz_status status, const char *what)
+/* What the local function gives and what one device gives. False: there is none. */
+static bool compare(trial *t, lz_status status, const char *what)
 {
     const lz_func *f = t->f;
     lz_literal *got[MOST_VALUES];
@@ -148,7 +148,7 @@ static void compare(trial *t, lz_status status, const char *what)
             snprintf(msg, sizeof msg, "%s", err.message);
             say(t, what);
         }
-        return;
+        return false;
     }
     ck_assert_msg(lz_func_verify(t->p.local) == LZ_OK, "%s: %s", what, lz_error_get()->message);
     run(t, got, what);
@@ -159,6 +159,7 @@ static void compare(trial *t, lz_status status, const char *what)
     for (uint32_t k = 0; k < f->nresult; k++)
         lz_literal_release(got[k]);
     lz_partitioned_free(&t->p);
+    return true;
 }
 
 /* f with marks of some values. */
@@ -203,22 +204,27 @@ static void try_marked(const lz_func *f, lz_literal **args, uint64_t seed, const
     lz_func_free(g);
 }
 
-static void try_function(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
+static bool try_function(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
 {
     lz_rnd r = {seed * 977 + lz_test_seed()};
     lz_arena a = {0};
     trial t = {.f = f, .args = args, .mesh = random_mesh(&r)};
     if (lz_gen_has_op(f, LZ_OP_PARTITION_ID))
-        return;
+        return false;
     ck_assert(f->nparam < MOST_VALUES && f->nresult < MOST_VALUES);
     lz_shardings *s = random_shardings(f, t.mesh, &r, &a);
-    compare(&t, lz_partition_as(f, t.mesh, s, &t.p), what);
+    bool done = compare(&t, lz_partition_as(f, t.mesh, s, &t.p), what);
     lz_arena_free(&a);
+    return done;
 }
 
 /* ---- every row ---- */
 
-static bool try_case(lz_op op, int index, int *tried)
+typedef struct counts {
+    int tried, done;
+} counts;
+
+static bool try_case(lz_op op, int index, counts *n)
 {
     lz_func *f;
     lz_literal **args;
@@ -229,8 +235,8 @@ static bool try_case(lz_op op, int index, int *tried)
         return false;
     snprintf(what, sizeof what, "%s, case %d", lz_op_get(op)->text, index);
     if (!f->nparam || lz_val_type(f, 0)->nelem < 500)
-        for (uint64_t choice = 0; choice < 3; choice++, (*tried)++)
-            try_function(f, args, (uint64_t)index * 7 + choice, what);
+        for (uint64_t choice = 0; choice < 3; choice++, n->tried++)
+            n->done += try_function(f, args, (uint64_t)index * 7 + choice, what);
     lz_gen_args_free(f, args);
     lz_func_free(f);
     return true;
@@ -240,20 +246,24 @@ START_TEST(every_row)
 {
     lz_op_class cls = lz_op_get((lz_op)_i)->cls;
     unsigned turns = cls == LZ_CLASS_EW ? 12 : lz_test_small() ? 10 : 6;
-    int tried = 0;
+    counts n = {0};
     bool more = cls != LZ_CLASS_COLLECTIVE && _i != LZ_OP_PARTITION_ID;
     if (_i == LZ_OP_SHARDING_CONSTRAINT || _i == LZ_OP_SHARDING_GROUP ||
         _i == LZ_OP_PROPAGATION_BARRIER)
         more = false;
     for (unsigned i = 0; more; i++)
         if (lz_test_in_turn(i, turns))
-            more = try_case((lz_op)_i, (int)i, &tried);
+            more = try_case((lz_op)_i, (int)i, &n);
+    /* some have a partition's number or effects in a region */
+    bool effects = lz_op_get((lz_op)_i)->flags & LZ_F_EFFECT;
+    ck_assert_msg(effects || 10 * n.done >= 9 * n.tried, "%s: %d of %d are partitioned",
+                  lz_op_get((lz_op)_i)->text, n.done, n.tried);
 }
 END_TEST
 
 START_TEST(random_functions)
 {
-    int n = lz_test_whole() ? 1000 : lz_test_small() ? 10 : 40;
+    int n = lz_test_whole() ? 1000 : lz_test_small() ? 10 : 40, done = 0;
     for (int i = _i * n; i < (_i + 1) * n; i++) {
         lz_literal **args;
         char what[64];
@@ -262,11 +272,12 @@ START_TEST(random_functions)
         ck_assert(f != NULL);
         lz_fill fill = lz_gen_fill(f, LZ_FILL_MODEST, false);
         ck_assert_int_eq(lz_gen_args(f, (uint64_t)i, fill, &args), LZ_OK);
-        try_function(f, args, (uint64_t)i, what);
+        done += try_function(f, args, (uint64_t)i, what);
         try_marked(f, args, (uint64_t)i, what);
         lz_gen_args_free(f, args);
         lz_func_free(f);
     }
+    ck_assert_msg(2 * done >= n, "%d of %d are partitioned", done, n);
 }
 END_TEST
 

@@ -123,8 +123,6 @@ static void run(const lz_func *f, const lz_literal *whole, const lz_sharding *fr
     }
 }
 
-static double worst;
-
 static void check(const lz_literal *whole, const lz_sharding *from, const lz_sharding *to)
 {
     lz_buf b = {0};
@@ -153,8 +151,6 @@ static void check(const lz_literal *whole, const lz_sharding *from, const lz_sha
         ck_assert_msg(bytes == 0 || least > 0, "%s sends %g bytes", lz_buf_str(&b), bytes);
         ck_assert_msg(bytes <= 2.6 * least, "%s sends %g bytes, but %g are missing", lz_buf_str(&b),
                       bytes, least);
-        if (least > 0 && bytes / least > worst)
-            worst = bytes / least;
     }
     lz_buf_free(&b);
     lz_func_free(f);
