@@ -248,9 +248,6 @@ START_TEST(every_row)
     unsigned turns = cls == LZ_CLASS_EW ? 12 : lz_test_small() ? 10 : 6;
     counts n = {0};
     bool more = cls != LZ_CLASS_COLLECTIVE && _i != LZ_OP_PARTITION_ID;
-    if (_i == LZ_OP_SHARDING_CONSTRAINT || _i == LZ_OP_SHARDING_GROUP ||
-        _i == LZ_OP_PROPAGATION_BARRIER)
-        more = false;
     for (unsigned i = 0; more; i++)
         if (lz_test_in_turn(i, turns))
             more = try_case((lz_op)_i, (int)i, &n);
