@@ -280,13 +280,8 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
     lz_plan *plan = NULL;
-    LZ_TRY(lz_plan_deserialize_of(p, n, o ? o->func : NULL, o ? o->donate : NULL, &plan));
-    if (plan->partitions != (o ? o->partitions : 0)) {
-        lz_status s = LZ_FAIL(LZ_ECORRUPT, "stored plan: of %u partitions, not %u",
-                              plan->partitions, o ? o->partitions : 0);
-        lz_plan_free(plan);
-        return s;
-    }
+    LZ_TRY(lz_plan_deserialize_of(p, n, o ? o->func : NULL, o ? o->donate : NULL,
+                                  o ? o->partitions : 0, &plan));
     return finish(device, plan, o, t0, out);
 }
 

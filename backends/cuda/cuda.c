@@ -214,7 +214,8 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
     lz_plan *plan = NULL;
-    LZ_TRY(lz_plan_deserialize_of(p, n, o ? o->func : NULL, o ? o->donate : NULL, &plan));
+    LZ_TRY(lz_plan_deserialize_of(p, n, o ? o->func : NULL, o ? o->donate : NULL,
+                                  o ? o->partitions : 0, &plan));
     return finish(d, plan, o, t0, out);
 }
 

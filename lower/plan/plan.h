@@ -97,9 +97,10 @@ lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);
  * NULL: none): parameters, results, what takes over what, calls of the program's functions.
  * LZ_ECORRUPT says what differs. */
 lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donate);
-/* lz_plan_deserialize of a plan that must be one of f (lz_plan_check_of); f NULL: of any. */
+/* lz_plan_deserialize of a plan that must be one of f (lz_plan_check_of; f NULL: of any) that so
+ * many partitions run. */
 lz_status lz_plan_deserialize_of(const void *p, size_t n, const lz_func *f, const bool *donate,
-                                 lz_plan **out);
+                                 uint32_t partitions, lz_plan **out);
 /* The record of a collective among n, in the plan's arena. Errors: as lz_participants_of. */
 lz_status lz_step_collective_new(lz_plan *p, const lz_sig *sig, const lz_step_collective **out);
 /* Whether a plan, or one of a region in it, has a collective. */

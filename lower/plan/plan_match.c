@@ -65,12 +65,16 @@ lz_status lz_plan_check_of(const lz_plan *p, const lz_func *f, const bool *donat
 }
 
 lz_status lz_plan_deserialize_of(const void *bytes, size_t n, const lz_func *f, const bool *donate,
-                                 lz_plan **out)
+                                 uint32_t partitions, lz_plan **out)
 {
     lz_plan *p = NULL;
     *out = NULL;
     LZ_TRY(lz_plan_deserialize(bytes, n, &p));
-    lz_status s = f ? lz_plan_check_of(p, f, donate) : LZ_OK;
+    lz_status s = p->partitions == partitions
+                      ? LZ_OK
+                      : OTHER("of %u partitions, not %u", p->partitions, partitions);
+    if (s == LZ_OK && f)
+        s = lz_plan_check_of(p, f, donate);
     if (s == LZ_OK)
         *out = p;
     else
