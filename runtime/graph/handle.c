@@ -300,7 +300,8 @@ static lz_status room_pending(lz_thread_state *t, uint32_t more)
 
 static lz_status push_pending(lz_thread_state *t, uint64_t h)
 {
-    LZ_TRY(room_pending(t, 1));
+    if (t->pending.len == t->pending.cap)
+        LZ_TRY(room_pending(t, 1));
     return lz_vec_push(&t->pending, h);
 }
 
@@ -350,7 +351,8 @@ lz_status lz_slot_reserve(lz_thread_state *t, uint32_t n)
 
 static lz_status push_unstepped(lz_thread_state *t, uint64_t h)
 {
-    LZ_TRY(room_unstepped(t, 1));
+    if (t->unstepped.len == t->unstepped.cap)
+        LZ_TRY(room_unstepped(t, 1));
     return lz_vec_push(&t->unstepped, h);
 }
 
