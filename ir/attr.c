@@ -93,7 +93,7 @@ const lz_func *lz_attr_region(const lz_attr *a, int k)
 
 void lz_attr_init(lz_attr_any *a, lz_attr_kind kind)
 {
-    memset(a, 0, sizeof *a);
+    memset(a, 0, kinds[kind].size);
     a->head.kind = kind;
 }
 

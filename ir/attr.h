@@ -51,7 +51,7 @@ extern const lz_attr lz_attr_empty; /* the interned record of kind `none` */
 /* its REGION field number k; NULL when it has no more */
 const struct lz_func *lz_attr_region(const lz_attr *a, int k);
 
-/* A record with every field at its initial value: zeros. */
+/* A record of the kind with every field at its initial value: zeros. */
 void lz_attr_init(lz_attr_any *a, lz_attr_kind kind);
 
 /* Fields into a record of zeros with room for the kind; what follows the end of a list is 0. */
