@@ -20,11 +20,11 @@ typedef struct lz_spmd_buffer {
     lz_device_buffer b;
     lz_mutex lock; /* of what follows */
     const lz_sharding
-        *at;          /* NULL: the elements are in `host`, or zeros, until a program says where */
-    const char *text; /* of `at` */
-    const lz_type *type;     /* with `at` */
-    void *host;              /* NULL: zeros */
-    lz_device_buffer **part; /* [n], with `at` */
+        *at; /* NULL: the elements are in `host`, or zeros, until a program says where */
+    _Atomic(const char *) text; /* of `at`; every step asks for it */
+    const lz_type *type;        /* with `at` */
+    void *host;                 /* NULL: zeros */
+    lz_device_buffer **part;    /* [n], with `at` */
 } lz_spmd_buffer;
 
 lz_status lz_spmd_alloc(int device, size_t nbytes, lz_device_buffer **out);

@@ -58,8 +58,8 @@ void lz_spmd_free(lz_device_buffer *buffer)
 
 const char *lz_spmd_placement(const lz_device_buffer *buffer)
 {
-    const lz_spmd_buffer *b = (const lz_spmd_buffer *)buffer;
-    return atomic_load_explicit(&((lz_spmd_buffer *)b)->text, memory_order_acquire);
+    lz_spmd_buffer *b = (lz_spmd_buffer *)(uintptr_t)buffer;
+    return atomic_load_explicit(&b->text, memory_order_acquire);
 }
 
 lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device_buffer **part,
