@@ -8,16 +8,6 @@
 
 /* ---- meshes ---- */
 
-static bool same_factors(const lz_mesh *a, const lz_mesh *b)
-{
-    if (a->nfactor != b->nfactor)
-        return false;
-    for (int k = 0; k < a->nfactor; k++)
-        if (a->factors[k].size != b->factors[k].size)
-            return false;
-    return true;
-}
-
 /* A mesh of one device says nothing: its shardings are replicated. */
 static lz_status join_mesh(const lz_mesh *m, const lz_mesh **out)
 {
@@ -25,7 +15,7 @@ static lz_status join_mesh(const lz_mesh *m, const lz_mesh **out)
         *out = m;
         return LZ_OK;
     }
-    if (m == *out || m->ndevice == 1 || same_factors(m, *out))
+    if (m == *out || m->ndevice == 1 || lz_mesh_same_factors(m, *out))
         return LZ_OK;
     lz_buf b = {0};
     lz_mesh_print(&b, m);
@@ -97,7 +87,7 @@ const lz_sharding *lz_shard_mark(const lz_mesh *mesh, const lz_sharding *s, cons
     }
     if (s->mesh == mesh)
         return s;
-    if (s->mesh->ndevice > 1 && !same_factors(s->mesh, mesh)) {
+    if (s->mesh->ndevice > 1 && !lz_mesh_same_factors(s->mesh, mesh)) {
         (void)LZ_FAIL(LZ_EINVAL, "sharding %.200s is of another mesh", lz_sharding_text(s));
         return NULL;
     }

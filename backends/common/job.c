@@ -417,11 +417,12 @@ static void take_back(lz_job *j, lz_device_buffer ***out, lz_event **done)
     }
 }
 
-/* Whether the calling thread may run it. How long several partitions take is not known. */
+/* Whether the calling thread, which holds its device's lock, may run it. Of several partitions the
+ * time of one is known. */
 static bool may_run_here(const lz_exec *x, bool awaited)
 {
     if (x->plan->partitions)
-        return awaited;
+        return awaited && x->brief;
     return x->small || ((awaited || lz_event_awaited_lately()) && x->brief);
 }
 

@@ -218,7 +218,7 @@ static lz_status fetch(lz_spmd_buffer *b)
 
 static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at)
 {
-    if (b->at == at)
+    if (b->at && lz_sharding_same_place(b->at, at))
         return LZ_OK;
     const char *text = lz_sharding_text(at);
     if (!text)

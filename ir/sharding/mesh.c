@@ -68,6 +68,16 @@ static lz_status check_devices(const int64_t *ids, int64_t n, bool *in_order)
 
 /* ---- making one ---- */
 
+bool lz_mesh_same_factors(const lz_mesh *a, const lz_mesh *b)
+{
+    if (a->nfactor != b->nfactor)
+        return false;
+    for (int k = 0; k < a->nfactor; k++)
+        if (a->factors[k].size != b->factors[k].size)
+            return false;
+    return true;
+}
+
 int lz_mesh_primes(int64_t n, int64_t *out)
 {
     int k = 0;

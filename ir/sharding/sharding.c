@@ -183,6 +183,13 @@ bool lz_sharding_same_dims(const lz_sharding *a, const lz_sharding *b)
     return true;
 }
 
+bool lz_sharding_same_place(const lz_sharding *a, const lz_sharding *b)
+{
+    return a == b || (a->rank == b->rank && a->unreduced == b->unreduced &&
+                      a->reduction == b->reduction && a->manual == b->manual &&
+                      lz_mesh_same_factors(a->mesh, b->mesh) && lz_sharding_same_dims(a, b));
+}
+
 bool lz_sharding_is_replicated(const lz_sharding *s)
 {
     return lz_sharding_used(s) == 0;

@@ -67,6 +67,8 @@ static inline uint32_t lz_sharding_used(const lz_sharding *s)
     return lz_sharding_dims_mask(s) | s->unreduced;
 }
 bool lz_sharding_same_dims(const lz_sharding *a, const lz_sharding *b); /* of one rank */
+/* Whether every partition has the same elements by both placements, which may be of two meshes. */
+bool lz_sharding_same_place(const lz_sharding *a, const lz_sharding *b);
 bool lz_sharding_is_replicated(const lz_sharding *s); /* no dimension has factors; reduced */
 /* ceil(extent / tiles) */
 static inline int64_t lz_tile_extent(int64_t extent, int64_t tiles)

@@ -71,6 +71,7 @@ static void program_free(lz_program *p)
     if (p->exec)
         p->be->exec_free(p->exec);
     lz_free(p->key);
+    lz_free(p->made_for);
     lz_free(p->placement);
     lz_free(p->root_result);
     lz_free(p->shared);
@@ -260,17 +261,25 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     return LZ_OK;
 }
 
-/* Notes where the parameters must be. */
-static lz_status note_placement(lz_program *p)
+/* Notes where the parameters are. The device's lock is held. */
+static lz_status note_made_for(lz_program *p, const lz_capture *c)
 {
     if (!p->be->input_placement)
         return LZ_OK;
     p->placement = lz_calloc((size_t)p->nparam + 1, sizeof *p->placement);
-    if (!p->placement)
+    p->made_for = lz_calloc((size_t)p->nparam + 1, sizeof *p->made_for);
+    if (!p->placement || !p->made_for)
         return LZ_FAIL(LZ_EMEM, "no memory for the places of %u parameters", p->nparam);
     for (uint32_t i = 0; i < p->nparam; i++)
-        p->placement[i] = p->be->input_placement(p->exec, i);
+        p->made_for[i] = lz_capture_placement(c, i);
     return LZ_OK;
+}
+
+/* Notes where they must be. */
+static void note_placement(lz_program *p)
+{
+    for (uint32_t i = 0; p->placement && i < p->nparam; i++)
+        p->placement[i] = p->be->input_placement(p->exec, i);
 }
 
 enum { WAYS_MAX = 8 }; /* programs of one graph, by where their parameters come from */
@@ -313,6 +322,8 @@ static lz_status make(const lz_capture *c, const char *name, lz_program_miss bef
     lz_program *p = program_new(c, name);
     lz_status s = p ? lz_capture_func(c, name ? name : "main", &f, p->root_result) : LZ_EMEM;
     if (s == LZ_OK)
+        s = note_made_for(p, c);
+    if (s == LZ_OK)
         s = canonical(c, f, &key);
     if (s == LZ_OK) {
         p->hash = lz_hash_bytes(key.data, key.len);
@@ -323,10 +334,10 @@ static lz_status make(const lz_capture *c, const char *name, lz_program_miss bef
         lz_dev_unlock(
             c->dev); /* from here on only those fields of c are used that belong to the caller */
         s = fill(p, c, f, &key, found);
-        if (s == LZ_OK)
-            s = note_placement(p);
-        if (s == LZ_OK)
+        if (s == LZ_OK) {
+            note_placement(p);
             remember(c, p);
+        }
         *held = false;
     }
     lz_buf_free(&key);
@@ -347,12 +358,13 @@ static bool is_for(const lz_capture *c, lz_hash hash, const uint32_t *key, uint3
            memcmp(key, c->key.data, nkey * sizeof *key) == 0;
 }
 
-/* Whether the parameters are where p wants them, or may still be put there. */
+/* Whether the parameters are where p wants them, or where it was made for (which it wants too, but
+ * by the name of another mesh), or may still be put there. */
 static bool is_placed(const lz_capture *c, const lz_program *p)
 {
     for (uint32_t i = 0; p->placement && i < p->nparam; i++) {
         const char *at = lz_capture_placement(c, i);
-        if (at && at != p->placement[i])
+        if (at && at != p->placement[i] && at != p->made_for[i])
             return false;
     }
     return true;
@@ -440,7 +452,8 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
 {
     making m = {.c = c};
     *again = false;
-    if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey) && is_placed(c, *out))
+    /* Whatever was moved meanwhile: execution moves it back, and no step compiles for ever. */
+    if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey))
         return LZ_OK;
     lz_program_release(*out);
     *found = LZ_FOUND_MEMORY;

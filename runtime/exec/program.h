@@ -24,10 +24,10 @@ typedef struct lz_program {
     lz_hash capture_hash; /* of key */
     lz_hash hash;         /* of the canonical bytes: the same in every process */
     uint32_t nparam, nresult, nroot;
-    /* Of each parameter where it must be (lz_backend.input_placement); NULL: one device. The same
-     * graph may have a program for each way in which its parameters come: the others are behind it.
-     */
-    const char **placement;
+    /* Of each parameter where it was when the program was made (NULL: nowhere yet), and where it
+     * must be (lz_backend.input_placement); NULL: one device. The same graph may have a program for
+     * each way in which its parameters come: the others are behind it. */
+    const char **made_for, **placement;
     struct lz_program *next; /* a reference */
     uint32_t *root_result;   /* per root */
     bool *shared;            /* per root: another root, or a parameter, is the same value */

@@ -134,6 +134,76 @@ START_TEST(programs_by_placement)
 }
 END_TEST
 
+/* Meshes of the same factors are one grid by several names: tensors of any of them meet, the first
+ * step compiles, no other does, and nothing is moved by way of the host. */
+START_TEST(meshes_meet)
+{
+    static const struct {
+        int64_t size[3];
+        const char *name[3], *rows;
+        int n;
+        bool backwards;
+    } kinds[] = {{{8}, {"all"}, "all", 1, false},
+                 {{2, 4}, {"data", "model"}, "data,model", 2, false},
+                 {{4, 2}, {"x", "y"}, "x,y", 2, false},
+                 {{2, 2, 2}, {"a", "b", "c"}, "a,b,c", 3, false},
+                 {{8}, {"backwards"}, "backwards", 1, true}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    use();
+    int64_t ids[DEVICES], compiled = 0;
+    int devices = _i ? DEVICES : 1;
+    if (!_i)
+        setenv("CPU_NUM_DEVICES", "1", 1);
+    float v[48], want[48];
+    for (int step = 0; step < 4; step++) {
+        lz_tensor *sum = lz_zeros(LZ_F32, LZ_SHAPE(12, 4));
+        rt_fill(v, 48);
+        for (int k = 0; k < KINDS; k++) {
+            int64_t size[3];
+            for (int i = 0; i < 3; i++)
+                size[i] = _i ? kinds[k].size[i] : 1;
+            for (int i = 0; i < devices; i++)
+                ids[i] = devices - 1 - i;
+            lz_mesh *m =
+                lz_mesh_new(kinds[k].backwards ? ids : NULL, size, kinds[k].name, kinds[k].n);
+            ck_assert_ptr_nonnull(m);
+            lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(12, 4), v);
+            OK(lz_mark_sharding(x, m, LZ_SPEC(kinds[k].rows, NULL)));
+            if (step % 2) /* placed before they meet */
+                OK(lz_mark_step());
+            sum = lz_add(sum, lz_mul_scalar(x, k + 1));
+        }
+        OK(lz_mark_step());
+        for (int i = 0; i < 48; i++)
+            want[i] = 15 * v[i];
+        same(sum, want, 1e-6);
+        if (step == 1)
+            compiled = lz_counter_value("UncachedCompile");
+    }
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+}
+END_TEST
+
+/* Of other factors: no program has both, and says so. */
+START_TEST(meshes_that_differ)
+{
+    use();
+    setenv("CPU_NUM_DEVICES", "6", 1);
+    const char *const name[] = {"a", "b"};
+    lz_mesh *m = lz_mesh_new(NULL, (const int64_t[]){2, 3}, name, 2),
+            *n = lz_mesh_new(NULL, (const int64_t[]){3, 2}, name, 2);
+    float v[36];
+    rt_fill(v, 36);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(6, 6), v),
+              *y = lz_from_host(LZ_F32, LZ_SHAPE(6, 6), v);
+    OK(lz_mark_sharding(x, m, LZ_SPEC("a", "b")));
+    OK(lz_mark_sharding(y, n, LZ_SPEC("a", "b")));
+    FAILS(lz_to_host(lz_add(x, y), v, sizeof v), LZ_EUNSUPPORTED, "two meshes");
+    same(x, v, 0);
+    same(y, v, 0);
+}
+END_TEST
+
 /* ---- functions of the program's own ---- */
 
 static lz_status add_one(const lz_ffi_call *call, void *user)
@@ -354,6 +424,8 @@ int main(void)
     tcase_add_loop_test(t, there_and_back, 0, PLACES);
     tcase_add_loop_test(t, moved, 0, PLACES);
     tcase_add_test(t, programs_by_placement);
+    tcase_add_loop_test(t, meshes_meet, 0, 2);
+    tcase_add_test(t, meshes_that_differ);
     tcase_add_loop_test(t, calls_with_effects, 0, 2);
     tcase_add_test(t, errors);
     tcase_add_test(t, late);
