@@ -40,6 +40,7 @@ runtime/exec/
 runtime/region/
 runtime/spmd/
 ops/
+ops/science/
 autodiff/ data/
 nn/
 '

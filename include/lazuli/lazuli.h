@@ -17,6 +17,7 @@
 #include <lazuli/linalg_ops.h>
 #include <lazuli/norm_ops.h>
 #include <lazuli/random_ops.h>
+#include <lazuli/science_ops.h>
 #include <lazuli/image_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/stablehlo.h>

@@ -30,6 +30,7 @@
 #include <lazuli/optim.h>
 #include <lazuli/order.h>
 #include <lazuli/reduce_ops.h>
+#include <lazuli/science_ops.h>
 #include <lazuli/stablehlo.h>
 #include <lazuli/tensor_ops.h>
 #include <lazuli/transforms.h>
@@ -46,8 +47,10 @@ LZ_API void lz_attention_options_default(lz_attention_options *out, size_t struc
 LZ_API void lz_batch_norm_options_default(lz_batch_norm_options *out, size_t struct_size);
 LZ_API void lz_conv_layer_options_default(lz_conv_layer_options *out, size_t struct_size);
 LZ_API void lz_conv_options_default(lz_conv_options *out, size_t struct_size);
+LZ_API void lz_cov_options_default(lz_cov_options *out, size_t struct_size);
 LZ_API void lz_csv_options_default(lz_csv_options *out, size_t struct_size);
 LZ_API void lz_custom_vjp_options_default(lz_custom_vjp_options *out, size_t struct_size);
+LZ_API void lz_diff_options_default(lz_diff_options *out, size_t struct_size);
 LZ_API void lz_elu_options_default(lz_elu_options *out, size_t struct_size);
 LZ_API void lz_embedding_bag_options_default(lz_embedding_bag_options *out, size_t struct_size);
 LZ_API void lz_embedding_layer_options_default(lz_embedding_layer_options *out, size_t struct_size);
@@ -58,6 +61,7 @@ LZ_API void lz_grad_options_default(lz_grad_options *out, size_t struct_size);
 LZ_API void lz_grad_scaler_options_default(lz_grad_scaler_options *out, size_t struct_size);
 LZ_API void lz_group_options_default(lz_group_options *out, size_t struct_size);
 LZ_API void lz_hardtanh_options_default(lz_hardtanh_options *out, size_t struct_size);
+LZ_API void lz_interp_options_default(lz_interp_options *out, size_t struct_size);
 LZ_API void lz_isclose_options_default(lz_isclose_options *out, size_t struct_size);
 LZ_API void lz_jvp_options_default(lz_jvp_options *out, size_t struct_size);
 LZ_API void lz_leaky_relu_options_default(lz_leaky_relu_options *out, size_t struct_size);
@@ -78,6 +82,7 @@ LZ_API void lz_rmsprop_options_default(lz_rmsprop_options *out, size_t struct_si
 LZ_API void lz_rnn_call_default(lz_rnn_call *out, size_t struct_size);
 LZ_API void lz_rnn_layer_options_default(lz_rnn_layer_options *out, size_t struct_size);
 LZ_API void lz_scan_options_default(lz_scan_options *out, size_t struct_size);
+LZ_API void lz_searchsorted_options_default(lz_searchsorted_options *out, size_t struct_size);
 LZ_API void lz_sgd_options_default(lz_sgd_options *out, size_t struct_size);
 LZ_API void lz_size_options_default(lz_size_options *out, size_t struct_size);
 LZ_API void lz_softplus_options_default(lz_softplus_options *out, size_t struct_size);

@@ -1,0 +1,80 @@
+/* t_science_grad.c - gradients of the composites of ops/science against central differences in
+ * f64, in first and second order and as tangents; and where a value is not smooth. */
+#include "grad_check.h"
+
+#define F(name, expr)                                                                              \
+    static lz_tensor *g_##name(lz_tensor **x)                                                      \
+    {                                                                                              \
+        return (expr);                                                                             \
+    }
+/* clang-format off */
+F(cov, lz_cov(x[0]))
+F(cov_weighted, lz_cov(x[0], .aweights = lz_exp(x[1]), .correction = 0.5))
+F(corrcoef, lz_corrcoef(x[0]))
+F(diff, lz_diff(x[0], .n = 2))
+F(trapezoid, lz_trapezoid(x[0], x[1], 1, -1))
+F(cumulative, lz_cumulative_trapezoid(x[0], NULL, 0.3, 0))
+/* between the points 0, 1 and 2.5, which move a little; and outside of them */
+#define POINTS lz_add(lz_mul_scalar(x[1], 0.01), lz_from_host(LZ_F64, LZ_SHAPE(3), (double[]){0, 1, 2.5}))
+F(interp, lz_interp(lz_add_scalar(lz_mul_scalar(x[0], 0.05), 0.6), POINTS, lz_exp(x[2])))
+F(interp_outside, lz_interp(lz_sub_scalar(x[0], 9), POINTS, lz_exp(x[2])))
+F(interp_period, lz_interp(lz_add_scalar(lz_mul_scalar(x[0], 0.05), 8.6), POINTS, lz_exp(x[2]), .period = 4))
+/* clang-format on */
+
+static const gcase cases[] = {
+    {"cov", g_cov, 1, {S(2, 4)}, -2, 2, true},
+    {"cov_weighted", g_cov_weighted, 2, {S(2, 4), S(4)}, -2, 2, true},
+    {"corrcoef", g_corrcoef, 1, {S(3, 5)}, -2, 2, true},
+    {"diff", g_diff, 1, {S(2, 5)}, -2, 2, false},
+    {"trapezoid", g_trapezoid, 2, {S(2, 4), S(4)}, -2, 2, true},
+    {"cumulative", g_cumulative, 1, {S(3, 2)}, -2, 2, false},
+    {"interp", g_interp, 3, {S(4), S(3), S(3)}, -2, 2, true},
+    {"interp_outside", g_interp_outside, 3, {S(4), S(3), S(3)}, -2, 2, false},
+    {"interp_period", g_interp_period, 3, {S(4), S(3), S(3)}, -2, 2, true},
+};
+enum { NCASES = sizeof cases / sizeof *cases };
+
+START_TEST(first)
+{
+    compare_first(cases, NCASES, _i);
+}
+END_TEST
+
+START_TEST(second)
+{
+    compare_second(&cases[_i]);
+}
+END_TEST
+
+/* The gradient at a point is that of the piece that begins there; infinities and NaN of x, and an
+ * infinite point far away, leave the rest alone. */
+START_TEST(interpolation_at_its_points)
+{
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    double at[] = {0, 1, 2, 3, -1, INFINITY, -INFINITY, NAN, 0.5}, g[9], gf[4];
+    static const double want[] = {2, -3, 7, 7, 0, 0, 0, 0, 2};
+    static const double want_f[] = {3.5, 1.5, 1, 2};
+    lz_tensor *x[] = {lz_from_host(LZ_F64, LZ_SHAPE(9), at),
+                      lz_from_host(LZ_F64, LZ_SHAPE(4), ((double[]){1, 3, 0, 7}))},
+              *d[2];
+    lz_tensor *xp = lz_from_host(LZ_F64, LZ_SHAPE(4), ((double[]){0, 1, 2, 3}));
+    ck_assert_int_eq(lz_grad(lz_sum(lz_interp(x[0], xp, x[1])), x, 2, d), LZ_OK);
+    ck_assert_int_eq(lz_to_host(d[0], g, sizeof g), LZ_OK);
+    ck_assert_int_eq(lz_to_host(d[1], gf, sizeof gf), LZ_OK);
+    for (int i = 0; i < 9; i++)
+        ck_assert_msg(g[i] == want[i], "at %g: %g, not %g", at[i], g[i], want[i]);
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(gf[i] == want_f[i], "fp %d: %g, not %g", i, gf[i], want_f[i]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("gradients of science");
+    TCase *t = tcase_create("by differences");
+    tcase_add_loop_test(t, first, 0, 2 * NCASES);
+    tcase_add_loop_test(t, second, 0, NCASES);
+    tcase_add_loop_test(t, interpolation_at_its_points, 0, 2);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
