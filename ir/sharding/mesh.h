@@ -42,8 +42,9 @@ typedef struct lz_mesh {
  * Errors: LZ_EINVAL naming the axis (a size below 1, a name twice or empty) or the device (out of
  * range, twice); LZ_ERANGE (too many devices); LZ_EMEM. */
 const lz_mesh *lz_mesh_get(const lz_mesh_axis *axes, int naxis, const int64_t *device_ids);
-/* Whether the axes are of the same factors in the same order: an axis of one is an axis of the other,
- * or a part, or several, and partitions have the same numbers. Names and devices may differ. */
+/* Whether the axes are of the same factors in the same order: an axis of one is an axis of the
+ * other, or a part, or several, and partitions have the same numbers. Names and devices may differ.
+ */
 bool lz_mesh_same_factors(const lz_mesh *a, const lz_mesh *b);
 /* The prime factors of n, at most LZ_MESH_DEVICES, in ascending order: their number. */
 int lz_mesh_primes(int64_t n, int64_t *out);
