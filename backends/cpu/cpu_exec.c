@@ -23,6 +23,7 @@ typedef struct cpu_exec {
     lz_exec x;
     _Atomic size_t scratch_each;    /* bytes of scratch memory per thread */
     bool shared;                    /* some launch runs on several threads */
+    bool late;                      /* the code of some launch is not there yet */
     uint64_t ns;                    /* estimated time of all launches */
     lz_invariant_cache *invariants; /* constant cache; NULL: every execution runs all launches */
     lz_profile *profile;            /* NULL: not profiled */
@@ -91,7 +92,7 @@ static lz_status prepare_late(cpu_exec *x, const lz_kernel *k, uint32_t i, const
         .x = x, .kernel = i, .r = {.args = s->args, .what = {.kernel = k, .step = s}}};
     lz_profile_add(x->profile, &l->r.what);
     x->ns += lz_cpu_step_ns(s);
-    x->shared = true;
+    x->shared = x->late = true;
     *r = (record){.late = l};
     return LZ_OK;
 }
@@ -221,7 +222,7 @@ static lz_status room(lz_cpu_device *d, const cpu_exec *x, size_t temp)
         d->temp_bytes = 0;
     }
     LZ_TRY(lz_mem_grow(d->at.index, temp, &d->temp, &d->temp_bytes));
-    size_t parts = x->shared ? (size_t)lz_workers_count() : 1;
+    size_t parts = x->shared || d->at_once ? (size_t)lz_workers_count() : 1;
     return lz_scratch_room(&d->scratch, d->at.index, x->scratch_each, parts);
 }
 
@@ -385,6 +386,7 @@ static const lz_plan_exec_ops plan_exec_ops = {
     .copy = copy,
     .read_bool = read_bool,
     .collective = lz_cpu_collective,
+    .each = lz_cpu_each,
 };
 
 static lz_status run_all(lz_job *j)
@@ -394,6 +396,7 @@ static lz_status run_all(lz_job *j)
     LZ_TRY(lz_job_wait(j));
     size_t temp;
     LZ_TRY(lz_job_temp_bytes(j, &temp));
+    d->at_once = j->n > 1 && !x->late && !x->profile && !lz_timeline_on();
     LZ_TRY(room(d, x, temp));
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();

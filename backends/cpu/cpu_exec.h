@@ -25,6 +25,7 @@ typedef struct lz_cpu_device {
     size_t temp_bytes;
     uint32_t oversized; /* executions in a row that needed far less */
     lz_scratch scratch;
+    bool at_once; /* the partitions of what runs now may launch their kernels at the same time */
 } lz_cpu_device;
 
 typedef struct lz_cpu_exec_options {
@@ -40,6 +41,10 @@ lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
                           const lz_cpu_exec_options *o, lz_exec **out);
 /* lz_plan_exec_ops.collective: large ones are shared by the workers. */
 lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const *const *bufs);
+/* lz_plan_exec_ops.each: a partition is one worker's where that leaves none of them idle, else the
+ * workers share each launch. */
+lz_status lz_cpu_each(void *run, uint32_t n, uint64_t flops, uint64_t bytes, lz_plan_each_fn *fn,
+                      void *ctx);
 /* frees temporaries and scratch; the queue is drained */
 void lz_cpu_device_end(lz_cpu_device *d);
 

@@ -14,6 +14,9 @@
 #define LZ_LOWER_PLAN_PLAN_EXEC_H
 #include "lower/plan/plan_invariant.h"
 
+/* What partition q does by itself. */
+typedef lz_status lz_plan_each_fn(void *ctx, uint32_t q, void *run);
+
 typedef struct lz_plan_exec_ops {
     size_t record_bytes; /* of what `prepare` fills in for a launch; 8-byte aligned */
     /* The record of a step that launches kernel `i` of the program. *idle: it has nothing to do, so
@@ -33,6 +36,10 @@ typedef struct lz_plan_exec_ops {
     /* One collective of all partitions: bufs[p][j] is buffer j of the step in partition p. NULL:
      * the device has none. */
     lz_status (*collective)(void *run, const lz_step_collective *c, void *const *const *bufs);
+    /* Calls fn for each of n partitions, in any order and also at once; fn gets what the ops get
+     * there. flops, bytes: what one of them does about. NULL: in order, with `run`. */
+    lz_status (*each)(void *run, uint32_t n, uint64_t flops, uint64_t bytes, lz_plan_each_fn *fn,
+                      void *ctx);
 } lz_plan_exec_ops;
 
 typedef struct lz_launch lz_launch;
@@ -105,12 +112,12 @@ static inline void **lz_plan_exec_io(const lz_plan_exec *g, void **state)
 lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
                            const lz_plan_exec_kept *kept, void *run);
 
-/* Runs the program for the g->parts->plan->partitions partitions in lock step: each launch for each
- * of them, partition 0 first, and collectives once the operands of all are there. Nothing waits for
- * anything, so no number of partitions can hang on any number of threads. temp: plan->temp_bytes
- * for each, aligned to 64. uses: counts the collectives that ran; NULL: not wanted.
- * Loops and branches with collectives in them go on together: LZ_EINVAL when the partitions do not
- * agree. */
+/* Runs the program for the g->parts->plan->partitions partitions in lock step: the launches up to
+ * the next collective for each of them, and the collective once the operands of all are there.
+ * Nothing waits for anything, so no number of partitions can hang on any number of threads. temp:
+ * plan->temp_bytes for each, aligned to 64. uses: counts the collectives that ran; NULL: not
+ * wanted. Loops and branches with collectives in them go on together: LZ_EINVAL when the partitions
+ * do not agree. */
 lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *temp, void *user,
                                 lz_collective_uses *uses);
 

@@ -138,22 +138,57 @@ static lz_status meet(const team *t, const lz_part *p, const lz_launch *l)
     return t->g->ops->collective(t->user, c, t->bufs);
 }
 
-/* A part whose addresses are resolved in all states. */
+/* Launches from..to-1 of a part. */
+typedef struct stretch {
+    const team *t;
+    const lz_part *p;
+    uint32_t from, to;
+} stretch;
+
+static lz_status run_stretch(void *ctx, uint32_t q, void *user)
+{
+    const stretch *s = ctx;
+    lz_plan_run_one r = {s->t->g, lz_plan_exec_state_of(s->t->g, s->t->states, q), user};
+    return lz_plan_run_launches(&r, s->p, s->from, s->to, NULL);
+}
+
+static lz_status run_in_order(stretch *s)
+{
+    for (uint32_t q = 0; q < s->t->n && s->to > s->from; q++)
+        LZ_TRY(run_stretch(s, q, s->t->user));
+    return LZ_OK;
+}
+
+/* Kernels only: the device may run those of several partitions at once. */
+static lz_status run_kernels(stretch *s)
+{
+    const team *t = s->t;
+    uint64_t flops = 0, bytes = 0;
+    if (!t->g->ops->each || s->to == s->from)
+        return run_in_order(s);
+    for (uint32_t i = s->from; i < s->to; i++) {
+        const lz_step *step = lz_plan_launch(t->g, s->p, i)->step;
+        flops += step->flops;
+        bytes += step->bytes;
+    }
+    return t->g->ops->each(t->user, t->n, flops, bytes, run_stretch, s);
+}
+
+/* A part whose addresses are resolved in all states. Steps of control flow, in which nobody meets
+ * anybody, run by themselves: they may call functions of the program's, one at a time. */
 static lz_status run_together(const team *t, const lz_part *p)
 {
     for (uint32_t i = 0, end; i < p->nlaunch; i = end + 1) {
         const lz_launch *l = NULL;
         for (end = i; end < p->nlaunch; end++) {
             l = lz_plan_launch(t->g, p, end);
-            if (l->control && l->control->meets)
+            if (l->control)
                 break;
         }
-        for (uint32_t q = 0; q < t->n && end > i; q++) {
-            lz_plan_run_one r = one(t, q);
-            LZ_TRY(lz_plan_run_launches(&r, p, i, end, NULL));
-        }
+        LZ_TRY(run_kernels(&(stretch){t, p, i, end}));
         if (end < p->nlaunch)
-            LZ_TRY(meet(t, p, l));
+            LZ_TRY(l->control->meets ? meet(t, p, l)
+                                     : run_in_order(&(stretch){t, p, end, end + 1}));
     }
     return LZ_OK;
 }

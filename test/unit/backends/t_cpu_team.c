@@ -1,7 +1,10 @@
 /* t_cpu_team.c - programs of several partitions on the CPU and on REF, against the reference
  * evaluator; donation; many runs from several threads, with more partitions than cores. */
 #include "backends/common/partitions.h"
+#include "backends/cpu/cpu_exec.h"
+#include "backends/cpu/workers.h"
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/thread.h"
 #include "ir/attr.h"
 #include "ir/eval/eval_partitions.h"
@@ -11,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 64 };
 
@@ -347,6 +351,129 @@ START_TEST(steady)
 }
 END_TEST
 
+/* ---- partitions at once ---- */
+
+static void use_threads(int n)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", n);
+    lz_workers_stop();
+    ck_assert_int_eq(lz_config_set("LAZULI_NUM_THREADS", text), LZ_OK);
+}
+
+typedef struct meeting {
+    _Atomic int here, met;
+    _Atomic uint32_t order; /* a digit of each partition that came, while nobody waits */
+    bool wait;
+    int fails;
+} meeting;
+
+/* Waits until two partitions are here at once: for as long as a loaded machine may need. */
+static lz_status meet(void *ctx, uint32_t q, void *run)
+{
+    meeting *m = ctx;
+    ck_assert_ptr_nonnull(run);
+    m->order = m->order * 10 + q + 1;
+    m->here++;
+    for (int i = 0; i < 200000 && m->wait && m->here < 2 && !m->met; i++)
+        usleep(100);
+    m->met |= m->here >= 2;
+    m->here--;
+    return (int)q == m->fails ? LZ_FAIL(LZ_ERANGE, "partition %u", q) : LZ_OK;
+}
+
+/* Two workers take partitions of their own; what is little, and what does not divide well or must
+ * not, goes through them in order. */
+START_TEST(at_once)
+{
+    enum { MUCH = 1 << 30 };
+    lz_cpu_device d = {.at_once = true};
+    meeting m = {.wait = true, .fails = -1};
+    use_threads(2);
+    ck_assert_int_eq(lz_cpu_each(&d.scratch, 4, MUCH, MUCH, meet, &m), LZ_OK);
+    ck_assert_int_eq(m.met, 1);
+    m = (meeting){.wait = true, .fails = 3};
+    ck_assert_int_eq(lz_cpu_each(&d.scratch, 4, MUCH, MUCH, meet, &m), LZ_ERANGE);
+    ck_assert_str_eq(lz_error_get()->message, "partition 3");
+    m = (meeting){.fails = -1};
+    ck_assert_int_eq(lz_cpu_each(&d.scratch, 4, 100, 100, meet, &m), LZ_OK);
+    ck_assert_uint_eq(m.order, 1234);
+    m = (meeting){.fails = 2};
+    d.at_once = false;
+    ck_assert_int_eq(lz_cpu_each(&d.scratch, 4, MUCH, MUCH, meet, &m), LZ_ERANGE);
+    ck_assert_uint_eq(m.order, 123);
+    use_threads(4);
+    d.at_once = true;
+    m = (meeting){.fails = -1};
+    ck_assert_int_eq(lz_cpu_each(&d.scratch, 2, MUCH, MUCH, meet, &m), LZ_OK);
+    ck_assert_uint_eq(m.order, 12);
+    use_threads(0);
+}
+END_TEST
+
+/* Products, with a loop between two of them, and sums over all. */
+static lz_func *products(void)
+{
+    static const char text[] =
+        "func.func @main(%x: tensor<96x128xf32>, %w: tensor<128x128xf32>) -> (tensor<96x128xf32>, "
+        "tensor<128xf32>) {\n"
+        "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<96x128xf32>, "
+        "tensor<128x128xf32>) -> tensor<96x128xf32>\n"
+        "  %1 = stablehlo.tanh %0 : tensor<96x128xf32>\n"
+        "  %2 = \"stablehlo.all_reduce\"(%1) ({\n ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+        "  %s = stablehlo.add %a, %b : tensor<f32>\n  stablehlo.return %s : tensor<f32>\n})"
+        " {replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, " CHANNEL
+        "} : (tensor<96x128xf32>) -> tensor<96x128xf32>\n"
+        "  %c = stablehlo.constant dense<0> : tensor<i32>\n"
+        "  %n = stablehlo.constant dense<3> : tensor<i32>\n"
+        "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+        "  %3:2 = stablehlo.while(%i = %c, %v = %2) : tensor<i32>, tensor<96x128xf32>\n"
+        "   cond {\n    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> "
+        "tensor<i1>\n    stablehlo.return %p : tensor<i1>\n  } do {\n"
+        "    %j = stablehlo.add %i, %one : tensor<i32>\n"
+        "    %u = stablehlo.dot_general %v, %w, contracting_dims = [1] x [0] : "
+        "(tensor<96x128xf32>, tensor<128x128xf32>) -> tensor<96x128xf32>\n"
+        "    %t = stablehlo.tanh %u : tensor<96x128xf32>\n"
+        "    stablehlo.return %j, %t : tensor<i32>, tensor<96x128xf32>\n  }\n"
+        "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "  %4 = stablehlo.reduce(%3#1 init: %z) applies stablehlo.add across dimensions = [0] : "
+        "(tensor<96x128xf32>, tensor<f32>) -> tensor<128xf32>\n"
+        "  return %3#1, %4 : tensor<96x128xf32>, tensor<128xf32>\n}\n";
+    lz_func *f = NULL;
+    ck_assert_msg(lz_func_parse(text, sizeof text - 1, "products", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    return f;
+}
+
+/* The same bits whoever runs the partitions: one thread, two that take whole ones, and more than
+ * that, which share launches. */
+START_TEST(threads)
+{
+    static const int of[] = {1, 2, 3, 16};
+    lz_func *f = products();
+    values in, got[4];
+    char msg[256];
+    fill(f, 8, &in);
+    for (int i = 0; i < 4; i++) {
+        use_threads(of[i]);
+        rows_of(&got[i]);
+        ck_assert_msg(lz_run_partitions(lz_backend_get("CPU"), f, 8, 2, NULL,
+                                        (lz_literal *const *const *)in.row, got[i].row, NULL,
+                                        NULL) == LZ_OK,
+                      "%s", lz_error_get()->message);
+        for (int q = 0; q < 8; q++)
+            for (int k = 0; k < 2; k++)
+                ck_assert_msg(lz_test_same(got[i].v[q][k], got[0].v[q][k], 0, msg, sizeof msg),
+                              "%d threads, partition %d, result %d: %s", of[i], q, k, msg);
+    }
+    for (int i = 0; i < 4; i++)
+        release(&got[i]);
+    release(&in);
+    lz_func_free(f);
+    use_threads(0);
+}
+END_TEST
+
 /* Any allocation of an execution fails, then none: an error or results, and nothing is lost. */
 START_TEST(no_memory)
 {
@@ -396,6 +523,8 @@ int main(void)
     tcase_add_test(t, donation);
     tcase_add_test(t, stored);
     tcase_add_test(t, steady);
+    tcase_add_test(t, at_once);
+    tcase_add_test(t, threads);
     tcase_add_loop_test(t, no_memory, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
