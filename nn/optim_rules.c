@@ -2,6 +2,7 @@
  * torch.optim's. Every rule traces the same graph at each step: state begins as real buffers, and
  * numbers that change are run-time arguments. */
 #include "nn/optim_rule.h"
+#include "runtime/exec/assign.h"
 #include <lazuli/hlo.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>
@@ -24,7 +25,8 @@ static lz_status begin_state(const update *u, int which, double value)
     if (value == 0)
         t = lz_nn_filled(d, lz_shape_of(u->p), false, u->site);
     else
-        t = lz_full_at(d, lz_shape_of(u->p), value, u->site);
+        t = lz_marked_like(lz_full_at(d, lz_shape_of(u->p), value, u->site), u->p, u->site);
+    lz_follow_sharding(t, u->p);
     lz_status s =
         value == 0 ? lz_nn_status_of(t, "lz_optim_step") : lz_sync_at(&t, 1, false, u->site);
     lz_outside_end(&outside, t);

@@ -146,3 +146,33 @@ lz_status lz_assignments_end(lz_assignments *l, lz_status s, const lz_site *site
     lz_vec_free(l);
     return s;
 }
+
+/* The mark of src, for a tensor of its shape; NULL: there is none. */
+static const char *mark_for(lz_tensor *x, lz_tensor *src)
+{
+    lz_slot *from = lz_slot_get(src);
+    const char *text = from ? atomic_load(&from->sharding) : NULL;
+    if (!text || !x)
+        return NULL;
+    lz_shape a = lz_shape_of(x), b = lz_shape_of(src);
+    return lz_shape_eq(&a, &b) ? text : NULL;
+}
+
+void lz_follow_sharding(lz_tensor *dst, lz_tensor *src)
+{
+    const char *text = mark_for(dst, src);
+    lz_slot *to = text ? lz_slot_get(dst) : NULL;
+    if (to)
+        atomic_store(&to->sharding, text);
+}
+
+lz_tensor *lz_marked_like(lz_tensor *x, lz_tensor *src, const lz_site *site)
+{
+    const char *text = mark_for(x, src);
+    lz_tracer c;
+    if (!text)
+        return x;
+    lz_tracer_begin(&c, "lz_mark_sharding", site);
+    lz_node *n = lz_tracer_in(&c, x);
+    return lz_tracer_end(&c, n ? lz_tracer_own(&c, lz_node_new_marked(n, text, site)) : NULL);
+}

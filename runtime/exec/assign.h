@@ -17,4 +17,10 @@ lz_status lz_assignments_add(lz_assignments *l, lz_tensor *dst, lz_tensor *value
 lz_status lz_assign_all(const lz_assignments *l, const lz_site *site);
 /* The same unless s is an error, which it gives back. Frees the list. */
 lz_status lz_assignments_end(lz_assignments *l, lz_status s, const lz_site *site);
+
+/* From now on what is assigned to dst is placed as src is marked (lz_mark_sharding), if it is, and
+ * has the same shape: state that follows its parameter. */
+void lz_follow_sharding(lz_tensor *dst, lz_tensor *src);
+/* x, placed so; x itself where src has no mark. */
+lz_tensor *lz_marked_like(lz_tensor *x, lz_tensor *src, const lz_site *site);
 #endif

@@ -1,5 +1,6 @@
 /* capture.c - see capture.h. */
 #include "runtime/exec/capture.h"
+#include "runtime/graph/handle.h"
 #include "ir/attr.h"
 #include <string.h>
 
@@ -81,7 +82,7 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
     c->dev = d;
     c->epoch = lz_node_new_epoch();
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
-        c->donate.len = 0;
+        c->donate.len = c->becomes.len = 0;
     c->ndonated = c->ngiven = 0;
     for (uint32_t r = 0; r < nroots; r++)
         LZ_TRY(walk_root(c, roots[r]));
@@ -154,10 +155,31 @@ void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n)
     }
 }
 
+lz_status lz_capture_keep_places(lz_capture *c, const uint64_t *assigned, lz_node *const *old,
+                                 uint32_t n)
+{
+    LZ_TRY(lz_vec_reserve(&c->becomes, c->leaves.len));
+    c->becomes.len = c->leaves.len;
+    for (uint32_t i = 0; i < c->leaves.len; i++)
+        c->becomes.data[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        lz_slot *s = old[i] && old[i]->epoch == c->epoch ? lz_slot_peek(assigned[i]) : NULL;
+        uint32_t leaf = s ? c->notes.data[old[i]->index].leaf : UINT32_MAX;
+        lz_node *now = leaf != UINT32_MAX ? lz_slot_node_peek(s, assigned[i]) : NULL;
+        if (now && now->epoch == c->epoch && c->notes.data[now->index].root)
+            c->becomes.data[leaf] = now->index;
+        lz_node_release(now);
+    }
+    return LZ_OK;
+}
+
 lz_status lz_capture_finish(lz_capture *c)
 {
     uint32_t words = (c->leaves.len + 31) / 32;
-    LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + c->roots.len + words + 4));
+    LZ_TRY(
+        lz_vec_reserve(&c->key, (uint64_t)c->key.len + c->roots.len + words + c->becomes.len + 4));
+    for (uint32_t i = 0; i < c->becomes.len; i++)
+        c->key.data[c->key.len++] = c->becomes.data[i];
     for (uint32_t i = 0; i < c->roots.len; i++)
         c->key.data[c->key.len++] = c->roots.data[i]->index;
     memset(c->key.data + c->key.len, 0, words * 4);
@@ -210,6 +232,56 @@ static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_va
     return v;
 }
 
+/* ---- places ---- */
+
+static bool is_mark(const lz_node *n)
+{
+    return n->sig->op == LZ_OP_SHARDING_CONSTRAINT;
+}
+
+/* Whether the value of the node is marked behind it, or never more than a constant. */
+static bool has_own_place(const lz_capture *c, const lz_node *n)
+{
+    bool own = n->kind == LZ_NODE_CONST || (!n->sig->nopnd && !lz_node_is_value(n));
+    for (uint32_t i = 0; i < c->nodes.len && !own; i++) {
+        const lz_node *m = c->nodes.data[i];
+        own = c->notes.data[i].leaf == UINT32_MAX && is_mark(m) && m->opnd[0] == n;
+    }
+    return own;
+}
+
+static lz_val build_grouped(lz_func *f, lz_val v, uint32_t group)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_group);
+    a.as_group.group_id = group;
+    return lz_build(f, LZ_OP_SHARDING_GROUP, &a.head, &v, 1);
+}
+
+/* Parameter i, which has the value v, and what it becomes are at one place: its own, the mark of
+ * what it becomes, or what the compiler chooses for both. behind: what it becomes is built. */
+static lz_val keep_place(lz_func *f, const lz_capture *c, uint32_t i, lz_val v, bool behind)
+{
+    const lz_node *l = c->leaves.data[i], *now = c->nodes.data[c->becomes.data[i]];
+    const char *sharding = lz_capture_placement(c, i);
+    if (sharding)
+        return behind && !is_mark(now) ? build_placed(f, v, sharding) : v;
+    if (is_mark(now))
+        return behind ? v : build_placed(f, v, LZ_ATTR(sharding, now->sig->attr)->sharding);
+    return has_own_place(c, l) || has_own_place(c, now) ? v : build_grouped(f, v, i);
+}
+
+static lz_status keep_places(lz_func *f, const lz_capture *c, lz_val *vals, bool behind)
+{
+    for (uint32_t i = 0; i < c->becomes.len; i++) {
+        uint32_t at = behind ? c->becomes.data[i] : c->leaves.data[i]->index;
+        if (c->becomes.data[i] != UINT32_MAX &&
+            (vals[at] = keep_place(f, c, i, vals[at], behind)) == LZ_NOVAL)
+            return f->status != LZ_OK ? f->status : LZ_EMEM;
+    }
+    return LZ_OK;
+}
+
 static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *opnd,
                        uint32_t *root_result)
 {
@@ -227,6 +299,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
         if (sharding && (*v = build_placed(f, *v, sharding)) == LZ_NOVAL)
             return f->status != LZ_OK ? f->status : LZ_EMEM;
     }
+    LZ_TRY(keep_places(f, c, vals, false));
     for (uint32_t i = 0; i < c->nodes.len; i++) {
         if (c->notes.data[i].leaf != UINT32_MAX)
             continue;
@@ -234,6 +307,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
         if (vals[i] == LZ_NOVAL)
             return f->status != LZ_OK ? f->status : LZ_EMEM;
     }
+    LZ_TRY(keep_places(f, c, vals, true));
     uint32_t n = 0; /* `opnd` has room for every root */
     for (uint32_t r = 0; r < c->roots.len; r++) {
         lz_val v = vals[c->roots.data[r]->index];
@@ -292,6 +366,7 @@ void lz_capture_free(lz_capture *c)
     lz_vec_free(&c->roots);
     lz_vec_free(&c->donate);
     lz_vec_free(&c->given);
+    lz_vec_free(&c->becomes);
     lz_vec_free(&c->key);
     lz_vec_free(&c->stack);
     lz_vec_free(&c->in);

@@ -30,6 +30,9 @@ typedef struct lz_capture {
     LZ_VEC(bool) donate; /* per leaf: the program may take over its memory; */
     LZ_VEC(bool) given;  /* this run gives it; else it is copied */
     uint32_t ndonated, ngiven;
+    /* Per leaf, on devices whose memory has places: the node that the tensor becomes, which is to
+     * stay where the leaf is; UINT32_MAX: none. */
+    LZ_VEC(uint32_t) becomes;
     LZ_VEC(uint32_t) key; /* equal exactly for equal programs of this process */
     lz_hash hash;         /* of key */
     LZ_VEC(lz_capture_frame) stack;
@@ -41,6 +44,11 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
 /* Decides which parameters are donated: old[i] is the node an assigned tensor had before, held by
  * its slot and the caller. */
 void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n);
+/* A tensor stays where it is when it is assigned, so that the second run of a step is like the
+ * first and may take over its memory: old as above, assigned the handles. For devices with
+ * placements. */
+lz_status lz_capture_keep_places(lz_capture *c, const uint64_t *assigned, lz_node *const *old,
+                                 uint32_t n);
 /* Completes key and hash. */
 lz_status lz_capture_finish(lz_capture *c);
 /* Where the memory of parameter i is (lz_backend.placement); NULL: nowhere yet, or one device. */

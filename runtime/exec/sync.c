@@ -246,7 +246,9 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
     cut_leaves(&sc->cap);
     if (st->old.len && lz_cfg_bool(LZ_OPT_ENABLE_PARAM_ALIASING))
         lz_capture_donate(&sc->cap, st->old.data, st->old.len);
-    return LZ_OK;
+    return d->be->placement
+               ? lz_capture_keep_places(&sc->cap, st->assigned.data, st->old.data, st->old.len)
+               : LZ_OK;
 }
 
 static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)

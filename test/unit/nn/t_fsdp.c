@@ -1,0 +1,105 @@
+/* t_fsdp.c - parameters that are cut over a mesh: states of optimizers are where their parameters
+ * are, and a step is like the one before from the second on. */
+#include "../runtime/rt.h"
+
+enum { BATCH = 16, DIM = 24 };
+
+static lz_mesh *use(int devices)
+{
+    char n[16];
+    snprintf(n, sizeof n, "%d", devices);
+    rt_use("CPU");
+    setenv("CPU_NUM_DEVICES", n, 1);
+    setenv("XLA_USE_SPMD", "1", 1);
+    lz_mesh *m = lz_mesh_new(NULL, (const int64_t[]){devices}, (const char *const[]){"fsdp"}, 1);
+    ck_assert_msg(m != NULL, "%s", lz_last_error_text());
+    return m;
+}
+
+static lz_tensor *batch_of(lz_mesh *m, int step)
+{
+    static float v[BATCH * DIM];
+    for (int i = 0; i < BATCH * DIM; i++)
+        v[i] = (float)((i * 7 + step) % 23) / 23;
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(BATCH, DIM), v);
+    OK(lz_mark_sharding(x, m, LZ_SPEC("fsdp", NULL)));
+    return x;
+}
+
+/* ---- optimizers ---- */
+
+static lz_optim *optimizer(int i, lz_params *ps)
+{
+    return i == 0   ? lz_sgd(ps, .lr = 1e-2, .momentum = 0.9, .nesterov = true)
+           : i == 1 ? lz_adam(ps, .lr = 1e-2, .amsgrad = true)
+           : i == 2 ? lz_adamw(ps, .lr = 1e-2)
+           : i == 3 ? lz_rmsprop(ps, .lr = 1e-2, .momentum = 0.9)
+           : i == 4 ? lz_adagrad(ps, .lr = 1e-2, .initial_accumulator_value = 0.1)
+                    : lz_lion(ps, .lr = 1e-2);
+}
+static const int states[] = {1, 3, 2, 2, 1, 1}; /* of a parameter */
+enum { OPTIMIZERS = sizeof states / sizeof *states };
+
+static int64_t given(void)
+{
+    lz_metric_summary m = {0};
+    return lz_metric_data("InputOutputAliasCount", &m) == LZ_OK ? (int64_t)m.accumulator : 0;
+}
+
+static uint64_t used(int device)
+{
+    lz_memory_info info;
+    char name[16];
+    snprintf(name, sizeof name, "CPU:%d", device);
+    OK(lz_get_memory_info(name, &info));
+    return info.bytes_used;
+}
+
+/* Some parameters are marked, some are not. All of them and their states are taken over by the
+ * first step's program, which runs every step. */
+START_TEST(second_step)
+{
+    lz_mesh *m = use(8);
+    lz_params ps = {0};
+    lz_linear_layer a;
+    lz_norm_layer norm;
+    char text[128];
+    OK(lz_linear_layer_init(&a, &ps, "a", DIM, DIM, true, LZ_F32));
+    OK(lz_norm_layer_init(&norm, LZ_LAYER_NORM, &ps, "norm", DIM, LZ_F32));
+    OK(lz_mark_sharding(a.weight, m, LZ_SPEC(NULL, "fsdp")));
+    lz_optim *o = optimizer(_i, &ps);
+    OK(lz_mark_step());
+    int64_t before = given(), compiled = 0;
+    for (int step = 0; step < 3; step++) {
+        OK(lz_scope_begin());
+        lz_tensor *y = lz_linear_layer_forward(&a, batch_of(m, step));
+        OK(lz_backward(lz_mean(lz_square(lz_norm_layer_forward(&norm, y, true)))));
+        OK(lz_optim_step(o));
+        OK(lz_optim_zero_grad(o));
+        OK(lz_mark_step(.wait = true));
+        OK(lz_scope_end());
+        if (step == 0) {
+            compiled = lz_counter_value("UncachedCompile");
+            ck_assert_int_ge(given() - before, (int64_t)ps.len * (1 + states[_i]));
+        }
+    }
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+    lz_get_sharding(a.weight, text, sizeof text);
+    ck_assert_str_eq(text, "{devices=[1,8]<=[8]}");
+    /* of the weight and its states a device has an eighth, of the rest at most all */
+    uint64_t most = (uint64_t)(1 + states[_i]) * (DIM * DIM / 8 + 3 * DIM + 3 * 16) * 4;
+    ck_assert_uint_le(used(7), most + 4096);
+    lz_optim_free(o);
+    lz_params_free(&ps);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("fsdp");
+    TCase *t = tcase_create("fsdp");
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, second_step, 0, OPTIMIZERS);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
