@@ -79,6 +79,70 @@ static inline void choose_device(const char *device, const char *cache)
         check(lz_initialize_cache(cache, false));
 }
 
+/* ---- many devices ---- */
+
+/* The axes of --mesh; NULL: the program runs on one device. */
+__attribute__((unused)) static lz_mesh *mesh;
+
+/* A mesh of all devices: "data=2,fsdp=2,tensor=2". The processor is as many devices as it names,
+ * unless CPU_NUM_DEVICES says otherwise. Before anything else, as it chooses the device. */
+static inline void choose_mesh(const char *text)
+{
+    enum { MOST = 8 };
+    char names[256], devices[24];
+    const char *axis[MOST];
+    int64_t size[MOST], all = 1;
+    int n = 0;
+    if (!text)
+        return;
+    snprintf(names, sizeof names, "%s", text);
+    for (char *at = strtok(names, ","); at; at = strtok(NULL, ","), n++) {
+        char *is = strchr(at, '='), *end = is;
+        if (n == MOST || !is || (size[n] = strtol(is + 1, &end, 10)) < 1 || *end || size[n] > 1024)
+            errx(2, "--mesh %s: axes are needed, as in data=2,fsdp=4", text);
+        *is = '\0';
+        axis[n] = at;
+        all *= size[n];
+    }
+    snprintf(devices, sizeof devices, "%d", (int)all);
+    setenv("CPU_NUM_DEVICES", devices, 0);
+    check(lz_use_spmd());
+    mesh = MADE(lz_mesh_new(NULL, size, axis, n));
+}
+
+/* Those of the axes "data,fsdp" that the mesh has, into out, which has room for all of them. */
+static inline const char *axes_there(const char *axes, char *out)
+{
+    char *end = out;
+    *end = '\0';
+    while (axes && *axes) {
+        size_t n = strcspn(axes, ","), comma = end > out;
+        memcpy(end + comma, axes, n);
+        end[comma + n] = '\0';
+        if (lz_mesh_axis_size(mesh, end + comma)) {
+            *end = comma ? ',' : *end;
+            end += comma + n;
+        }
+        *end = '\0';
+        axes += n + (axes[n] == ',');
+    }
+    return out;
+}
+
+/* Cuts the first two dimensions of x (the first, if it has but one) along the axes of these names
+ * that the mesh has. Without a mesh nothing happens. */
+static inline void cut(lz_tensor *x, const char *first, const char *second)
+{
+    char a[64], b[64];
+    if (!mesh)
+        return;
+    lz_partition_spec spec = {.rank = lz_rank_of(x)};
+    spec.axes[0] = axes_there(first, a);
+    if (spec.rank > 1)
+        spec.axes[1] = axes_there(second, b);
+    check(lz_mark_sharding(x, mesh, spec));
+}
+
 /* Goes on from a checkpoint, if the file is there. */
 static inline void resume(const char *path, lz_checkpoint *c)
 {
@@ -112,7 +176,8 @@ static inline void report(bool json, double first, double loss, double accuracy)
     printf("compiled %d kernels\n", (int)n.llvm_compiles);
     if (json)
         printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"test_accuracy\":%.6f,\"llvm_compiles\":%d,"
-               "\"program_misses\":%d}\n",
-               first, loss, accuracy, (int)n.llvm_compiles, (int)n.program_misses);
+               "\"program_misses\":%d,\"programs\":%d}\n",
+               first, loss, accuracy, (int)n.llvm_compiles, (int)n.program_misses,
+               (int)lz_counter_value("UncachedCompile"));
 }
 #endif

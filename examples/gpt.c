@@ -6,7 +6,7 @@
 
 /* clang-format off */
 enum { DATA, LAYERS, HEADS, DIM, CONTEXT, BATCH, STEPS, STOP, LR, DROPOUT, SEED, CHECKPOINT, SAMPLE,
-       PROMPT, TEMPERATURE, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
+       PROMPT, TEMPERATURE, MESH, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", NULL, "FILE  text to learn; default: examples/data/stories.txt"},
     {"layers", "4", "N"},
@@ -23,6 +23,7 @@ static example_option opt[OPTIONS] = {
     {"sample", "200", "N  bytes to write, at most a context"},
     {"prompt", "One morning ", "TEXT"},
     {"temperature", "0.8", "X"},
+    {"mesh", NULL, "AXES  of many devices: data=2,fsdp=2,tensor=2; any of them may be left out"},
     {"device", NULL, "NAME"},
     {"cache", NULL, "DIR  compiled programs"},
     {"fake_data", NULL, NULL},
@@ -94,6 +95,23 @@ static bool is_matrix(const char *name, lz_tensor *t, void *want)
     return (lz_rank_of(t) > 1) == (want != NULL);
 }
 
+/* Where parameters are on a mesh: what tensor parallelism cuts along `tensor`, so that a device has
+ * some of the heads and of the wide layer, the other dimension along `fsdp`. */
+static void place(void)
+{
+    cut(bytes.weight, "tensor", "fsdp");
+    cut(positions.weight, NULL, "fsdp");
+    for (int i = 0; i < layers; i++) {
+        block *b = &blocks[i];
+        cut(b->attention.in_proj_weight, "tensor", "fsdp");
+        cut(b->attention.in_proj_bias, "tensor", NULL);
+        cut(b->attention.out_proj.weight, "fsdp", "tensor");
+        cut(b->up.weight, "tensor", "fsdp");
+        cut(b->up.bias, "tensor", NULL);
+        cut(b->down.weight, "fsdp", "tensor");
+    }
+}
+
 static void net_init(void)
 {
     check(lz_embedding_layer_init(&bytes, &params, "bytes", BYTES, dim, LZ_F32));
@@ -116,6 +134,7 @@ static void net_init(void)
     for (size_t i = 0; i < matrices.len; i++)
         check(lz_assign(matrices.tensors[i],
                         lz_init_normal(LZ_F32, lz_shape_of(matrices.tensors[i]), 0, 0.02)));
+    place();
     check(lz_mark_step()); /* draw the initial weights */
 }
 
@@ -153,6 +172,8 @@ static double train_step(lz_optim *adamw, int64_t step, int64_t steps, bool read
     check(lz_scope_begin());
     lz_tensor *x = lz_from_host(LZ_I32, LZ_SHAPE(batch, context), in);
     lz_tensor *y = lz_from_host(LZ_I32, LZ_SHAPE(batch * context), out);
+    cut(x, "data,fsdp", NULL);
+    cut(y, "data,fsdp", NULL);
     lz_tensor *scores = net_forward(x, lz_iota(LZ_I32, LZ_SHAPE(context), 0), true, NULL);
     lz_tensor *loss = lz_cross_entropy(lz_reshape(scores, LZ_SHAPE(batch * context, BYTES)), y);
     check(lz_backward(loss));
@@ -218,6 +239,7 @@ int main(int argc, char **argv)
     int steps = number(&opt[STEPS], 1), stop = opt[STOP].value ? number(&opt[STOP], 0) : steps;
     if (layers > MAX_LAYERS)
         errx(2, "at most %d layers", MAX_LAYERS);
+    choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
     in = calloc(2 * (size_t)batch * (size_t)context, sizeof *in);
     if (!in)
@@ -254,8 +276,9 @@ int main(int argc, char **argv)
            (int)(c.step - from), ms, loss, (int)n.llvm_compiles);
     if (opt[JSON].value)
         printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"steps\":%d,\"llvm_compiles\":%d,\"program_"
-               "misses\":%d,\"step_ms\":%.3f}\n",
-               first, loss, (int)(c.step - from), (int)n.llvm_compiles, (int)n.program_misses, ms);
+               "misses\":%d,\"step_ms\":%.3f,\"programs\":%d}\n",
+               first, loss, (int)(c.step - from), (int)n.llvm_compiles, (int)n.program_misses, ms,
+               (int)lz_counter_value("UncachedCompile"));
     lz_optim_free(adamw);
     lz_params_free(&matrices);
     lz_params_free(&others);

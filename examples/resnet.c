@@ -7,7 +7,7 @@
 
 /* clang-format off */
 enum { MODEL, IMAGE, CLASSES, WIDTH, DATADIR, BATCH, EPOCHS, LR, WEIGHT_DECAY, DTYPE, LOG_STEPS,
-       FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
+       FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP, MESH, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"model", "18", "18|34|50  layers"},
     {"image", "32", "N  pixels of a side; above 64 the network begins as for ImageNet"},
@@ -25,6 +25,7 @@ static example_option opt[OPTIONS] = {
     {"num_workers", "2", "N  threads that prepare batches"},
     {"checkpoint", NULL, "FILE  go on from it if it is there; written after every epoch"},
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
+    {"mesh", NULL, "AXES  of many devices: data=8"},
     {"device", NULL, "NAME"},
     {"cache", NULL, "DIR  compiled programs"},
     {"fake_data", NULL, NULL},
@@ -240,6 +241,8 @@ static double train(lz_loader *loader, lz_optim *sgd, lz_grad_scaler *scaler, in
     check(lz_loader_begin(loader, epoch, 0));
     while (lz_loader_next(loader, batch)) {
         check(lz_scope_begin());
+        cut(batch[0], "data", NULL);
+        cut(batch[1], "data", NULL);
         lz_tensor *l = lz_cross_entropy(scores_of(batch[0], true), lz_to(batch[1], LZ_I32));
         check(lz_backward(lz_grad_scaler_scale(scaler, l)));
         check(lz_optim_set_lr(sgd, lz_lr_cosine(real(&opt[LR]), epoch * steps + step,
@@ -275,6 +278,7 @@ static double test(lz_loader *loader)
 int main(int argc, char **argv)
 {
     read_options(opt, OPTIONS, argc, argv);
+    choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
     load_data();
     check(lz_manual_seed((uint64_t)number(&opt[SEED], 0)));

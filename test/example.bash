@@ -12,6 +12,7 @@ example() { # PROGRAM, NAME of the run, options...
 }
 field() { sed -n "s/.*\"$2\":\([^,}]*\).*/\1/p" "$tmp/$1"; } # NAME of the run, name of the number
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'; }
+near() { awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= e * (1 + (b < 0 ? -b : b))) }'; }
 ok() { # what, command...
     local what=$1
     shift

@@ -22,6 +22,13 @@ for dtype in bf16 f16; do
 done
 ok 'ResNet-50, large images' resnet deep --model 50 --fake_data --image 72 --width 2 --batch_size 4 --fake_size 8 --num_epochs 1 --classes 3
 ok 'its loss is a number' less "$(field deep loss)" 20
+# On eight devices: batches are cut, normalised over all of them.
+short() { resnet "$@" --fake_data --image 16 --fake_size 48 --num_epochs 1; }
+ok 'one device' short one
+ok '--mesh data=8' short mesh --mesh data=8
+ok "the loss on it: $(field mesh loss)" near "$(field mesh loss)" "$(field one loss)" 1e-4
+ok 'and the accuracy' near "$(field mesh test_accuracy)" "$(field one test_accuracy)" 0.02
+ok 'as many programs' [ "$(field mesh programs)" = "$(field one programs)" ]
 
 mkdir "$tmp/data"
 image() { printf '\003'; head -c 3072 /dev/zero | tr '\0' '\170'; }
