@@ -2,6 +2,7 @@
  * broadcast becomes a sum, slice becomes pad. */
 #include "autodiff/vjp.h"
 #include "base/status.h"
+#include "ir/sharding/sharding.h"
 #include "runtime/region/region_trace.h"
 #include <string.h>
 
@@ -156,12 +157,23 @@ lz_status lz_vjp_barrier(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* The same mark. */
+/* The same mark; but a gradient is no part of a reduction where its value is one. */
 lz_status lz_vjp_mark(const lz_vjp *v)
 {
     lz_tracer c;
+    lz_attr_any whole;
+    const lz_attr *mark = v->sig->attr;
+    if (v->sig->op == LZ_OP_SHARDING_CONSTRAINT) {
+        const lz_sharding *s = lz_sharding_parse(LZ_ATTR(sharding, mark)->sharding);
+        const lz_sharding *r = s ? lz_sharding_reduced(s) : NULL;
+        lz_attr_init(&whole, LZ_ATTR_sharding);
+        whole.as_sharding.sharding = r ? lz_sharding_text(r) : NULL;
+        if (!whole.as_sharding.sharding)
+            return lz_error_get()->status;
+        mark = &whole.head;
+    }
     lz_tracer_begin(&c, lz_op_get(v->sig->op)->text, v->site);
     lz_node *g = lz_tracer_in(&c, G);
-    v->grad_in[0] = lz_tracer_end(&c, lz_tracer_op(&c, v->sig->op, v->sig->attr, &g, 1));
+    v->grad_in[0] = lz_tracer_end(&c, lz_tracer_op(&c, v->sig->op, mark, &g, 1));
     return LZ_OK;
 }

@@ -178,6 +178,14 @@ typedef struct lz_backend {
      * argument i. Both are interned. NULL: the backend's buffers are of one device. */
     const char *(*placement)(const lz_device_buffer *b);
     const char *(*input_placement)(const lz_exec *x, uint32_t i);
+    /* A buffer of `type` placed as the text says, whose partitions have these elements, densely and
+     * without padding; copies have the elements of the first (lz_tile_is_copy). read_part: copies
+     * the elements of one partition so; a buffer that is nowhere yet is whole on each. LZ_EMEM,
+     * those of copy_in and copy_out. NULL: buffers are of one device. */
+    lz_status (*from_parts)(const lz_type *type, const char *text, const void *const *part,
+                            lz_device_buffer **out);
+    lz_status (*read_part)(lz_device_buffer *src, const lz_type *type, int64_t partition,
+                           void *dst);
     /* Number of matrix products that run as calls of a vendor library, since the process began.
      * Does not start the backend. NULL: the backend uses none. */
     uint64_t (*library_products)(void);

@@ -12,16 +12,25 @@ typedef struct box {
     bool empty;
 } box;
 
+void lz_tile_box(const lz_sharding *s, const lz_shape *whole, int64_t partition, int64_t *offset,
+                 int64_t *extent)
+{
+    for (int d = 0; d < whole->rank; d++) {
+        int64_t n = whole->dims[d];
+        int64_t tile = lz_tile_extent(n, lz_axis_list_size(s->mesh, &s->dims[d]));
+        int64_t at = lz_axis_list_tile(s->mesh, &s->dims[d], partition) * tile;
+        offset[d] = at < n ? at : n;
+        extent[d] = n - offset[d] < tile ? n - offset[d] : tile;
+    }
+}
+
 static box box_of(const lz_sharding *s, const lz_type *t, int64_t partition)
 {
     box b = {.rank = t->shape.rank, .elem = lz_dtype_size(t->dtype)};
+    lz_tile_box(s, &t->shape, partition, b.start, b.count);
     for (int d = 0; d < b.rank; d++) {
-        int64_t extent = t->shape.dims[d];
-        b.whole[d] = extent;
-        b.part[d] = lz_tile_extent(extent, lz_axis_list_size(s->mesh, &s->dims[d]));
-        b.start[d] = lz_axis_list_tile(s->mesh, &s->dims[d], partition) * b.part[d];
-        int64_t left = extent > b.start[d] ? extent - b.start[d] : 0;
-        b.count[d] = left < b.part[d] ? left : b.part[d];
+        b.whole[d] = t->shape.dims[d];
+        b.part[d] = lz_tile_extent(b.whole[d], lz_axis_list_size(s->mesh, &s->dims[d]));
         b.empty |= b.count[d] == 0;
     }
     return b;
@@ -139,6 +148,42 @@ lz_status lz_tile_join(const lz_sharding *s, const lz_type *t, int64_t partition
     int outer;
     size_t run = run_bytes(&b, &outer);
     return b.empty ? LZ_OK : each_run(&b, whole, (char *)(uintptr_t)part, run, outer, &j);
+}
+
+/* The part's elements alone as the whole of a box. */
+static box dense_box(const lz_sharding *s, const lz_type *t, int64_t partition)
+{
+    box b = box_of(s, t, partition);
+    for (int d = 0; d < b.rank; d++) {
+        b.whole[d] = b.count[d];
+        b.start[d] = 0;
+    }
+    return b;
+}
+
+void lz_tile_pack(const lz_sharding *s, const lz_type *t, int64_t partition, const void *part,
+                  void *dense)
+{
+    box b = dense_box(s, t, partition);
+    const joining j = {LZ_OP_NONE, t->dtype};
+    int outer;
+    size_t run = run_bytes(&b, &outer);
+    if (!b.empty)
+        (void)each_run(&b, dense, (char *)(uintptr_t)part, run, outer, &j);
+}
+
+void lz_tile_unpack(const lz_sharding *s, const lz_type *t, int64_t partition, const void *dense,
+                    void *part)
+{
+    box b = dense_box(s, t, partition);
+    size_t nbytes = b.elem;
+    for (int d = 0; d < b.rank; d++)
+        nbytes *= (size_t)b.part[d];
+    memset(part, 0, nbytes);
+    int outer;
+    size_t run = run_bytes(&b, &outer);
+    if (!b.empty)
+        (void)each_run(&b, (char *)(uintptr_t)dense, part, run, outer, NULL);
 }
 
 bool lz_tile_is_copy(const lz_sharding *s, int64_t partition)

@@ -14,6 +14,16 @@ lz_status lz_tile_cut(const lz_sharding *s, const lz_type *whole_type, int64_t p
  * copies. Errors: LZ_EUNSUPPORTED (a reduction that the dtype has not). */
 lz_status lz_tile_join(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
                        const void *part, void *whole);
+/* Where a partition's part begins in a tensor of this shape, and how many elements of the tensor
+ * are in it. */
+void lz_tile_box(const lz_sharding *s, const lz_shape *whole, int64_t partition, int64_t *offset,
+                 int64_t *extent);
+/* Copies those elements from a part to an array that has nothing else, or back; padding gets
+ * zeros. */
+void lz_tile_pack(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
+                  const void *part, void *dense);
+void lz_tile_unpack(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
+                    const void *dense, void *part);
 /* Whether a lower partition has the same elements, and the same parts of reductions. */
 bool lz_tile_is_copy(const lz_sharding *s, int64_t partition);
 #endif

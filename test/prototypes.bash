@@ -51,6 +51,8 @@ function value(p) {
     if (p ~ /lz_params \*/) return "&params"
     if (p ~ /lz_mesh \*/) return "lz_mesh_new(NULL, (const int64_t[]){1}, (const char *const[]){\"x\"}, 1)"
     if (p ~ /^lz_partition_spec /) return "LZ_SPEC(\"x\", NULL)"
+    if (p ~ /^lz_placements /) return "LZ_PLACEMENTS(lz_shard(0))"
+    if (p ~ /const void \*const \*shards/) return "(const void *const[]){memory, memory, memory, memory}"
     if (p ~ /lz_loader \*/) return "lz_loader_new(&(lz_dataset){.struct_size = sizeof(lz_dataset)})"
     if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"

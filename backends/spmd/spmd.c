@@ -132,4 +132,6 @@ const lz_backend lz_backend_spmd = {
     .partitions = spmd_partitions,
     .placement = lz_spmd_placement,
     .input_placement = lz_spmd_input_placement,
+    .from_parts = lz_spmd_from_parts,
+    .read_part = lz_spmd_read_part,
 };

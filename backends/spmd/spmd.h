@@ -33,6 +33,10 @@ void lz_spmd_free(lz_device_buffer *b);
 lz_status lz_spmd_copy_in(lz_device_buffer *dst, const void *src, size_t nbytes);
 lz_status lz_spmd_copy_out(lz_device_buffer *src, void *dst, size_t nbytes);
 const char *lz_spmd_placement(const lz_device_buffer *b);
+lz_status lz_spmd_from_parts(const lz_type *type, const char *text, const void *const *part,
+                             lz_device_buffer **out);
+lz_status lz_spmd_read_part(lz_device_buffer *src, const lz_type *type, int64_t partition,
+                            void *dst);
 /* Puts the parts where a program wants them. */
 lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at);
 /* A buffer of n parts, which it takes over on success. */

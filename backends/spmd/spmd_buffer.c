@@ -241,3 +241,100 @@ lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_shardin
     lz_mutex_unlock(&b->lock);
     return s;
 }
+
+/* ---- one part ---- */
+
+/* The elements of a part (NULL: of an empty one) on a device, with zeros behind the end. */
+static lz_status send_dense(const lz_type *type, const lz_sharding *at, int64_t p,
+                            const lz_type *local, const void *dense, void *bytes,
+                            lz_device_buffer **out)
+{
+    const lz_backend *be = lz_spmd.be;
+    LZ_TRY(be->alloc((int)p, local->nbytes, out));
+    if (!local->nbytes)
+        return LZ_OK;
+    void *to = be->host_memory ? (*out)->data : bytes;
+    lz_tile_unpack(at, type, p, dense, to);
+    return be->host_memory ? LZ_OK : be->copy_in(*out, bytes, local->nbytes);
+}
+
+/* The partition whose part p has a copy of: its coordinates along the axes that do not matter are
+ * 0. */
+static int64_t first_of(const lz_sharding *at, int64_t p)
+{
+    uint32_t used = lz_sharding_used(at);
+    for (int k = 0; k < at->mesh->nfactor; k++)
+        if (!(used >> k & 1))
+            p -= lz_mesh_coordinate(at->mesh, p, k) * at->mesh->factors[k].stride;
+    return p;
+}
+
+static lz_status send_all_dense(const lz_type *type, const lz_sharding *at, const void *const *part,
+                                lz_device_buffer **out)
+{
+    const lz_type *local = lz_sharding_local(at, type);
+    void *bytes = local ? lz_alloc(local->nbytes + 1) : NULL;
+    lz_status s = bytes ? LZ_OK : LZ_FAIL(LZ_EMEM, "SPMD: no memory for a part");
+    for (int64_t p = 0; p < lz_spmd.n && s == LZ_OK; p++)
+        s = send_dense(type, at, p, local, part[first_of(at, p)], bytes, &out[p]);
+    lz_free(bytes);
+    return s;
+}
+
+lz_status lz_spmd_from_parts(const lz_type *type, const char *text, const void *const *part,
+                             lz_device_buffer **out)
+{
+    const lz_sharding *at = lz_sharding_parse(text);
+    *out = NULL;
+    if (!at)
+        return lz_error_get()->status;
+    LZ_ASSERT(at->mesh->ndevice == lz_spmd.n);
+    lz_device_buffer **own = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
+    lz_status s = own ? send_all_dense(type, at, part, own)
+                      : LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
+    if (s == LZ_OK)
+        s = lz_spmd_of_parts(type, at, own, out);
+    if (s != LZ_OK)
+        release_parts(own);
+    return s;
+}
+
+static lz_status read_dense(const lz_sharding *at, const lz_type *type, int64_t p,
+                            lz_device_buffer *part, void *dst)
+{
+    const lz_backend *be = lz_spmd.be;
+    const lz_type *local = lz_sharding_local(at, type);
+    if (!local)
+        return LZ_EMEM;
+    if (be->host_memory) {
+        LZ_TRY(lz_event_wait(part->ready));
+        lz_tile_pack(at, type, p, part->data, dst);
+        return LZ_OK;
+    }
+    void *bytes = lz_alloc(local->nbytes + 1);
+    if (!bytes)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory to read a part");
+    lz_status s = be->copy_out(part, bytes, local->nbytes);
+    if (s == LZ_OK)
+        lz_tile_pack(at, type, p, bytes, dst);
+    lz_free(bytes);
+    return s;
+}
+
+lz_status lz_spmd_read_part(lz_device_buffer *src, const lz_type *type, int64_t partition,
+                            void *dst)
+{
+    lz_spmd_buffer *b = (lz_spmd_buffer *)src;
+    LZ_TRY(lz_event_wait(src->ready));
+    lz_mutex_lock(&b->lock);
+    const lz_sharding *at = b->at;
+    lz_device_buffer *part = at ? b->part[partition] : NULL;
+    if (part)
+        lz_device_buffer_retain(part);
+    lz_mutex_unlock(&b->lock);
+    if (!at)
+        return lz_spmd_copy_out(src, dst, type->nbytes);
+    lz_status s = read_dense(at, type, partition, part, dst);
+    lz_device_buffer_release(part);
+    return s;
+}

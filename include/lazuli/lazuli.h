@@ -34,6 +34,7 @@
 #include <lazuli/options.h>
 #include <lazuli/device.h>
 #include <lazuli/spmd.h>
+#include <lazuli/dtensor.h>
 #include <lazuli/cache.h>
 #include <lazuli/debug.h>
 #include <lazuli/profiler.h>

@@ -80,27 +80,26 @@ lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site)
     return lz_tracer_end(&c, from_zeros(&c, dtype, &shape));
 }
 
-/* Booleans are one byte of 0 or 1; other bytes of the program's are normalized, since kernels rely
- * on it. */
-static bool bad_bools(const lz_type *type, const void *data)
+lz_status lz_host_data_check(lz_dtype dtype, const void *data, size_t nbytes)
 {
     const unsigned char *p = data;
-    bool narrow = lz_dtype_is_narrow(type->dtype);
-    for (size_t i = 0; narrow && i < type->nbytes; i++)
-        if (p[i] != (unsigned char)lz_dtype_wrap(type->dtype, p[i])) {
-            LZ_FAIL(LZ_EINVAL,
-                    "element %zu of a tensor of %s is the byte 0x%02x, which is no such number", i,
-                    lz_dtype_name(type->dtype), p[i]);
-            return true;
-        }
-    if (type->dtype != LZ_BOOL)
-        return false;
-    for (size_t i = 0; i < type->nbytes; i++)
-        if (p[i] > 1) {
-            LZ_FAIL(LZ_EINVAL, "element %zu of a boolean tensor is %u: it must be 0 or 1", i, p[i]);
-            return true;
-        }
-    return false;
+    bool narrow = lz_dtype_is_narrow(dtype);
+    for (size_t i = 0; narrow && i < nbytes; i++)
+        if (p[i] != (unsigned char)lz_dtype_wrap(dtype, p[i]))
+            return LZ_FAIL(
+                LZ_EINVAL,
+                "element %zu of a tensor of %s is the byte 0x%02x, which is no such number", i,
+                lz_dtype_name(dtype), p[i]);
+    for (size_t i = 0; dtype == LZ_BOOL && i < nbytes; i++)
+        if (p[i] > 1)
+            return LZ_FAIL(LZ_EINVAL, "element %zu of a boolean tensor is %u: it must be 0 or 1", i,
+                           p[i]);
+    return LZ_OK;
+}
+
+static bool bad_bools(const lz_type *type, const void *data)
+{
+    return lz_host_data_check(type->dtype, data, type->nbytes) != LZ_OK;
 }
 
 static lz_node *from_host(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, const void *data)

@@ -7,8 +7,7 @@
 #include <lazuli/tensor_ops.h>
 #include <string.h>
 
-/* LZ_OK when values of the device may be marked on the mesh. */
-static lz_status check_device(const lz_dev *d, const lz_mesh *mesh)
+lz_status lz_mark_check_device(const lz_dev *d, const lz_mesh *mesh)
 {
     if (!mesh)
         return LZ_FAIL(LZ_ENULL, "the mesh is NULL");
@@ -27,7 +26,7 @@ static lz_node *with_sharding(lz_tracer *c, lz_tensor *t, const lz_mesh *mesh,
                               const lz_partition_spec *spec)
 {
     lz_node *x = lz_tracer_in(c, t);
-    if (!x || check_device(lz_tracer_dev(c, x), mesh) != LZ_OK)
+    if (!x || lz_mark_check_device(lz_tracer_dev(c, x), mesh) != LZ_OK)
         return NULL;
     const char *text = lz_spec_text(mesh, spec, lz_node_type(x));
     return text ? lz_tracer_own(c, lz_node_new_marked(x, text, c->site)) : NULL;
@@ -66,6 +65,14 @@ static lz_status mark_held(lz_slot *s, lz_tensor *x, const char *text, const lz_
     return st;
 }
 
+lz_status lz_mark_handle(lz_tensor *x, const char *text)
+{
+    LZ_TRY(lz_slot_retain(lz_handle_bits(x)));
+    atomic_store(&lz_slot_peek(lz_handle_bits(x))->sharding, text);
+    lz_slot_let_go(lz_handle_bits(x));
+    return LZ_OK;
+}
+
 /* A tensor that was made before lz_use_spmd goes to the virtual device. */
 static lz_status move_late(lz_tensor *x, const lz_site *site)
 {
@@ -86,7 +93,7 @@ static lz_status mark(lz_tensor *x, const lz_mesh *mesh, const lz_partition_spec
     }
     if (!n)
         return lz_error_get()->status;
-    lz_status s = check_device(n->dev, mesh);
+    lz_status s = lz_mark_check_device(n->dev, mesh);
     const char *text = s == LZ_OK ? lz_spec_text(mesh, spec, lz_node_type(n)) : NULL;
     lz_node_release(n);
     if (!text)
@@ -119,8 +126,7 @@ lz_status lz_clear_sharding(lz_tensor *x)
     return LZ_OK;
 }
 
-/* Where the value of a handle is: its mark, or the memory it has. NULL: nobody knows. */
-static const char *sharding_of(lz_tensor *x)
+const char *lz_mark_of(lz_tensor *x)
 {
     lz_slot *s = lz_slot_get(x);
     const char *text = s ? atomic_load(&s->sharding) : NULL;
@@ -135,7 +141,7 @@ static const char *sharding_of(lz_tensor *x)
 size_t lz_get_sharding(lz_tensor *x, char *buf, size_t n)
 {
     LZ_PUBLIC(0);
-    const char *text = sharding_of(x);
+    const char *text = lz_mark_of(x);
     const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
     lz_buf out = {0};
     if (s)

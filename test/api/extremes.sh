@@ -68,6 +68,8 @@ function extreme(p,    type, name) {
     name = p; sub(/.*[ *]/, "", name)
     if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema|mesh) \*/) return value(p)
     if (p ~ /^lz_partition_spec /) return "lz_partition_spec_make(NUMBER(int, 0), NULL)"
+    if (p ~ /^lz_placements /) return "lz_placements_make(NUMBER(int, 0), (const lz_placement[16]){{(lz_placement_kind)NUMBER(int, 0), NUMBER(int, 0), NULL}})"
+    if (p ~ /lz_local_shard \*/) { lists = 1; return "(lz_local_shard[8]){{0}}" }
     if (match(p, /lz_(loader|archive) \*/)) return p ~ /loader/ ? "loader" : "archive"
     if (p ~ /DLManaged/) return p ~ /\*\*/ ? "NULL" : p ~ /Versioned/ ? "managed()" : "managed_before_1()"
     if (p ~ /lz_dataset \*/) return "&dataset"

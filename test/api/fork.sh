@@ -18,6 +18,7 @@ function nothing(p) {
     if (p ~ /^lz_shape [a-z]/) return "(lz_shape){0}"
     if (p ~ /^lz_dims [a-z]/) return "(lz_dims){0}"
     if (p ~ /^lz_partition_spec [a-z]/) return "(lz_partition_spec){0}"
+    if (p ~ /^lz_placements [a-z]/) return "(lz_placements){0}"
     return "0"
 }
 {

@@ -22,6 +22,7 @@ function value(p) {
     if (p ~ /const char \*/) return "WORD"
     if (p ~ /lz_mesh \*/) return "NULL"
     if (p ~ /^lz_partition_spec /) return "LZ_SPEC(\"x\", NULL)"
+    if (p ~ /^lz_placements /) return "LZ_PLACEMENTS(lz_shard(K))"
     if (p ~ /const int64_t \*/) return "(const int64_t[8]){K, K, K}"
     if (p ~ /const void \*data/) return "memory"
     if (p ~ /void \*data/) return "memory"

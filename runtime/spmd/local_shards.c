@@ -1,0 +1,313 @@
+/* local_shards.c - the parts that devices have of a tensor, out of it and into it. Devices have the
+ * numbers of the mesh's device_ids; partitions are positions in the mesh. Threads: thread-safe. */
+#include "base/alloc.h"
+#include "runtime/debug/metrics.h"
+#include "runtime/exec/sync.h"
+#include "runtime/graph/trace_builder.h"
+#include "runtime/spmd/mark.h"
+#include "shard/tiles.h"
+#include <inttypes.h>
+#include <lazuli/tensor_ops.h>
+#include <string.h>
+
+/* ---- which ---- */
+
+static int64_t device_at(const lz_mesh *m, int64_t partition)
+{
+    return m->device_ids ? m->device_ids[partition] : partition;
+}
+
+static int64_t partition_at(const lz_mesh *m, int64_t device)
+{
+    int64_t p = m->device_ids ? 0 : device;
+    while (device_at(m, p) != device)
+        p++;
+    return p;
+}
+
+/* Its number among those that have the same elements. */
+static int64_t replica_of(const lz_sharding *s, int64_t partition)
+{
+    int64_t r = 0;
+    uint32_t used = lz_sharding_used(s);
+    for (int k = 0; k < s->mesh->nfactor; k++)
+        if (!(used >> k & 1))
+            r = r * s->mesh->factors[k].size + lz_mesh_coordinate(s->mesh, partition, k);
+    return r;
+}
+
+static lz_local_shard describe(const lz_sharding *s, const lz_shape *shape, int64_t device)
+{
+    int64_t p = partition_at(s->mesh, device);
+    lz_local_shard r = {.device = device,
+                        .replica_id = replica_of(s, p),
+                        .partial = s->unreduced != 0,
+                        .rank = shape->rank};
+    lz_tile_box(s, shape, p, r.offset, r.extent);
+    return r;
+}
+
+static lz_status check_ordinal(int64_t device, int64_t n)
+{
+    if (device < 0 || device >= n)
+        return LZ_FAIL(LZ_ERANGE, "device %" PRId64 ": the mesh has %" PRId64 " devices", device,
+                       n);
+    return LZ_OK;
+}
+
+static lz_status local_shard_of(const lz_shape *shape, const lz_mesh *mesh, const lz_placements *p,
+                                int64_t device, lz_local_shard *out)
+{
+    const lz_type *type = lz_type_get(LZ_BOOL, shape); /* checks it */
+    if (!out)
+        return LZ_FAIL(LZ_ENULL, "out is NULL");
+    const lz_sharding *s = type ? lz_placements_sharding(mesh, p, shape) : NULL;
+    if (!s)
+        return lz_error_get()->status;
+    LZ_TRY(check_ordinal(device, mesh->ndevice));
+    *out = describe(s, shape, device);
+    return LZ_OK;
+}
+
+lz_status lz_local_shard_of(lz_shape shape, lz_mesh *mesh, lz_placements placements, int64_t device,
+                            lz_local_shard *out)
+{
+    LZ_PUBLIC(LZ_EFORK);
+    lz_status s = local_shard_of(&shape, mesh, &placements, device, out);
+    if (s != LZ_OK)
+        lz_error_annotate("lz_local_shard_of", NULL);
+    return s;
+}
+
+/* ---- out ---- */
+
+/* A tensor whose value is there. */
+typedef struct placed {
+    lz_node *node;        /* owned */
+    lz_device_buffer *b;  /* owned; NULL: a number that no device has */
+    const lz_sharding *s; /* NULL: whole everywhere */
+    int64_t n;            /* devices */
+} placed;
+
+static void placed_end(placed *p)
+{
+    lz_device_buffer_release(p->b);
+    lz_node_release(p->node);
+}
+
+static lz_status compute(placed *p)
+{
+    lz_node *n = p->node;
+    if (!n->dev->be->partitions)
+        return LZ_FAIL(LZ_ESTATE, "the tensor is on %s, which is one device", n->dev->name);
+    p->n = n->dev->be->partitions();
+    LZ_TRY(lz_node_not_placeholder(n));
+    if (lz_node_is_host(n))
+        return LZ_OK;
+    if (!lz_node_buf(n))
+        LZ_TRY(lz_sync_nodes(n->dev, &n, 1, LZ_CAUSE_READ, true));
+    LZ_TRY(lz_dev_may_wait_for(lz_node_buf(n)));
+    p->b = lz_node_buf(n);
+    lz_device_buffer_retain(p->b);
+    const char *text = n->dev->be->placement(p->b);
+    p->s = text ? lz_sharding_parse(text) : NULL;
+    return text && !p->s ? lz_error_get()->status : LZ_OK;
+}
+
+static lz_status placed_begin(placed *p, lz_tensor *x)
+{
+    *p = (placed){.node = lz_trace_node_of(x)};
+    return p->node ? compute(p) : lz_error_get()->status;
+}
+
+static lz_local_shard shard_of(const placed *p, int64_t device)
+{
+    const lz_shape *shape = &lz_node_type(p->node)->shape;
+    if (p->s)
+        return describe(p->s, shape, device);
+    lz_local_shard r = {.device = device, .replica_id = device, .rank = shape->rank};
+    for (int d = 0; d < shape->rank; d++)
+        r.extent[d] = shape->dims[d];
+    return r;
+}
+
+static lz_status local_shards(lz_tensor *x, lz_local_shard *out, int64_t n, int64_t *count)
+{
+    placed p;
+    lz_status s = placed_begin(&p, x);
+    if (s == LZ_OK && n > 0 && !out)
+        s = LZ_FAIL(LZ_ENULL, "out is NULL");
+    for (int64_t d = 0; s == LZ_OK && d < p.n && d < n; d++)
+        out[d] = shard_of(&p, d);
+    *count = s == LZ_OK ? p.n : -1;
+    placed_end(&p);
+    return s;
+}
+
+int64_t lz_local_shards_at(lz_tensor *x, lz_local_shard *out, int64_t n, const lz_site *site)
+{
+    LZ_PUBLIC_AT(-1);
+    int64_t count;
+    lz_api_frame f = lz_api_enter("lz_local_shards", site);
+    lz_status s = lz_api_status(local_shards(x, out, n, &count));
+    (void)lz_api_leave_read(&f, s);
+    return count;
+}
+
+static lz_status read_shard(const placed *p, int64_t device, void *dst, size_t nbytes)
+{
+    const lz_type *type = lz_node_type(p->node);
+    LZ_TRY(check_ordinal(device, p->n));
+    const lz_local_shard at = shard_of(p, device);
+    size_t need = lz_dtype_size(type->dtype);
+    for (int d = 0; d < at.rank; d++)
+        need *= (size_t)at.extent[d];
+    if (need && !dst)
+        return LZ_FAIL(LZ_ENULL, "dst is NULL");
+    if (nbytes < need)
+        return LZ_FAIL(LZ_ERANGE, "dst has %zu bytes, the part of device %" PRId64 " has %zu",
+                       nbytes, device, need);
+    lz_metric_add(LZ_METRIC_InboundData, (double)need);
+    if (p->b)
+        return p->node->dev->be->read_part(p->b, type, p->s ? partition_at(p->s->mesh, device) : 0,
+                                           dst);
+    memcpy(dst, p->node->imm, need);
+    return LZ_OK;
+}
+
+lz_status lz_local_to_host_at(lz_tensor *x, int64_t device, void *dst, size_t nbytes,
+                              const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    placed p;
+    lz_api_frame f = lz_api_enter("lz_local_to_host", site);
+    lz_status s = placed_begin(&p, x);
+    if (s == LZ_OK)
+        s = read_shard(&p, device, dst, nbytes);
+    placed_end(&p);
+    return lz_api_leave_read(&f, lz_api_status(s));
+}
+
+/* ---- in ---- */
+
+/* The program's parts by partition; those that are not needed are NULL. *sent: bytes. */
+static lz_status by_partition(const lz_sharding *s, const lz_type *type, const void *const *shards,
+                              const void **part, size_t *sent)
+{
+    if (!shards)
+        return LZ_FAIL(LZ_ENULL, "shards is NULL");
+    for (int64_t d = 0; d < s->mesh->ndevice; d++) {
+        int64_t p = partition_at(s->mesh, d);
+        const lz_local_shard at = describe(s, &type->shape, d);
+        size_t nbytes = lz_dtype_size(type->dtype);
+        for (int i = 0; i < at.rank; i++)
+            nbytes *= (size_t)at.extent[i];
+        *sent += nbytes;
+        if (!nbytes || lz_tile_is_copy(s, p))
+            continue;
+        if (!shards[d])
+            return LZ_FAIL(LZ_ENULL, "the part of device %" PRId64 " is NULL: it has %zu bytes", d,
+                           nbytes);
+        if (lz_host_data_check(type->dtype, shards[d], nbytes) != LZ_OK)
+            return lz_error_get()->status;
+        part[p] = shards[d];
+    }
+    return LZ_OK;
+}
+
+static lz_node *from_parts(lz_tracer *c, lz_dev *dev, const lz_type *type, const lz_sharding *s,
+                           const void *const *shards)
+{
+    lz_device_buffer *b = NULL;
+    size_t sent = 0;
+    const char *text = lz_sharding_text(s);
+    const void **part = lz_calloc((size_t)s->mesh->ndevice, sizeof *part);
+    lz_status st = part && text
+                       ? by_partition(s, type, shards, part, &sent)
+                       : LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " parts", s->mesh->ndevice);
+    if (st == LZ_OK)
+        st = dev->be->from_parts(type, text, part, &b);
+    lz_free(part);
+    if (st != LZ_OK)
+        return NULL;
+    lz_metric_add(LZ_METRIC_OutboundData, (double)sent);
+    lz_sync_note_data(type->nbytes);
+    lz_node *n = lz_node_new_buffer(type, dev, b, c->site);
+    if (!n)
+        lz_device_buffer_release(b);
+    return lz_tracer_own(c, n);
+}
+
+static lz_node *from_local(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, const lz_mesh *mesh,
+                           const lz_placements *p, const void *const *shards, const char **text)
+{
+    lz_dev *dev = lz_tracer_dev(c, NULL);
+    const lz_type *type = dev ? lz_type_get(dtype, shape) : NULL;
+    if (!type || lz_mark_check_device(dev, mesh) != LZ_OK)
+        return NULL;
+    const lz_sharding *s = lz_placements_sharding(mesh, p, shape);
+    if (!s || lz_placements_check_dtype(s, dtype) != LZ_OK)
+        return NULL;
+    lz_node *n = from_parts(c, dev, type, s, shards);
+    *text = n ? lz_sharding_text(s) : NULL;
+    return n;
+}
+
+lz_tensor *lz_from_local_at(lz_dtype dtype, lz_shape shape, lz_mesh *mesh, lz_placements placements,
+                            const void *const *shards, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    lz_tracer c;
+    const char *text = NULL;
+    lz_tracer_begin(&c, "lz_from_local", site);
+    lz_tensor *r =
+        lz_tracer_end(&c, from_local(&c, dtype, &shape, mesh, &placements, shards, &text));
+    if (text)
+        (void)lz_mark_handle(r, text);
+    return r;
+}
+
+/* Where x is placed; NULL with LZ_ESTATE. */
+static const lz_sharding *placement_of(lz_tensor *x, const lz_node *n)
+{
+    const char *text = lz_mark_of(x);
+    const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
+    const lz_backend *be = n->dev->be;
+    if (!text || !be->partitions || (s && s->mesh->ndevice != be->partitions())) {
+        (void)LZ_FAIL(LZ_ESTATE,
+                      "the tensor, on %s, has no placement: lz_mark_sharding or "
+                      "lz_distribute_tensor gives it one",
+                      n->dev->name);
+        return NULL;
+    }
+    return s;
+}
+
+static lz_status load(lz_tensor *x, const void *const *shards, const lz_site *site)
+{
+    lz_tracer c;
+    lz_node *to = lz_trace_node_of(x);
+    if (!to)
+        return lz_error_get()->status;
+    const lz_sharding *s = placement_of(x, to);
+    if (!s) {
+        lz_node_release(to);
+        return lz_error_get()->status;
+    }
+    lz_tracer_begin(&c, "lz_load_local_shards", site);
+    lz_tensor *value = lz_tracer_end(&c, from_parts(&c, to->dev, lz_node_type(to), s, shards));
+    lz_node_release(to);
+    return lz_assign_at(x, value, site);
+}
+
+lz_status lz_load_local_shards_at(lz_tensor *x, const void *const *shards, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    lz_api_frame f = lz_api_enter("lz_load_local_shards", site);
+    lz_status s = lz_scope_begin();
+    if (s == LZ_OK) {
+        s = load(x, shards, site);
+        (void)lz_scope_end();
+    }
+    return lz_api_leave_update(&f, lz_api_status(s));
+}
