@@ -12,7 +12,8 @@
  * Those of a complete q are LAPACK's, and so is their gradient. Errors of all, as an error tensor:
  * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_EMEM. Source: Golub and Van Loan, Matrix
  * Computations; docs/reference/semantics.md says what is open.
- * Implemented in: ops/linear_solve.c, ops/eig_svd.c. */
+ * Implemented in: ops/linear_solve.c, ops/eig_svd.c,
+ *   ops/science/eig.c, ops/science/eig_host.c, ops/science/matrix_exp.c. */
 #ifndef LAZULI_DECOMPOSITIONS_H
 #define LAZULI_DECOMPOSITIONS_H
 #include <lazuli/hlo.h>
@@ -86,6 +87,26 @@ LZ_API lz_tensor *lz_linalg_matrix_norm_at(lz_tensor *a, const char *ord, bool k
 /* The condition number: the largest singular value by the smallest. */
 LZ_API lz_tensor *lz_linalg_cond_at(lz_tensor *a, const lz_site *site);
 
+/* ---- of general matrices ---- */
+/* Eigenvalues w of a square matrix, of c64, or c128 for f64, in no order; *vectors: v with a v =
+ * v diag(w), in columns of norm 1 whose largest element is real. Of a real matrix both are in
+ * conjugate pairs, the one with the positive imaginary part first, and the rest has none. Computed
+ * on the host in f64, by a custom call, wherever a is. NaN for a matrix that is not finite. f32,
+ * f64, complex. The gradient is defined where it does not depend on the phases of vectors, and,
+ * through the vectors, where no two eigenvalues are equal. As torch.linalg.eig,
+ * jax.numpy.linalg.eig. */
+LZ_API lz_tensor *lz_linalg_eig_at(lz_tensor *a, lz_tensor **vectors, const lz_site *site);
+/* The eigenvalues alone; their gradient is defined, too, where some are equal and there are as many
+ * independent vectors as rows. */
+LZ_API lz_tensor *lz_linalg_eigvals_at(lz_tensor *a, const lz_site *site);
+/* The exponential of square matrices, 1 + a + a^2 / 2 + ..: floats, complex; 16-bit floats are
+ * computed in f32. Its error grows with the norm of a. The gradient of norms above 2^64 is NaN. */
+LZ_API lz_tensor *lz_linalg_matrix_exp_at(lz_tensor *a, const lz_site *site);
+
+#define lz_linalg_eig(a, vectors) lz_linalg_eig_at((a), (vectors), LZ_SITE)
+#define lz_linalg_eigvals(a) lz_linalg_eigvals_at((a), LZ_SITE)
+#define lz_linalg_matrix_exp(a) lz_linalg_matrix_exp_at((a), LZ_SITE)
+#define lz_matrix_exp(a) lz_linalg_matrix_exp(a) /* torch.matrix_exp */
 #define lz_linalg_cholesky(a, upper) lz_linalg_cholesky_at((a), (upper), LZ_SITE)
 #define lz_cholesky_solve(b, l, upper) lz_cholesky_solve_at((b), (l), (upper), LZ_SITE)
 #define lz_cholesky_inverse(l, upper) lz_cholesky_inverse_at((l), (upper), LZ_SITE)

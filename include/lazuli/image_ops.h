@@ -3,7 +3,7 @@
  * spatial dimensions is found from the arguments. Floats unless said, 16-bit ones computed in f32.
  * Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE,
  * LZ_EMEM.
- * Implemented in: ops/resample.c, ops/image.c. */
+ * Implemented in: ops/resample.c, ops/image.c, ops/science/torch_image.c. */
 #ifndef LAZULI_IMAGE_OPS_H
 #define LAZULI_IMAGE_OPS_H
 #include <lazuli/tensor_ops.h>
@@ -32,6 +32,38 @@ LZ_API lz_tensor *lz_grid_sampler_2d_at(lz_tensor *x, lz_tensor *grid, lz_grid_m
 /* The grid [N, H, W, 2] that theta[N, 2, 3] maps (x, y, 1) to; size is [N, C, H, W]. */
 LZ_API lz_tensor *lz_affine_grid_generator_at(lz_tensor *theta, lz_shape size, bool align_corners,
                                               const lz_site *site);
+
+/* ---- the same under the names of torch.nn.functional ---- */
+typedef struct lz_interpolate_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_interpolate_options));
+    /* the spatial extents, or one for all of them; rank 0: scale_factor says */
+    lz_shape size LZ_DEFAULT({});
+    /* per spatial dimension; a 0 repeats the one before it. The extents are rounded down */
+    double scale_factor[3] LZ_DEFAULT({});
+    /* "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic" or "area" */
+    const char *mode LZ_DEFAULT("nearest");
+    bool align_corners LZ_DEFAULT(false); /* of the modes that end in "linear" or "cubic" */
+    /* the quotient of the extents is used, not scale_factor itself */
+    bool recompute_scale_factor LZ_DEFAULT(false);
+} lz_interpolate_options;
+/* x[N, C, spatial..] resized, by lz_upsample_nearest, lz_upsample_linear, lz_upsample_bicubic2d or
+ * (area) adaptive average pooling. torch's antialias: not there. */
+LZ_API lz_tensor *lz_interpolate_at(lz_tensor *x, const lz_interpolate_options *o,
+                                    const lz_site *site);
+typedef struct lz_grid_sample_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_grid_sample_options));
+    const char *mode LZ_DEFAULT("bilinear");      /* or "nearest"; of images "bicubic" */
+    const char *padding_mode LZ_DEFAULT("zeros"); /* or "border", "reflection" */
+    bool align_corners LZ_DEFAULT(false); /* -1 and 1 are the middles of the outer elements */
+} lz_grid_sample_options;
+/* Images as lz_grid_sampler_2d; or volumes x[N, C, D, H, W] at grid[N, Do, Ho, Wo, 3], whose
+ * triples are (x, y, z): [N, C, Do, Ho, Wo], "bilinear" being trilinear. Differentiable in both. */
+LZ_API lz_tensor *lz_grid_sample_at(lz_tensor *x, lz_tensor *grid, const lz_grid_sample_options *o,
+                                    const lz_site *site);
+/* As lz_affine_grid_generator; of volumes theta is [N, 3, 4], size [N, C, D, H, W], and the grid
+ * [N, D, H, W, 3]. */
+LZ_API lz_tensor *lz_affine_grid_at(lz_tensor *theta, lz_shape size, bool align_corners,
+                                    const lz_site *site);
 
 /* ---- padding: n = 2, 4 or 6 numbers >= 0 in ATen's order, (low, high) of the last dimension
  * first. Any dtype ---- */
@@ -77,6 +109,12 @@ LZ_API lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, cons
     lz_grid_sampler_2d_at((x), (grid), (mode), (padding), (align_corners), LZ_SITE)
 #define lz_affine_grid_generator(theta, size, align_corners)                                       \
     lz_affine_grid_generator_at((theta), (size), (align_corners), LZ_SITE)
+#define lz_interpolate(x, ...)                                                                     \
+    lz_interpolate_at((x), LZ_OPTIONS(lz_interpolate_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_grid_sample(x, grid, ...)                                                               \
+    lz_grid_sample_at((x), (grid), LZ_OPTIONS(lz_grid_sample_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_affine_grid(theta, size, align_corners)                                                 \
+    lz_affine_grid_at((theta), (size), (align_corners), LZ_SITE)
 #define lz_reflection_pad(...) lz_reflection_pad_at(__VA_ARGS__, LZ_SITE)
 #define lz_replication_pad(...) lz_replication_pad_at(__VA_ARGS__, LZ_SITE)
 #define lz_circular_pad(...) lz_circular_pad_at(__VA_ARGS__, LZ_SITE)

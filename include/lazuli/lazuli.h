@@ -18,6 +18,7 @@
 #include <lazuli/norm_ops.h>
 #include <lazuli/random_ops.h>
 #include <lazuli/science_ops.h>
+#include <lazuli/signal_ops.h>
 #include <lazuli/image_ops.h>
 #include <lazuli/hlo.h>
 #include <lazuli/stablehlo.h>

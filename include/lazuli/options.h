@@ -20,6 +20,7 @@
 #include <lazuli/data.h>
 #include <lazuli/functional.h>
 #include <lazuli/grad.h>
+#include <lazuli/image_ops.h>
 #include <lazuli/index_ops.h>
 #include <lazuli/jit.h>
 #include <lazuli/linalg_ops.h>
@@ -31,6 +32,7 @@
 #include <lazuli/order.h>
 #include <lazuli/reduce_ops.h>
 #include <lazuli/science_ops.h>
+#include <lazuli/signal_ops.h>
 #include <lazuli/stablehlo.h>
 #include <lazuli/tensor_ops.h>
 #include <lazuli/transforms.h>
@@ -59,9 +61,11 @@ LZ_API void lz_fftn_options_default(lz_fftn_options *out, size_t struct_size);
 LZ_API void lz_function_options_default(lz_function_options *out, size_t struct_size);
 LZ_API void lz_grad_options_default(lz_grad_options *out, size_t struct_size);
 LZ_API void lz_grad_scaler_options_default(lz_grad_scaler_options *out, size_t struct_size);
+LZ_API void lz_grid_sample_options_default(lz_grid_sample_options *out, size_t struct_size);
 LZ_API void lz_group_options_default(lz_group_options *out, size_t struct_size);
 LZ_API void lz_hardtanh_options_default(lz_hardtanh_options *out, size_t struct_size);
 LZ_API void lz_interp_options_default(lz_interp_options *out, size_t struct_size);
+LZ_API void lz_interpolate_options_default(lz_interpolate_options *out, size_t struct_size);
 LZ_API void lz_isclose_options_default(lz_isclose_options *out, size_t struct_size);
 LZ_API void lz_jvp_options_default(lz_jvp_options *out, size_t struct_size);
 LZ_API void lz_leaky_relu_options_default(lz_leaky_relu_options *out, size_t struct_size);
@@ -87,6 +91,7 @@ LZ_API void lz_sgd_options_default(lz_sgd_options *out, size_t struct_size);
 LZ_API void lz_size_options_default(lz_size_options *out, size_t struct_size);
 LZ_API void lz_softplus_options_default(lz_softplus_options *out, size_t struct_size);
 LZ_API void lz_stablehlo_options_default(lz_stablehlo_options *out, size_t struct_size);
+LZ_API void lz_stft_options_default(lz_stft_options *out, size_t struct_size);
 LZ_API void lz_unique_options_default(lz_unique_options *out, size_t struct_size);
 LZ_API void lz_vmap_options_default(lz_vmap_options *out, size_t struct_size);
 LZ_EXTERN_C_END

@@ -46,6 +46,14 @@ lz_tensor *lz_composite_iota(const lz_composite *c, lz_tensor *x, lz_dtype d, lz
     return lz_tracer_end(&t, like ? lz_tracer_iota(&t, d, &s, dim, like) : NULL);
 }
 
+lz_tensor *lz_composite_detached(const lz_composite *c, lz_tensor *t)
+{
+    lz_tracer r;
+    lz_tracer_begin(&r, c->op, c->site);
+    lz_node *x = lz_tracer_in(&r, t);
+    return lz_tracer_end(&r, x ? lz_tracer_own(&r, lz_node_new_detached(x, c->site)) : NULL);
+}
+
 lz_dtype lz_composite_dtype(const lz_tensor *t)
 {
     lz_dtype d = lz_dtype_of(t);

@@ -48,6 +48,8 @@ const char *lz_composite_shape(const lz_tensor *t, char *text);
 /* Positions along dim, of this dtype and shape, on the device of x. */
 lz_tensor *lz_composite_iota(const lz_composite *c, lz_tensor *x, lz_dtype d, lz_shape s,
                              int64_t dim);
+/* t as a stop-gradient. */
+lz_tensor *lz_composite_detached(const lz_composite *c, lz_tensor *t);
 /* t as floats: integers and booleans become f32, 16-bit floats too. */
 lz_tensor *lz_composite_wide(const lz_composite *c, lz_tensor *t);
 /* The dtype that a result of floats has: f32 for integers and booleans, else its own. */

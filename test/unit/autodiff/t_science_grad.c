@@ -19,6 +19,36 @@ F(cumulative, lz_cumulative_trapezoid(x[0], NULL, 0.3, 0))
 F(interp, lz_interp(lz_add_scalar(lz_mul_scalar(x[0], 0.05), 0.6), POINTS, lz_exp(x[2])))
 F(interp_outside, lz_interp(lz_sub_scalar(x[0], 9), POINTS, lz_exp(x[2])))
 F(interp_period, lz_interp(lz_add_scalar(lz_mul_scalar(x[0], 0.05), 8.6), POINTS, lz_exp(x[2]), .period = 4))
+/* a complex result as its real and imaginary parts */
+static lz_tensor *parts(lz_tensor *z)
+{
+    return lz_view_as_real(z);
+}
+#define COMPLEX lz_complex(x[0], x[1])
+F(matrix_exp, lz_matrix_exp(lz_mul_scalar(x[0], 2)))
+F(matrix_exp_complex, parts(lz_matrix_exp(COMPLEX)))
+F(eigvals, parts(lz_linalg_eigvals(x[0])))
+F(eigvals_complex, parts(lz_linalg_eigvals(COMPLEX)))
+/* what does not depend on the phases of the vectors: projections onto them, and magnitudes */
+static lz_tensor *eig_free(lz_tensor *a)
+{
+    lz_tensor *v, *w = lz_linalg_eig(a, &v);
+    lz_tensor *p = lz_mul(lz_unsqueeze(v, 1), lz_unsqueeze(lz_conj(v), 0));
+    lz_tensor *both[2] = {lz_reshape(parts(p), LZ_SHAPE(-1)), lz_reshape(parts(lz_sin(w)), LZ_SHAPE(-1))};
+    return lz_cat(both, 2, 0);
+}
+F(eig, eig_free(x[0]))
+F(eig_complex, eig_free(COMPLEX))
+#define WINDOW lz_add_scalar(x[1], 3)
+F(stft, parts(lz_stft(x[0], 4, .hop_length = 2, .window = WINDOW)))
+F(istft, lz_istft(lz_view_as_complex(x[0]), 4, .window = WINDOW))
+F(interpolate, lz_interpolate(lz_reshape(x[0], LZ_SHAPE(1, 1, 2, 2, 2)), .scale_factor = {1.5}, .mode = "trilinear"))
+#define VOLUME lz_reshape(x[0], LZ_SHAPE(1, 1, 2, 2, 3))
+#define SPOTS lz_mul_scalar(lz_reshape(x[1], LZ_SHAPE(1, 1, 1, 2, 3)), 0.3)
+F(volume, lz_grid_sample(VOLUME, SPOTS))
+F(volume_border, lz_grid_sample(VOLUME, lz_mul_scalar(SPOTS, 4), .padding_mode = "border", .align_corners = true))
+F(volume_reflection, lz_grid_sample(VOLUME, lz_mul_scalar(SPOTS, 4), .padding_mode = "reflection"))
+F(affine, lz_affine_grid(lz_reshape(x[0], LZ_SHAPE(1, 3, 4)), LZ_SHAPE(1, 1, 2, 1, 2), false))
 /* clang-format on */
 
 static const gcase cases[] = {
@@ -31,6 +61,19 @@ static const gcase cases[] = {
     {"interp", g_interp, 3, {S(4), S(3), S(3)}, -2, 2, true},
     {"interp_outside", g_interp_outside, 3, {S(4), S(3), S(3)}, -2, 2, false},
     {"interp_period", g_interp_period, 3, {S(4), S(3), S(3)}, -2, 2, true},
+    {"matrix_exp", g_matrix_exp, 1, {S(2, 3, 3)}, -1, 1, true},
+    {"matrix_exp_complex", g_matrix_exp_complex, 2, {S(2, 2), S(2, 2)}, -1, 1, true},
+    {"eigvals", g_eigvals, 1, {S(2, 3, 3)}, -1, 1, true},
+    {"eigvals_complex", g_eigvals_complex, 2, {S(3, 3), S(3, 3)}, -1, 1, true},
+    {"eig", g_eig, 1, {S(3, 3)}, -1, 1, true},
+    {"eig_complex", g_eig_complex, 2, {S(3, 3), S(3, 3)}, -1, 1, true},
+    {"stft", g_stft, 2, {S(2, 7), S(4)}, -2, 2, false},
+    {"istft", g_istft, 2, {S(1, 3, 3, 2), S(4)}, -1, 1, true},
+    {"interpolate", g_interpolate, 1, {S(8)}, -2, 2, false},
+    {"volume", g_volume, 2, {S(12), S(6)}, -2, 2, true},
+    {"volume_border", g_volume_border, 2, {S(12), S(6)}, -2, 2, false},
+    {"volume_reflection", g_volume_reflection, 2, {S(12), S(6)}, -2, 2, false},
+    {"affine", g_affine, 1, {S(12)}, -2, 2, false},
 };
 enum { NCASES = sizeof cases / sizeof *cases };
 

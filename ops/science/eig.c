@@ -1,0 +1,185 @@
+/* eig.c - eigenvalues of general matrices: include/lazuli/decompositions.h. The host computes them
+ * by a custom call, on every device; the derivative is made of operations.
+ * Source of it: Boeddeker et al. 2017, On the Computation of Complex-valued Gradients; as ATen's
+ * linalg_eig_backward. */
+#include "ops/science/science.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "ir/custom_call.h"
+#include "ops/science/eig_host.h"
+#include <lazuli/complex_ops.h>
+#include <lazuli/decompositions.h>
+#include <lazuli/ffi.h>
+#include <lazuli/grad.h>
+#include <stdio.h>
+
+#define TARGET "lazuli.linalg_eig"
+
+/* ---- the call: a[.., n, n] -> w[.., n], v[.., n, n] ---- */
+
+static double complex element(const lz_ffi_buffer *b, int64_t i)
+{
+    switch (b->dtype) {
+    case LZ_F32:
+        return ((const float *)b->data)[i];
+    case LZ_F64:
+        return ((const double *)b->data)[i];
+    case LZ_C64:
+        return ((const float complex *)b->data)[i];
+    default:
+        return ((const double complex *)b->data)[i];
+    }
+}
+
+static void store(const lz_ffi_buffer *b, int64_t at, const double complex *v, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (b->dtype == LZ_C64)
+            ((float complex *)b->data)[at + i] = (float complex)v[i];
+        else
+            ((double complex *)b->data)[at + i] = v[i];
+}
+
+static lz_status compute(const lz_ffi_call *call, void *user)
+{
+    (void)user;
+    const lz_ffi_buffer *a = &call->args[0];
+    int64_t n = a->shape.dims[a->shape.rank - 1], batch = 1;
+    bool real = a->dtype == LZ_F32 || a->dtype == LZ_F64;
+    for (int i = 0; i < a->shape.rank - 2; i++)
+        batch *= a->shape.dims[i];
+    double complex *m = lz_alloc((size_t)(3 * n * n + 4 * n) * sizeof *m);
+    if (!m) {
+        (void)snprintf(call->message, LZ_FFI_MESSAGE, "no memory for matrices of %d rows", (int)n);
+        return LZ_EMEM;
+    }
+    double complex *v = m + n * n, *w = v + n * n, *work = w + n;
+    for (int64_t b = 0; b < batch; b++) {
+        for (int64_t i = 0; i < n * n; i++)
+            m[i] = element(a, b * n * n + i);
+        lz_eig_host(n, real, m, w, v, work);
+        store(&call->rets[0], b * n, w, n);
+        store(&call->rets[1], b * n * n, v, n * n);
+    }
+    lz_free(m);
+    return LZ_OK;
+}
+
+typedef struct request {
+    const lz_composite *c;
+    bool real;        /* the matrix is */
+    lz_tensor *of[2]; /* what the call gave, for the values alone */
+} request;
+
+static void forward(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals, void *user)
+{
+    const lz_composite *c = ((const request *)user)->c;
+    lz_shape s = lz_shape_of(in[0]), line = s;
+    lz_dtype d = lz_dtype_of(in[0]);
+    line.rank--;
+    if (!lz_dtype_is_complex(d))
+        d = d == LZ_F64 ? LZ_C128 : LZ_C64;
+    const lz_ffi_type types[2] = {{d, line}, {d, s}};
+    if (lz_ffi_table_register(TARGET, compute, NULL) == LZ_OK)
+        (void)lz_custom_call_at(TARGET, NULL, in, 1, types, 2, out, c->site);
+    else
+        out[0] = out[1] = lz_error_tensor_last(c->op, c->site);
+    residuals[0] = out[0];
+    residuals[1] = out[1];
+}
+
+/* ---- the derivative ---- */
+
+static lz_tensor *adjoint(const lz_composite *c, lz_tensor *v)
+{
+    return lz_conj_at(lz_transpose_at(v, -2, -1, c->site), c->site);
+}
+
+/* With e[i, j] = conj(w[j] - w[i]): v^-H (diag(gw) + (v^H gv - v^H v diag(re(v^H gv))) / e) v^H. */
+static void backward(lz_tensor *const *residuals, lz_tensor *const *grad_out, lz_tensor **grad_in,
+                     void *user)
+{
+    const lz_composite *c = ((const request *)user)->c;
+    lz_tensor *w = residuals[0], *v = residuals[1], *vh = adjoint(c, v);
+    lz_shape s = lz_shape_of(v);
+    lz_tensor *m = lz_matmul_at(vh, grad_out[1], c->site);
+    lz_tensor *re = lz_real_at(lz_diagonal_at(m, 0, -2, -1, c->site), c->site);
+    re = lz_unsqueeze_at(TO(re, lz_dtype_of(v)), -2, c->site);
+    m = SUB(m, lz_matmul_at(vh, MUL(v, re), c->site));
+    lz_tensor *wc = lz_conj_at(w, c->site);
+    lz_tensor *e = SUB(lz_unsqueeze_at(wc, -2, c->site), lz_unsqueeze_at(wc, -1, c->site));
+    lz_tensor *i = lz_composite_iota(c, v, LZ_I64, s, s.rank - 2),
+              *j = lz_composite_iota(c, v, LZ_I64, s, s.rank - 1);
+    lz_tensor *on = lz_eq_at(i, j, c->site);
+    m = DIV(m, WHERE(on, NUMBER(e, 1), e));
+    m = WHERE(on, lz_unsqueeze_at(grad_out[0], -2, c->site), m);
+    lz_tensor *g = lz_linalg_solve_at(vh, lz_matmul_at(m, vh, c->site), true, c->site);
+    grad_in[0] = ((const request *)user)->real ? lz_real_at(g, c->site) : g;
+}
+
+/* The values alone: no quotient, so that some may be equal. */
+static void values_forward(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals, void *user)
+{
+    (void)in;
+    out[0] = ((const request *)user)->of[0];
+    residuals[0] = ((const request *)user)->of[1];
+}
+
+/* v^-H diag(gw) v^H */
+static void values_backward(lz_tensor *const *residuals, lz_tensor *const *grad_out,
+                            lz_tensor **grad_in, void *user)
+{
+    const lz_composite *c = ((const request *)user)->c;
+    lz_tensor *vh = adjoint(c, residuals[0]);
+    lz_tensor *m = MUL(lz_unsqueeze_at(grad_out[0], -1, c->site), vh);
+    lz_tensor *g = lz_linalg_solve_at(vh, m, true, c->site);
+    grad_in[0] = ((const request *)user)->real ? lz_real_at(g, c->site) : g;
+}
+
+static lz_tensor *eig(lz_composite *c, lz_tensor *a, lz_tensor **vectors)
+{
+    char text[160];
+    if (!lz_composite_in(c, a, "a"))
+        return NULL;
+    lz_dtype d = lz_dtype_of(a);
+    bool real = d == LZ_F32 || d == LZ_F64;
+    if (!real && !lz_dtype_is_complex(d)) {
+        LZ_FAIL(LZ_EDTYPE, "a is %s: it must be f32, f64 or complex", lz_dtype_name(d));
+        return NULL;
+    }
+    lz_shape s = lz_shape_of(a);
+    if (s.rank < 2 || s.dims[s.rank - 1] != s.dims[s.rank - 2]) {
+        LZ_FAIL(LZ_ESHAPE, "a is %s: it is not square in its last two dimensions",
+                lz_composite_shape(a, text));
+        return NULL;
+    }
+    if (lz_numel(a) == 0) {
+        *vectors = TO(a, !real ? d : d == LZ_F64 ? LZ_C128 : LZ_C64);
+        s.rank--;
+        return RESHAPE(*vectors, s);
+    }
+    request r = {c, real, {NULL, NULL}};
+    lz_tensor *w = NULL;
+    static const lz_custom_vjp_options name = {.struct_size = sizeof name, .name = "lz_linalg_eig"};
+    (void)lz_custom_vjp_at(forward, backward, &a, 1, 2, 2, &r, r.of, &name, c->site);
+    *vectors = r.of[1];
+    (void)lz_custom_vjp_at(values_forward, values_backward, &a, 1, 1, 1, &r, &w, &name, c->site);
+    return w;
+}
+
+lz_tensor *lz_linalg_eig_at(lz_tensor *a, lz_tensor **vectors, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    COMPOSITE("lz_linalg_eig");
+    lz_tensor *v = NULL, *w = eig(c, a, &v);
+    lz_composite_also(c, w ? v : NULL, vectors);
+    return lz_composite_end(c, w);
+}
+
+lz_tensor *lz_linalg_eigvals_at(lz_tensor *a, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    COMPOSITE("lz_linalg_eigvals");
+    lz_tensor *v = NULL;
+    return lz_composite_end(c, eig(c, a, &v));
+}
