@@ -200,11 +200,15 @@ lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, cons
 /* What a module says of the devices that it is for. */
 typedef struct lz_partitions {
     int64_t partitions, replicas; /* 0: it does not say */
+    /* Given by the caller: takes the place of the module's meshes, whose axes it has, and names the
+     * axes of HLO's shardings. NULL: they are those of the module */
+    const struct lz_mesh *mesh;
 } lz_partitions;
 /* The same as lz_func_parse_entry, but marks of shardings are kept: sdy's and mhlo.sharding of
  * parameters, results and operations become sdy.sharding_constraint, manual regions
  * sdy.manual_computation (ir/ops.def). ndevice: of HLO's strings where neither they nor the module
- * say it; 0: not known. *about (may be NULL) is what the module says. */
+ * say it; 0: not known. *about (may be NULL) is what the module says, and has the caller's mesh.
+ * Instructions have the lines of the text as sites. */
 lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, const char *entry,
                                int64_t ndevice, lz_partitions *about, lz_func **out);
 /* DOT graph, and the `IR { %0 = f32[2,3]{1,0} op(...) }` text of PyTorch/XLA. */

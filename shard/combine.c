@@ -227,9 +227,21 @@ static void make_batch(const combiner *c, lz_func *to, const batch *b, lz_val *m
     for (lz_val v = b->first; v != LZ_NOVAL; v = c->next[v])
         opnd[n++] = map[c->f->insts[v].opnd[0]];
     lz_val all = lz_build(to, sig->op, sig->attr, opnd, n);
+    const lz_site *note = c->f->insts[b->first].site;
+    for (lz_val v = c->next[b->first]; v != LZ_NOVAL; v = c->next[v])
+        lz_note_join(note, c->f->insts[v].site);
+    if (all != LZ_NOVAL)
+        to->insts[all].site = note;
     n = 0;
     for (lz_val v = b->first; v != LZ_NOVAL; v = c->next[v])
         map[v] = lz_build_result(to, all, n++);
+}
+
+static void copy_inst(lz_func *to, const lz_inst *in, lz_val *out, const lz_val *map, lz_val *opnd)
+{
+    *out = lz_build_copy_inst(to, in, map, opnd);
+    if (*out != LZ_NOVAL && in->site)
+        to->insts[*out].site = in->site;
 }
 
 static lz_status rebuild(const combiner *c, lz_func *to)
@@ -253,7 +265,7 @@ static lz_status rebuild(const combiner *c, lz_func *to)
         if (b != UINT32_MAX && c->batches[b].n > 1)
             make_batch(c, to, &c->batches[b], map, opnd);
         else
-            map[v] = lz_build_copy_inst(to, &f->insts[v], map, opnd);
+            copy_inst(to, &f->insts[v], &map[v], map, opnd);
         LZ_TRY(to->status);
         for (lz_val w = v; w != LZ_NOVAL; w = c->next[w])
             made(c, &o, w);

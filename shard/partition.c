@@ -158,8 +158,11 @@ lz_val lz_part_want(lz_partial *p, lz_val v, const lz_sharding *at)
         (void)LZ_FAIL(LZ_EINTERNAL, "partition: value %u of %s has not been made", v, p->f->name);
         return lz_func_failed(p->l.f);
     }
+    lz_val first = p->l.f->ninst;
     lz_val local = p->free[v] ? make_free(p, v, at)
                               : lz_reshard_build(&p->l, f->v, lz_part_type(p, v), f->at, at);
+    if (f)
+        lz_note_new(p, first, v, f->at, at);
     if (local != LZ_NOVAL)
         add_form(p, v, at, local);
     return local;
@@ -275,7 +278,10 @@ static lz_status instruction(lz_partial *p, lz_val v)
 lz_status lz_part_walk(lz_partial *p)
 {
     for (lz_val v = p->f->nparam; v < p->f->ninst; v++) {
+        lz_val first = p->l.f->ninst;
+        p->now = v;
         LZ_TRY(instruction(p, v));
+        lz_note_new(p, first, v, NULL, NULL);
         LZ_TRY(p->l.f->status);
         lz_arena_reset(p->scratch);
     }
@@ -340,7 +346,9 @@ static lz_status results(lz_partial *p, lz_partitioned *out)
     lz_val *local = lz_arena_alloc(p->scratch, ((size_t)p->f->nresult + 1) * sizeof *local);
     if (!local)
         return LZ_FAIL(LZ_EMEM, "no memory to partition %s", p->f->name);
+    p->now = LZ_NOVAL;
     for (uint32_t k = 0; k < p->f->nresult; k++) {
+        p->now_result = k;
         out->out[k] = result_place(p, p->f->results[k]);
         local[k] = lz_part_want(p, p->f->results[k], out->out[k]);
     }
@@ -356,12 +364,20 @@ static lz_status build(lz_partial *p, const lz_shardings *s, lz_partitioned *out
     return results(p, out);
 }
 
-lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
-                          lz_partitioned *out)
+/* The shardings may be in out->notes, which is all that out has. */
+static lz_status partition(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
+                           lz_partitioned *out)
 {
     lz_arena arena = {0}, scratch = {0};
-    lz_partial p = {.f = f, .arena = &arena, .scratch = &scratch, .l = {.mesh = mesh}};
-    *out = (lz_partitioned){.nin = f->nparam, .nout = f->nresult};
+    lz_shard_collective *end = NULL;
+    lz_partial p = {.f = f,
+                    .arena = &arena,
+                    .scratch = &scratch,
+                    .l = {.mesh = mesh},
+                    .notes = &out->notes,
+                    .now = LZ_NOVAL};
+    out->nin = f->nparam;
+    out->nout = f->nresult;
     out->in = lz_calloc((size_t)f->nparam + 1, sizeof *out->in);
     out->out = lz_calloc((size_t)f->nresult + 1, sizeof *out->out);
     lz_func *local = p.l.f = lz_func_new(f->name);
@@ -372,9 +388,19 @@ lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardi
         out->local = lz_func_prune(local);
     if (s == LZ_OK)
         s = out->local ? lz_shard_combine(&out->local) : lz_error_get()->status;
+    if (s == LZ_OK && !lz_note_take(&out->notes, out->local, NULL, &out->collectives, &end))
+        s = lz_error_get()->status;
     lz_func_free(local);
     lz_arena_free(&arena);
     lz_arena_free(&scratch);
+    return s;
+}
+
+lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
+                          lz_partitioned *out)
+{
+    *out = (lz_partitioned){0};
+    lz_status s = partition(f, mesh, shardings, out);
     if (s != LZ_OK)
         lz_partitioned_free(out);
     return s;
@@ -382,14 +408,20 @@ lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardi
 
 lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out)
 {
-    lz_arena arena = {0};
-    lz_shardings *s;
+    lz_shardings *shardings;
     *out = (lz_partitioned){0};
-    lz_status status = lz_shard_propagate(f, mesh, &arena, &s);
-    if (status == LZ_OK)
-        status = lz_partition_as(f, mesh, s, out);
-    lz_arena_free(&arena);
-    return status;
+    lz_status s = lz_shard_propagate(f, mesh, &out->notes, &shardings);
+    if (s == LZ_OK)
+        s = partition(f, mesh, shardings, out);
+    if (s != LZ_OK)
+        lz_partitioned_free(out);
+    return s;
+}
+
+void lz_partitioned_drop_notes(lz_partitioned *p)
+{
+    lz_arena_free(&p->notes);
+    p->collectives = NULL;
 }
 
 void lz_partitioned_free(lz_partitioned *p)
@@ -397,5 +429,6 @@ void lz_partitioned_free(lz_partitioned *p)
     lz_func_free(p->local);
     lz_free(p->in);
     lz_free(p->out);
+    lz_arena_free(&p->notes);
     *p = (lz_partitioned){0};
 }

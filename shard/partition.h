@@ -32,6 +32,10 @@ typedef struct lz_partial {
     lz_val *mark;                       /* [ninst]: the mark that is its only use, or LZ_NOVAL */
     uint32_t *uses;                     /* [ninst] */
     lz_val *first_result, *next_result; /* [ninst]: lz_func_result_lists */
+    lz_arena *notes;          /* of why collectives are there: for as long as the result */
+    const lz_shard_place *in; /* where f is; NULL: it is the program */
+    lz_val now;               /* the instruction that is made; LZ_NOVAL: result `now_result` */
+    uint32_t now_result;
 } lz_partial;
 
 /* ---- values (partition.c) ---- */
@@ -63,6 +67,22 @@ lz_status lz_part_begin(lz_partial *p, const lz_func *f, const lz_shardings *s);
 /* Collectives of one kind and group that do not need each other become one of several operands.
  * *f is replaced (combine.c). */
 lz_status lz_shard_combine(lz_func **f);
+
+/* ---- notes on collectives (notes.c): they hang on the instructions of local functions, in place
+ * of sites, till the function is complete ---- */
+
+/* Collectives of the local function from instruction `first` on that have no note are for value v,
+ * which was at `from`, at `to`; from NULL: they are the operation's own. */
+void lz_note_new(lz_partial *p, lz_val first, lz_val v, const lz_sharding *from,
+                 const lz_sharding *to);
+/* What is in the regions of an operation of control. */
+void lz_note_regions(lz_partial *p, lz_val local, const lz_shard_collective *inner);
+/* The note of a is of b, too. */
+void lz_note_join(const lz_site *a, const lz_site *b);
+/* Takes all notes off a complete function and appends them to the list, which ends at *end (NULL:
+ * there is none yet). Instructions have the sites of their causes then. False: no memory. */
+bool lz_note_take(lz_arena *a, lz_func *local, const lz_shard_place *in,
+                  const lz_shard_collective **list, lz_shard_collective **end);
 
 /* ---- one operation (partition_choose.c) ---- */
 typedef struct lz_part_op {

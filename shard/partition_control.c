@@ -11,7 +11,9 @@ typedef struct control {
     const lz_sharding **opnd; /* where they are */
     uint32_t nresult;
     const lz_sharding **result;
-    lz_val *local; /* operands, and behind them the partition's number */
+    lz_val *local;                    /* operands, and behind them the partition's number */
+    const lz_shard_collective *notes; /* of both regions */
+    lz_shard_collective *last;
 } control;
 
 static const lz_shardings *sub(const lz_partial *p, lz_val v, int k)
@@ -67,8 +69,11 @@ static lz_status fill_region(control *c, lz_partial *q, const lz_func *r, const 
     lz_val *out = lz_arena_alloc(q->arena, ((size_t)r->nresult + 1) * sizeof *out);
     if (!out)
         return LZ_FAIL(LZ_EMEM, "no memory to partition %s", r->name);
-    for (uint32_t k = 0; k < r->nresult; k++)
+    q->now = LZ_NOVAL;
+    for (uint32_t k = 0; k < r->nresult; k++) {
+        q->now_result = k;
         out[k] = lz_part_want(q, r->results[k], result[k]);
+    }
     LZ_TRY(q->l.f->status);
     return lz_func_set_results(q->l.f, out, r->nresult);
 }
@@ -78,11 +83,14 @@ static const lz_func *region(control *c, int k, const lz_sharding *const *result
 {
     const lz_func *r = lz_attr_region(c->in->sig->attr, k), *done = NULL;
     lz_partial q = *c->p;
-    q.l.f = lz_func_new(r->name);
+    q.in = lz_arena_copy(q.notes, &(lz_shard_place){c->p->in, c->p->f, c->p->s, c->v, k},
+                         sizeof *q.in);
+    q.l.f = q.in ? lz_func_new(r->name) : NULL;
     lz_status s = q.l.f ? fill_region(c, &q, r, sub(c->p, c->v, k), result)
                         : LZ_FAIL(LZ_EMEM, "no memory to partition %s", r->name);
     lz_func *pruned = s == LZ_OK ? lz_func_prune(q.l.f) : NULL;
-    if (pruned && lz_shard_combine(&pruned) == LZ_OK)
+    if (pruned && lz_shard_combine(&pruned) == LZ_OK &&
+        lz_note_take(q.notes, pruned, q.in, &c->notes, &c->last))
         done = lz_region_intern(pruned);
     lz_func_free(pruned);
     lz_func_free(q.l.f);
@@ -93,6 +101,7 @@ static const lz_func *region(control *c, int k, const lz_sharding *const *result
 
 static lz_status give_results(control *c, lz_val made)
 {
+    lz_note_regions(c->p, made, c->notes);
     for (uint32_t k = 0; k < c->nresult; k++)
         lz_part_give_result(c->p, c->v, k, c->result[k], lz_build_result(c->p->l.f, made, k));
     return c->p->l.f->status;

@@ -67,7 +67,9 @@ static lz_status give_operands(manual *m)
 
 static lz_status take_results(manual *m, lz_val v)
 {
+    m->body.now = LZ_NOVAL;
     for (uint32_t k = 0; k < m->in->sig->nresult; k++) {
+        m->body.now_result = k;
         lz_val r = m->body.f->results[k];
         const lz_shape *local = &lz_val_type(m->body.f, r)->shape;
         const lz_sharding *in = inside(m, lz_part_now(&m->body, r), local);
@@ -91,6 +93,10 @@ lz_status lz_part_manual(lz_partial *p, lz_val v)
     LZ_TRY(lz_shardings_parse(a->in_shardings, m.inside, m.in->sig->nopnd));
     LZ_TRY(lz_shardings_parse(a->out_shardings, m.outside, m.in->sig->nresult));
     m.body.manual |= m.axes;
+    m.body.in =
+        lz_arena_copy(p->notes, &(lz_shard_place){p->in, p->f, p->s, v, 0}, sizeof *m.body.in);
+    if (!m.body.in)
+        return LZ_FAIL(LZ_EMEM, "no memory to partition %s", p->f->name);
     LZ_TRY(lz_part_begin(&m.body, a->body, p->s && p->s->sub ? p->s->sub[2 * v] : NULL));
     LZ_TRY(give_operands(&m));
     LZ_TRY(lz_part_walk(&m.body));

@@ -1,10 +1,11 @@
 /* report.c - which sharding each value has and why, as text. See shard.h.
  * Regions nest at most LZ_MAX_REGION_DEPTH deep.
  * Threads: pure. */
+#include "shard/report.h"
 #include "shard/rules.h"
-#include "shard/shard.h"
+#include <string.h>
 
-static void print_dims(lz_buf *b, const lz_sharding *s)
+void lz_report_dims(lz_buf *b, const lz_sharding *s)
 {
     lz_buf whole = {0};
     lz_sharding_print(&whole, s, "");
@@ -14,7 +15,20 @@ static void print_dims(lz_buf *b, const lz_sharding *s)
     lz_buf_free(&whole);
 }
 
-static void print_value(lz_buf *b, const lz_func *f, lz_val v)
+void lz_report_axes(lz_buf *b, const lz_mesh *m, uint32_t factors)
+{
+    lz_buf whole = {0};
+    lz_sharding s;
+    lz_sharding_init(&s, m, 0, false);
+    s.replicated = factors;
+    lz_sharding_print(&whole, &s, "");
+    const char *braces = strchr(lz_buf_str(&whole), '{'); /* <@, [], replicated={"x"}> */
+    lz_buf_put(b, braces ? braces : "{}", braces ? strlen(braces) - 1 : 2);
+    b->failed |= whole.failed;
+    lz_buf_free(&whole);
+}
+
+void lz_report_value(lz_buf *b, const lz_func *f, lz_val v)
 {
     const lz_inst *in = &f->insts[v];
     char type[160];
@@ -25,22 +39,28 @@ static void print_value(lz_buf *b, const lz_func *f, lz_val v)
     lz_buf_putc(b, ')');
 }
 
-/* By what operation a sharding came, and its rule. */
-static lz_status print_rule(lz_buf *b, const lz_func *f, lz_val by)
+lz_status lz_report_rule(lz_buf *b, const lz_func *f, lz_val by)
 {
     lz_arena a = {0};
     const lz_rule *r;
     lz_status s = lz_rule_of(f->insts[by].sig, &a, &r);
-    lz_buf_printf(b, ", by %%%u", by);
-    if (s == LZ_OK && r->nfactor) {
-        lz_buf_puts(b, " ");
+    if (s == LZ_OK && r->nfactor)
         lz_rule_print(b, r);
-    }
     lz_arena_free(&a);
     return s;
 }
 
-static void print_place(lz_buf *b, const lz_inst *in)
+/* By what operation a sharding came, and its rule. */
+static lz_status print_rule(lz_buf *b, const lz_func *f, lz_val by)
+{
+    lz_buf rule = {0};
+    lz_status s = lz_report_rule(&rule, f, by);
+    lz_buf_printf(b, ", by %%%u%s%s", by, rule.len ? " " : "", lz_buf_str(&rule));
+    lz_buf_free(&rule);
+    return s;
+}
+
+void lz_report_site(lz_buf *b, const lz_inst *in)
 {
     if (in->site && in->site->file)
         lz_buf_printf(b, "  (%s:%d)", in->site->file, in->site->line);
@@ -65,17 +85,17 @@ static lz_status report(const lz_shardings *s, int indent, lz_buf *b)
 {
     for (lz_val v = 0; v < s->f->ninst; v++) {
         lz_buf_printf(b, "%*s", indent, "");
-        print_value(b, s->f, v);
+        lz_report_value(b, s->f, v);
         lz_buf_puts(b, ": ");
         if (s->at[v]) {
-            print_dims(b, s->at[v]);
+            lz_report_dims(b, s->at[v]);
             lz_buf_puts(b, "  ");
             LZ_TRY(print_cause(b, s, v));
         } else {
             lz_buf_puts(b, s->f->insts[v].sig->nresult > 1 ? "its results'"
                                                            : "each use makes its own");
         }
-        print_place(b, &s->f->insts[v]);
+        lz_report_site(b, &s->f->insts[v]);
         lz_buf_putc(b, '\n');
         for (int w = 0; w < 2 && s->sub; w++)
             if (s->sub[2 * v + (uint32_t)w]) {

@@ -43,10 +43,53 @@ lz_status lz_shard_propagate(const lz_func *f, const lz_mesh *mesh, lz_arena *a,
  * Errors: LZ_EMEM. */
 lz_status lz_shard_report(const lz_shardings *s, lz_buf *out);
 
+/* ---- why a collective is there (notes.c) ---- */
+
+typedef enum lz_shard_need {
+    LZ_NEED_OPERAND, /* an operation reads the value at another placement */
+    LZ_NEED_RESULT,  /* a result of the function, or of the region, is at another placement */
+    LZ_NEED_ITSELF   /* the operation's own: it is a collective, or reads elements of other tiles */
+} lz_shard_need;
+
+/* A region of an instruction; outer NULL: of the function itself. */
+typedef struct lz_shard_place {
+    const struct lz_shard_place *outer;
+    const lz_func *f;      /* that has the instruction */
+    const lz_shardings *s; /* of it; may be NULL */
+    lz_val at;
+    int region;
+} lz_shard_place;
+
+/* Valid as long as the function that was partitioned, and the shardings given for it. */
+typedef struct lz_shard_reason {
+    lz_shard_need need;
+    const lz_func *f;         /* the function or region of the values below */
+    const lz_shardings *s;    /* of it; may be NULL */
+    const lz_shard_place *in; /* where it is; NULL: the function itself */
+    lz_val value;             /* that is moved; LZ_NOVAL of ITSELF */
+    lz_val by;                /* the operation that wants it; LZ_NOVAL of RESULT */
+    lz_val mark; /* that is all that uses what `by` makes, so that it is made there; or LZ_NOVAL */
+    uint32_t result; /* of RESULT */
+    lz_val sum; /* the operation whose parts of a sum are joined; LZ_NOVAL: nothing is summed */
+    const lz_sharding *from, *to;       /* NULL of ITSELF */
+    const struct lz_shard_reason *next; /* several collectives became one */
+} lz_shard_reason;
+
+/* A collective of a local function, in the order of its instructions, those of regions where the
+ * region is. */
+typedef struct lz_shard_collective {
+    const lz_sig *sig;
+    const lz_shard_place *in;   /* the region that has it */
+    const lz_shard_reason *why; /* NULL: nobody knows */
+    const struct lz_shard_collective *next;
+} lz_shard_collective;
+
 typedef struct lz_partitioned {
     lz_func *local; /* one parameter more than f, the last: the number of the partition, ui32[] */
-    uint32_t nin, nout;            /* of f */
-    const lz_sharding **in, **out; /* of f's parameters and results */
+    uint32_t nin, nout;                     /* of f */
+    const lz_sharding **in, **out;          /* of f's parameters and results */
+    const lz_shard_collective *collectives; /* in `notes` */
+    lz_arena notes;
 } lz_partitioned;
 
 /* The local function of f on the mesh. Collectives of it have groups of partition numbers,
@@ -58,4 +101,24 @@ lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *ou
 lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
                           lz_partitioned *out);
 void lz_partitioned_free(lz_partitioned *p);
+/* There are no collectives to report any more: the function that was partitioned may go. */
+void lz_partitioned_drop_notes(lz_partitioned *p);
+
+/* Bytes of a collective of one partition, as costs count them: by ring and pairwise algorithms. */
+typedef struct lz_shard_traffic {
+    uint32_t group_size; /* of the largest group; 1 or 2 of a permute: whether anything moves */
+    uint32_t axes;       /* of the mesh, along which members of a group differ */
+    bool exact;          /* groups are all that differ along those */
+    uint64_t operand_bytes, result_bytes, sent_bytes;
+} lz_shard_traffic;
+/* Errors: LZ_EINVAL, LZ_EMEM. */
+lz_status lz_shard_traffic_of(const lz_sig *sig, const lz_mesh *mesh, lz_shard_traffic *out);
+
+/* The collectives of a partitioned function, two lines and one for each cause: what is sent, which
+ * value was moved and where to, who wanted it, and the marks behind both; totals by kind at the
+ * end. Errors: LZ_EMEM, LZ_EINVAL. */
+lz_status lz_shard_report_collectives(const lz_partitioned *p, const lz_mesh *mesh, lz_buf *out);
+/* Both reports as one object of JSON. p NULL: of values only. */
+lz_status lz_shard_report_json(const lz_shardings *s, const lz_mesh *mesh, const lz_partitioned *p,
+                               lz_buf *out);
 #endif

@@ -76,6 +76,8 @@ static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_e
     lz_status s = x ? lz_partition(f, mesh, &x->p) : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
     if (s == LZ_OK)
         s = describe(x, f, o);
+    if (s == LZ_OK)
+        lz_partitioned_drop_notes(&x->p);
     if (s != LZ_OK) {
         exec_free(x);
         x = NULL;

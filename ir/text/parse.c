@@ -358,6 +358,7 @@ static lz_status bind_param(lz_parser *p, lz_scope *s, lz_slice name, const lz_t
 static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
 {
     lz_slice name, own;
+    lz_val first = s->f->ninst;
     uint32_t index;
     size_t from = form->len;
     types->len = 0;
@@ -368,7 +369,9 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
     LZ_TRY(lz_parse_value_attributes(p, &s->params_at, s->vals.len, type));
     LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
-    return bind_param(p, s, name, types, own);
+    LZ_TRY(bind_param(p, s, name, types, own));
+    lz_parse_set_sites(p, s, first, name.s);
+    return LZ_OK;
 }
 
 static lz_status params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
@@ -742,7 +745,8 @@ lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, con
     lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
                    .entry = entry,
                    .marked = true,
-                   .ndevice = ndevice};
+                   .ndevice = ndevice,
+                   .about = {.mesh = about ? about->mesh : NULL}};
     *out = NULL;
     lz_status s = parse_main(&p, out);
     if (s == LZ_OK && p.borders)

@@ -58,6 +58,8 @@ typedef struct lz_parser {
     const lz_mesh *hlo_mesh; /* of theirs; NULL: not asked for yet */
     LZ_VEC(lz_pmesh) meshes;
     lz_partitions about;
+    const char *line_at; /* the line at a place of the text; NULL: none is known */
+    int line;
     uint64_t inlined; /* instructions */
     uint64_t again;   /* bytes */
     uint64_t draws;   /* of random numbers so far */
@@ -177,6 +179,10 @@ void lz_captures_free(lz_captures *k);
 /* Before the operation is built: what its region uses from around it becomes operands, and operands
  * get the wider element types that the region computes in. */
 lz_status lz_parse_fit_region(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* Instructions from `first` on that have no site get the text's at `at`, where marks are kept
+ * (parse_shard.c). */
+void lz_parse_set_sites(lz_parser *p, lz_scope *s, lz_val first, const char *at);
 
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);

@@ -22,8 +22,11 @@ lz_status lz_parse_mesh(lz_parser *p)
     return lz_lex_location(&p->c);
 }
 
+/* about.mesh takes the place of all of them. */
 static const lz_mesh *read_mesh(const lz_parser *p, lz_pmesh *m)
 {
+    if (p->about.mesh)
+        return p->about.mesh;
     if (!m->mesh)
         m->mesh = lz_mesh_read(m->at, (size_t)(p->c.end - m->at), NULL);
     return m->mesh;
@@ -71,6 +74,10 @@ static lz_status hlo_mesh(lz_parser *p, const lz_mesh **out)
     *out = p->hlo_mesh;
     if (p->hlo_mesh)
         return LZ_OK;
+    if (p->about.mesh) {
+        *out = p->hlo_mesh = p->about.mesh;
+        return LZ_OK;
+    }
     if (p->meshes.len) {
         *out = p->hlo_mesh = read_mesh(p, &p->meshes.data[0]);
         return *out ? LZ_OK : lz_error_get()->status;
@@ -111,6 +118,69 @@ lz_status lz_parse_module_attributes(lz_parser *p)
         s = whole_number(p, &t, "mhlo.num_replicas", &p->about.replicas);
     lz_vec_free(&t.dict);
     return s;
+}
+
+/* ---- places in the text, by which reports name operations ---- */
+
+typedef struct text_site {
+    lz_intern_node node;
+    lz_site site;
+} text_site;
+static lz_intern sites = LZ_INTERN_INIT;
+
+static bool same_site(const lz_intern_node *n, const void *key)
+{
+    const lz_site *a = &((const text_site *)(const void *)n)->site, *b = key;
+    return a->file == b->file && a->line == b->line;
+}
+
+/* Regions keep it for the life of the process. */
+static const lz_site *site_get(const char *file, int line)
+{
+    const lz_site key = {.file = lz_string_get(file, strlen(file)), .line = line};
+    const struct {
+        const char *file;
+        int64_t line;
+    } bytes = {key.file, line};
+    lz_hash h = lz_hash_bytes(&bytes, sizeof bytes);
+    text_site *found = (text_site *)(void *)lz_intern_find(&sites, h, same_site, &key);
+    if (found || !key.file)
+        return found ? &found->site : NULL;
+    text_site *fresh = lz_calloc(1, sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    fresh->node.hash = h;
+    fresh->site = key;
+    found = (text_site *)(void *)lz_intern_add(&sites, &fresh->node, same_site, &key, NULL);
+    if (found != fresh)
+        lz_free(fresh);
+    return &found->site;
+}
+
+/* Mostly asked for in the order of the text. */
+static int line_of(lz_parser *p, const char *at)
+{
+    if (!p->line_at || at < p->line_at) {
+        p->line_at = p->c.text;
+        p->line = 1;
+    }
+    for (; p->line_at < at && p->line_at < p->c.end; p->line_at++)
+        p->line += *p->line_at == '\n';
+    return p->line;
+}
+
+void lz_parse_set_sites(lz_parser *p, lz_scope *s, lz_val first, const char *at)
+{
+    const lz_site *site = NULL;
+    if (!p->marked)
+        return;
+    for (lz_val v = first; v < s->f->ninst; v++) {
+        if (s->f->insts[v].site)
+            continue;
+        if (!site)
+            site = site_get(p->c.name, line_of(p, at));
+        s->f->insts[v].site = site;
+    }
 }
 
 /* ---- shardings ---- */
@@ -195,6 +265,8 @@ static lz_status hlo_sharding(lz_parser *p, const lz_stmt *t, const char *at, ui
     *out = lz_sharding_from_hlo(one, n, rank, mesh->ndevice, mesh, open);
     if (*out || lz_error_get()->status != LZ_EINVAL)
         return *out ? LZ_OK : lz_lex_wrap(&p->c, at);
+    if (p->about.mesh)
+        return lz_lex_wrap(&p->c, at);
     /* of another order of devices, or wrong */
     const lz_mesh *own = lz_sharding_hlo_own_mesh(one, n, mesh->ndevice);
     *out = own ? lz_sharding_from_hlo(one, n, rank, own->ndevice, own, open) : NULL;
@@ -266,9 +338,10 @@ lz_status lz_parse_mark_params(lz_parser *p, lz_scope *s)
 {
     for (uint32_t i = 0; i < s->params_at.len; i++) {
         const lz_pmark *m = &s->params_at.data[i];
-        lz_val v = lz_parse_constrain(s, s->vals.data[m->at], m->s);
+        lz_val first = s->f->ninst, v = lz_parse_constrain(s, s->vals.data[m->at], m->s);
         if (v == LZ_NOVAL)
             return lz_lex_wrap(&p->c, m->text);
+        lz_parse_set_sites(p, s, first, m->text);
         s->vals.data[m->at] = v;
     }
     return LZ_OK;
@@ -284,9 +357,12 @@ lz_status lz_parse_mark_results(lz_parser *p, lz_scope *s)
         st = lz_vec_push(&v, s->f->results[k]);
     for (uint32_t i = 0; i < s->results_at.len && st == LZ_OK; i++) {
         const lz_pmark *m = &s->results_at.data[i];
+        lz_val first = s->f->ninst;
         v.data[m->at] = lz_parse_constrain(s, v.data[m->at], m->s);
         if (v.data[m->at] == LZ_NOVAL)
             st = lz_lex_wrap(&p->c, m->text);
+        else
+            lz_parse_set_sites(p, s, first, m->text);
     }
     if (st == LZ_OK)
         st = lz_func_set_results(s->f, v.data, v.len);

@@ -601,6 +601,7 @@ static lz_status bind_results(lz_parser *p, lz_scope *s, lz_stmt *t, const group
 
 static lz_status statement(lz_parser *p, lz_scope *s, lz_stmt *t, groups *g)
 {
+    lz_val first = s->f->ninst;
     LZ_TRY(result_names(p, g));
     lz_lex_skip(&p->c);
     t->at = p->c.p;
@@ -613,6 +614,7 @@ static lz_status statement(lz_parser *p, lz_scope *s, lz_stmt *t, groups *g)
     LZ_TRY(named(p, s, t));
     if (p->marked)
         LZ_TRY(lz_parse_mark_stmt(p, s, t));
+    lz_parse_set_sites(p, s, first, t->at);
     LZ_TRY(lz_lex_location(&p->c));
     return bind_results(p, s, t, g);
 }

@@ -258,6 +258,24 @@ func.func @main(%a: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 }
 MLIR
 t 0 'mesh <."x"=2.>.*tanh.*: .."x"., ...  of mark %1, from %1, by %2' '' lazuli shard marked.mlir
+t 0 'tanh.*marked.mlir:3.*; 0 collectives, 0 bytes sent by each device' '' lazuli shard marked.mlir
+t 0 'mesh <."x"=4.>' '' lazuli shard marked.mlir --mesh x=4
+t 1 '' "lazuli: shard: .*marked.mlir:2.*the mesh has no axis .x." lazuli shard marked.mlir --mesh z=4
+t 0 '"devices": 2, "mesh": "<.*"totals": ."collectives": 0, "sent_bytes": 0' '' lazuli shard marked.mlir --json
+t 0 '^."values": .., "collectives": ..}$' '' lazuli shard two.mlir --json
+sed -e '/sdy.mesh/d' -e 's/sdy.sharding.*]>}/mhlo.sharding = "{devices=[2,1]<=[2]}"}/' marked.mlir >strings.mlir
+t 0 'mesh <."axis_0"=2.>.*tanh.*: .."axis_0"., ...' '' lazuli shard strings.mlir
+t 0 'mesh <."rows"=2.>.*tanh.*: .."rows"., ...' '' lazuli shard strings.mlir --mesh rows=2
+t 1 '' 'lazuli: shard: strings.mlir:1' lazuli shard strings.mlir --mesh rows=4
+for mesh in x x= =2 x=0 x=a "x=2," "x=2,x=2" x=1048577; do t 2 '' 'lazuli shard: --mesh' lazuli shard marked.mlir --mesh "$mesh"; done
+cat >row.mlir <<'MLIR'
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.tanh %a : tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+MLIR
+t 0 '#0 all_to_all along ."x".* wanted .*tanh.*row.mlir:3.*%1 .* of parameter 0 .*%3 .* of %2 .*; 1 collectives, 8 bytes sent by each device;   all_to_all: 1, 8 bytes' '' lazuli shard row.mlir
 t 2 '' 'lazuli shard: one FILE.mlir is needed' lazuli shard
 t 0 'stablehlo.add %arg0, %arg0' '' lazuli opt two.mlir
 t 0 'stablehlo.add %arg0, %arg0' '' lazuli opt two.mlir --passes=pipeline

@@ -1,56 +1,135 @@
 /* shard_cmd.c - lazuli shard: where the values of a program are on the devices of its mesh, and
- * which mark and rule put them there. */
+ * which mark and rule put them there; what each collective of the partitioned program sends, and
+ * why it is there. */
+#include "base/text.h"
 #include "shard/shard.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
+#include <string.h>
 
-static lz_status report(const lz_func *f, lz_buf *out)
+typedef struct shard_options {
+    const char *entry;
+    uint64_t ndevice;
+    const lz_mesh *mesh; /* instead of the program's */
+    bool json;
+} shard_options;
+
+/* ---- --mesh data=2,fsdp=4 ---- */
+
+enum { MOST_AXES = LZ_MESH_FACTORS };
+
+/* One NAME=SIZE, which ends at a comma or the end. NULL: it is none. */
+static const char *read_axis(const char *s, lz_mesh_axis *out)
+{
+    const char *end = s + strcspn(s, ","), *equals = memchr(s, '=', (size_t)(end - s));
+    uint64_t size;
+    if (!equals || equals == s ||
+        lz_text_u64(equals + 1, (size_t)(end - equals - 1), 0, LZ_MESH_DEVICES, &size) != LZ_OK)
+        return NULL;
+    out->name = lz_string_get(s, (size_t)(equals - s));
+    out->size = (int64_t)size;
+    return out->name ? end : NULL;
+}
+
+/* The exit status: 0, or 2 after a message. */
+static int read_mesh(const char *text, const lz_mesh **out)
+{
+    lz_mesh_axis axes[MOST_AXES];
+    int n = 0;
+    for (const char *s = text; s; s = *s == ',' ? s + 1 : NULL) {
+        if (n == MOST_AXES)
+            return tool_usage("--mesh has more than %d axes", MOST_AXES);
+        s = read_axis(s, &axes[n++]);
+        if (!s)
+            return tool_usage("--mesh is NAME=SIZE,.., not '%s'", text);
+    }
+    *out = lz_mesh_get(axes, n, NULL);
+    if (!*out)
+        return tool_usage("--mesh: %s", lz_error_get()->message);
+    return 0;
+}
+
+/* ---- reports ---- */
+
+static lz_status print(const shard_options *o, const lz_shardings *s, const lz_mesh *mesh,
+                       const lz_partitioned *p, lz_buf *out)
+{
+    if (o->json)
+        return lz_shard_report_json(s, mesh, p, out);
+    lz_buf_puts(out, "mesh ");
+    lz_mesh_print(out, mesh);
+    lz_buf_putc(out, '\n');
+    LZ_TRY(lz_shard_report(s, out));
+    return lz_shard_report_collectives(p, mesh, out);
+}
+
+static lz_status report(const shard_options *o, const lz_func *f, lz_buf *out)
 {
     const lz_mesh *mesh;
     lz_arena a = {0};
     lz_shardings *s;
+    lz_partitioned p = {0};
     LZ_TRY(lz_shard_mesh(f, &mesh));
     if (!mesh) {
-        lz_buf_puts(out, "no mark of a sharding\n");
+        lz_buf_puts(out, o->json ? "{\"values\": [], \"collectives\": []}\n"
+                                 : "no mark of a sharding\n");
         return LZ_OK;
     }
-    lz_buf_puts(out, "mesh ");
-    lz_mesh_print(out, mesh);
-    lz_buf_putc(out, '\n');
+    if (o->mesh && mesh != o->mesh)
+        return LZ_FAIL(LZ_EINVAL, "the marks are not of --mesh: the program says mesh<..> itself");
     lz_status status = lz_shard_propagate(f, mesh, &a, &s);
     if (status == LZ_OK)
-        status = lz_shard_report(s, out);
+        status = lz_partition_as(f, mesh, s, &p);
+    if (status == LZ_OK)
+        status = print(o, s, mesh, &p, out);
+    lz_partitioned_free(&p);
     lz_arena_free(&a);
     return status;
 }
 
-int tool_shard(int argc, char **argv)
+static int options(int argc, char **argv, shard_options *o)
 {
-    static const struct option names[] = {{"entry", 1, 0, 'E'}, {"devices", 1, 0, 'd'}, {0}};
-    const char *entry = NULL;
-    uint64_t ndevice = 0;
+    static const struct option names[] = {{"entry", 1, 0, 'E'},
+                                          {"devices", 1, 0, 'd'},
+                                          {"mesh", 1, 0, 'm'},
+                                          {"json", 0, 0, 'j'},
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'E':
-            entry = optarg;
+            o->entry = optarg;
             break;
         case 'd':
-            if (!tool_uint("--devices", optarg, 1, LZ_MESH_DEVICES, &ndevice))
+            if (!tool_uint("--devices", optarg, 1, LZ_MESH_DEVICES, &o->ndevice))
                 return 2;
+            break;
+        case 'm':
+            if (read_mesh(optarg, &o->mesh) != 0)
+                return 2;
+            break;
+        case 'j':
+            o->json = true;
             break;
         default:
             return 2;
         }
-    if (optind + 1 != argc)
-        return tool_usage("one FILE.mlir is needed");
+    return optind + 1 == argc ? 0 : tool_usage("one FILE.mlir is needed");
+}
+
+int tool_shard(int argc, char **argv)
+{
+    shard_options o = {0};
+    if (options(argc, argv, &o) != 0)
+        return 2;
+    lz_partitions about = {.mesh = o.mesh};
     lz_func *f = NULL;
     lz_buf text = {0}, out = {0};
     lz_status s = tool_read_text(argv[optind], &text);
     if (s == LZ_OK)
-        s = lz_func_parse_marked(lz_buf_str(&text), text.len, argv[optind], entry, (int64_t)ndevice,
-                                 NULL, &f);
+        s = lz_func_parse_marked(lz_buf_str(&text), text.len, argv[optind], o.entry,
+                                 o.mesh ? o.mesh->ndevice : (int64_t)o.ndevice, &about, &f);
     if (s == LZ_OK)
-        s = report(f, &out);
+        s = report(&o, f, &out);
     if (s == LZ_OK)
         fwrite(lz_buf_str(&out), 1, out.len, stdout);
     lz_buf_free(&text);

@@ -135,6 +135,35 @@ static bool nearly(const trial *t, const lz_expect *e, lz_literal *const *got)
     return true;
 }
 
+/* Also in loops and branches. */
+static uint32_t count_collectives(const lz_func *f)
+{
+    const lz_func *r;
+    uint32_t n = 0;
+    for (lz_val v = 0; v < f->ninst; v++) {
+        lz_op op = lz_inst_op(&f->insts[v]);
+        n += lz_op_get(op)->cls == LZ_CLASS_COLLECTIVE;
+        for (int k = 0; (op == LZ_OP_WHILE || op == LZ_OP_IF) &&
+                        (r = lz_attr_region(f->insts[v].sig->attr, k));
+             k++)
+            n += count_collectives(r);
+    }
+    return n;
+}
+
+/* Each collective is on the list, and somebody wanted it. */
+static void check_notes(const trial *t, const char *what)
+{
+    uint32_t n = 0;
+    lz_buf b = {0};
+    for (const lz_shard_collective *c = t->p.collectives; c; c = c->next, n++)
+        ck_assert_msg(c->why != NULL, "%s: nobody wants the %s", what, lz_op_get(c->sig->op)->text);
+    ck_assert_uint_eq(n, count_collectives(t->p.local));
+    ck_assert_int_eq(lz_shard_report_collectives(&t->p, t->mesh, &b), LZ_OK);
+    ck_assert(strstr(lz_buf_str(&b), " collectives, "));
+    lz_buf_free(&b);
+}
+
 /* What the local function gives and what one device gives. False: there is none. */
 static bool compare(trial *t, lz_status status, const char *what)
 {
@@ -151,6 +180,7 @@ static bool compare(trial *t, lz_status status, const char *what)
         return false;
     }
     ck_assert_msg(lz_func_verify(t->p.local) == LZ_OK, "%s: %s", what, lz_error_get()->message);
+    check_notes(t, what);
     run(t, got, what);
     ck_assert_int_eq(lz_expect_new(f, t->args, 8, &e), LZ_OK);
     if (!lz_expect_met(e, got, msg, sizeof msg) && !nearly(t, e, got))
