@@ -81,9 +81,10 @@ typedef struct lz_compile_options {
     const char *dump_name; /* stem of dump files; may be NULL */
     /* What a stored program must be the program of: LZ_ECORRUPT for another; NULL: not asked */
     const lz_func *func;
-    /* How many partitions run the function together, and meet in its collectives; 0: one device
-     * alone. */
+    /* How many partitions run the function together, or each on its device (lz_backend.execute),
+     * and meet in its collectives; 0: one device alone. */
     uint32_t partitions;
+    bool replicas; /* they are replicas of one partition: what its numbers of replicas name */
 } lz_compile_options;
 
 typedef struct lz_exec_info { /* for analyses and tests of counters */
@@ -153,7 +154,8 @@ typedef struct lz_backend {
      * ready event is *done; a result that takes over input i is the same lz_device_buffer. *done:
      * new reference. Small programs may run before the call returns, larger ones too when the
      * caller will wait for them at once (`awaited`). Errors while executing reach *done and the
-     * outputs' events. */
+     * outputs' events. Of a program of several partitions (lz_backend.meets) it is the one with the
+     * device's number, which meets those of the others' executions: asleep, on the queue. */
     lz_status (*execute)(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
                          bool awaited, lz_device_buffer **out, lz_event **done);
     /* The same of the n partitions of a program compiled for so many (o->partitions), in lock step,
@@ -166,6 +168,11 @@ typedef struct lz_backend {
     lz_status (*execute_partitions)(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
                                     const bool *donated, bool awaited, lz_device_buffer ***out,
                                     lz_collective_uses *uses, lz_event **done);
+    /* Whether executions of several devices meet in collectives. leave: the last thread that had
+     * chosen the device has ended (or, left false, one has chosen it): who waits for what the
+     * device would run next will not wait for ever. */
+    bool meets;
+    void (*leave)(int device, bool left);
     /* Whether this machine runs code that needs the ISA features `isa` of a cache entry. NULL: the
      * backend stores no code. */
     bool (*can_run)(const char *isa);

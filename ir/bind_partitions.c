@@ -11,6 +11,7 @@ typedef struct copy {
     const lz_func *from;
     lz_func *to;
     int64_t n;
+    bool replicas;
     lz_val number; /* of this partition, in `to`; LZ_NOVAL: nobody asks */
     lz_val *map; /* of values with several results the value itself, or LZ_NOVAL where it is gone */
     lz_val *opnd; /* room for the operands of one instruction and one more */
@@ -19,13 +20,18 @@ typedef struct copy {
     LZ_VEC(lz_val) pool;
 } copy;
 
-static lz_status bind(const lz_func *f, int64_t n, bool number, lz_func **out);
+static lz_status bind(const lz_func *f, int64_t n, bool replicas, bool number, lz_func **out);
+
+static bool asks(const lz_func *f, bool replicas)
+{
+    return replicas ? lz_func_has_replica_id(f) : lz_func_has_partition_id(f);
+}
 
 /* The region, with the number of the partition as one more parameter when `number`; interned. */
-static lz_status bind_region(const lz_func *r, int64_t n, bool number, const lz_func **out)
+static lz_status bind_region(const copy *c, const lz_func *r, bool number, const lz_func **out)
 {
     lz_func *g = NULL;
-    LZ_TRY(bind(r, n, number, &g));
+    LZ_TRY(bind(r, c->n, c->replicas, number, &g));
     *out = lz_region_intern(g);
     lz_func_free(g);
     return *out ? LZ_OK : lz_error_get()->status;
@@ -35,10 +41,10 @@ static lz_status bind_region(const lz_func *r, int64_t n, bool number, const lz_
 static lz_status copy_control(copy *c, const lz_sig *sig, lz_val *out)
 {
     const lz_func *r[2] = {lz_attr_region(sig->attr, 0), lz_attr_region(sig->attr, 1)};
-    bool number = lz_func_has_partition_id(r[0]) || lz_func_has_partition_id(r[1]);
+    bool number = asks(r[0], c->replicas) || asks(r[1], c->replicas);
     uint32_t n = sig->nopnd;
     for (int k = 0; k < 2; k++)
-        LZ_TRY(bind_region(r[k], c->n, number, &r[k]));
+        LZ_TRY(bind_region(c, r[k], number, &r[k]));
     if (number)
         c->opnd[n++] = c->number;
     *out = sig->op == LZ_OP_WHILE ? lz_build_while(c->to, r[0], r[1], c->opnd, n)
@@ -56,15 +62,44 @@ static bool keeps_to_itself(const lz_sig *sig, const lz_participants *p)
     return p->largest == 1;
 }
 
+/* Of replicas of one partition: the same with numbers of partitions. *own: it is among the
+ * partitions of each replica. */
+static lz_status among_partitions(const lz_sig *sig, const lz_sig **out, bool *own)
+{
+    lz_attr_any a;
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
+    lz_group_mode mode = lz_group_field_of(sig).mode;
+    *out = sig;
+    *own = mode == LZ_GROUP_PARTITIONS;
+    if (*own || mode == LZ_GROUP_FLAT)
+        return LZ_OK;
+    lz_attr_init(&a, sig->attr->kind);
+    lz_attr_copy(&a.head, sig->attr);
+    int n = lz_attr_fields(&a.head, f);
+    for (int i = 0; i < n; i++)
+        if (strcmp(f[i].name, "use_global_device_ids") == 0)
+            *f[i].flag = true;
+        else if (strcmp(f[i].name, "channel_id") == 0 || strcmp(f[i].name, "channel_type") == 0)
+            *f[i].i64 = 1;
+    *out = lz_sig_get(sig->op, &a.head, sig->opnd, sig->nopnd);
+    return *out ? LZ_OK : lz_error_get()->status;
+}
+
 static lz_status copy_collective(copy *c, uint32_t i, lz_val *out)
 {
     const lz_sig *sig = c->from->insts[i].sig;
     lz_participants p;
     lz_arena arena = {0};
-    lz_status s = lz_participants_of(sig, c->n, &arena, &p);
+    bool own = false;
+    if (c->replicas)
+        LZ_TRY(among_partitions(sig, &sig, &own));
+    lz_status s = lz_participants_of(sig, own ? 1 : c->n, &arena, &p);
     bool alone = s == LZ_OK && keeps_to_itself(sig, &p);
     lz_arena_free(&arena);
     LZ_TRY(s);
+    if (own && !alone)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: among the partitions of a replica that has one",
+                       lz_op_get(sig->op)->text);
     if (!alone) {
         *out = lz_build_sig(c->to, sig, c->opnd);
         return LZ_OK;
@@ -76,11 +111,11 @@ static lz_status copy_collective(copy *c, uint32_t i, lz_val *out)
     return LZ_OK;
 }
 
-static lz_status check_region(const lz_sig *sig)
+static lz_status check_region(const copy *c, const lz_sig *sig)
 {
     const lz_func *r;
     for (int k = 0; (r = lz_attr_region(sig->attr, k)); k++)
-        if (lz_func_has_collective(r) || lz_func_has_partition_id(r))
+        if (lz_func_has_collective(r) || asks(r, c->replicas))
             return LZ_FAIL(LZ_EUNSUPPORTED, "%s: a collective or partition_id in its region",
                            lz_op_get(sig->op)->text);
     return LZ_OK;
@@ -93,7 +128,7 @@ static lz_status copy_inst(copy *c, uint32_t i)
     lz_val *out = &c->map[i];
     for (uint32_t k = 0; k < sig->nopnd; k++)
         c->opnd[k] = c->map[in->opnd[k]];
-    if (sig->op == LZ_OP_PARTITION_ID) {
+    if (sig->op == (c->replicas ? LZ_OP_REPLICA_ID : LZ_OP_PARTITION_ID)) {
         *out = c->number;
     } else if (sig->op == LZ_OP_WHILE || sig->op == LZ_OP_IF) {
         LZ_TRY(copy_control(c, sig, out));
@@ -104,7 +139,7 @@ static lz_status copy_inst(copy *c, uint32_t i)
     } else if (sig->op == LZ_OP_RESULT) {
         *out = lz_build_result(c->to, c->opnd[0], LZ_ATTR(index, sig->attr)->index);
     } else {
-        LZ_TRY(check_region(sig));
+        LZ_TRY(check_region(c, sig));
         *out = lz_build_copy_inst(c->to, in, c->map, c->opnd);
     }
     if (*out == LZ_NOVAL)
@@ -131,11 +166,11 @@ static lz_status copy_all(copy *c, bool number)
 }
 
 /* Recursion: regions, as deep as they nest. */
-static lz_status bind(const lz_func *f, int64_t n, bool number, lz_func **out)
+static lz_status bind(const lz_func *f, int64_t n, bool replicas, bool number, lz_func **out)
 {
     uint32_t wide = lz_func_widest(f);
     wide = wide > f->nresult ? wide : f->nresult;
-    copy c = {.from = f, .to = lz_func_new(f->name), .n = n};
+    copy c = {.from = f, .to = lz_func_new(f->name), .n = n, .replicas = replicas};
     c.map = lz_alloc((2 * (size_t)f->ninst + wide + 1) * sizeof *c.map);
     lz_status s = c.to && c.map ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to copy '%s'", f->name);
     if (s == LZ_OK) {
@@ -152,9 +187,10 @@ static lz_status bind(const lz_func *f, int64_t n, bool number, lz_func **out)
     return s;
 }
 
-lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, lz_func **out, bool *numbered)
+lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, bool replicas, lz_func **out,
+                                  bool *numbered)
 {
     *out = NULL;
-    *numbered = lz_func_has_partition_id(f);
-    return bind(f, n, *numbered, out);
+    *numbered = asks(f, replicas);
+    return bind(f, n, replicas, *numbered, out);
 }

@@ -230,6 +230,11 @@ static bool is_partition_id(lz_op op)
     return op == LZ_OP_PARTITION_ID;
 }
 
+static bool is_replica_id(lz_op op)
+{
+    return op == LZ_OP_REPLICA_ID;
+}
+
 bool lz_func_has_collective(const lz_func *f)
 {
     return has(f, is_collective);
@@ -238,6 +243,11 @@ bool lz_func_has_collective(const lz_func *f)
 bool lz_func_has_partition_id(const lz_func *f)
 {
     return has(f, is_partition_id);
+}
+
+bool lz_func_has_replica_id(const lz_func *f)
+{
+    return has(f, is_replica_id);
 }
 
 lz_status lz_collective_count(lz_collective_uses *u, const lz_sig *sig, const void *where,

@@ -40,16 +40,20 @@ typedef struct lz_participants {
 lz_status lz_participants_of(const lz_sig *sig, int64_t n, lz_arena *arena, lz_participants *out);
 
 /* Whether a function, or a region in it, has an operation of that class (LZ_CLASS_COLLECTIVE) or
- * asks for the number of its partition. Regions of reducers count too. */
+ * asks for the number of its partition, or of its replica. Regions of reducers count too. */
 bool lz_func_has_collective(const lz_func *f);
 bool lz_func_has_partition_id(const lz_func *f);
+bool lz_func_has_replica_id(const lz_func *f);
 
 /* What every one of n partitions is to run, where nothing is left that only the number of
  * partitions says: collectives in which nobody meets anybody are gone, and PARTITION_ID is a
- * parameter, the last one, ui32[]; *numbered says whether there is one. Regions too. Errors: as
+ * parameter, the last one, ui32[]; *numbered says whether there is one. Regions too. replicas: they
+ * are n replicas of one partition, so REPLICA_ID is the parameter, PARTITION_ID 0, and collectives
+ * among replicas become those among partitions. Errors: as
  * lz_participants_of; LZ_EUNSUPPORTED (partition_id or a collective in the region of a reduction
  * and the like); LZ_EMEM. */
-lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, lz_func **out, bool *numbered);
+lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, bool replicas, lz_func **out,
+                                  bool *numbered);
 
 /* What a collective sends, for reports: one record for each collective of a program that has run,
  * in the order in which partition 0 first came to it. */

@@ -519,7 +519,7 @@ static lz_status lower_partitions(const lz_func *f, const lz_lower_options *o, l
     bool numbered;
     if (o->partitions < 1 || o->partitions > LZ_MAX_PARTITIONS)
         return LZ_FAIL(LZ_ERANGE, "'%s': %" PRId64 " partitions", f->name, o->partitions);
-    LZ_TRY(lz_func_bind_partitions(f, o->partitions, &bound, &numbered));
+    LZ_TRY(lz_func_bind_partitions(f, o->partitions, o->replicas, &bound, &numbered));
     lz_status s = lower_bound(bound, o, f->nparam, out);
     lz_func_free(bound);
     if (s == LZ_OK)

@@ -25,6 +25,7 @@ typedef struct lz_lower_options {
     /* how many run the program together, each on its part, and meet in its collectives; 0: one
      * device runs alone */
     int64_t partitions;
+    bool replicas; /* they are replicas of one partition each */
     lz_machine machine;
 } lz_lower_options;
 #endif

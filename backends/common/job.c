@@ -132,15 +132,20 @@ void lz_exec_get_info(const lz_exec *x, lz_exec_info *out)
 
 /* ---- jobs ---- */
 
-static lz_job *job_new(lz_exec *x, lz_exec_device *d)
+/* single: of one partition of several. */
+static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
 {
     lz_job *j = atomic_exchange(&x->spare, NULL);
-    uint32_t n = x->plan->partitions ? x->plan->partitions : 1,
+    uint32_t team = single ? 0 : x->plan->partitions, n = team ? team : 1,
              nin = x->plan->nin - x->plan->numbered;
     size_t nins = (size_t)n * nin, nouts = (size_t)n * x->plan->nout;
+    if (j && j->single != single) {
+        job_free(j);
+        j = NULL;
+    }
     if (!j) {
         size_t own = LZ_ALIGN_UP(x->ops->job_bytes, sizeof(void *)),
-               nstate = lz_plan_exec_nptr(&x->plan_exec), nptr = nstate + 2 * nins + nouts;
+               nstate = lz_plan_exec_nptr(&x->plan_exec, team), nptr = nstate + 2 * nins + nouts;
         j = lz_alloc(own + nptr * sizeof(void *) + n * sizeof(uint32_t) + nouts * sizeof(bool));
         if (!j) {
             (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
@@ -158,9 +163,13 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d)
         j->copy = (bool *)(j->number + n);
         for (uint32_t q = 0; q < n; q++)
             j->number[q] = q;
-        lz_plan_exec_state(&x->plan_exec, j->state);
+        lz_plan_exec_state(&x->plan_exec, j->state, team);
+        j->single = single;
     }
+    if (single)
+        j->number[0] = (uint32_t)d->index;
     j->d = d;
+    j->reached = 0;
     j->done = NULL;
     j->cached = NULL;
     j->uses = NULL;
@@ -235,6 +244,9 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
                 LZ_TRY(g->ops->copy(run, out[k]->data, in[p->out_alias[k]]->data,
                                     p->out_type[k]->nbytes));
     }
+    if (j->single)
+        return lz_plan_exec_run_one(g, j->state, temp, run, &(lz_plan_meet){j->x->ops->meet, j->d},
+                                    &j->reached);
     return p->partitions ? lz_plan_exec_run_team(g, j->state, temp, run, j->uses)
                          : lz_plan_exec_run(g, j->state, temp, j->cached, run);
 }
@@ -256,6 +268,8 @@ void lz_job_end(lz_job *j, lz_status s)
         s = arguments(j);
     if (s != LZ_OK)
         err = *lz_error_get();
+    if (s != LZ_OK && j->single)
+        j->x->ops->miss(j->x, j->d, j->reached, &err);
     lz_event *done = j->done;
     let_go(j);
     put_back(j);
@@ -296,7 +310,7 @@ static void note_enqueued(const lz_exec *x, int64_t t0, uint64_t flow)
 static const char *argument_name(const lz_job *j, uint32_t q, uint32_t i, char *text, size_t n)
 {
     int at = snprintf(text, n, "argument %u", i);
-    if (j->x->plan->partitions)
+    if (j->x->plan->partitions && !j->single)
         snprintf(text + at, n - (size_t)at, " of partition %u", q);
     return text;
 }
@@ -314,7 +328,8 @@ static lz_status check_argument(const lz_job *j, uint32_t q, uint32_t i, const l
         return LZ_FAIL(LZ_ESHAPE, "%s has %zu bytes, %s needs %zu",
                        argument_name(j, q, i, name, sizeof name), b->nbytes,
                        lz_type_short(t, text, sizeof text), t->nbytes);
-    if (b->backend != d->backend || (!j->x->plan->partitions && b->device != (uint32_t)d->index))
+    bool alone = j->single || !j->x->plan->partitions;
+    if (b->backend != d->backend || (alone && b->device != (uint32_t)d->index))
         return LZ_FAIL(LZ_EINVAL, "%s is on %s:%u, the program runs on %s:%d",
                        argument_name(j, q, i, name, sizeof name), lz_backend_at(b->backend)->name,
                        b->device, lz_backend_at(d->backend)->name, d->index);
@@ -421,17 +436,49 @@ static void take_back(lz_job *j, lz_device_buffer ***out, lz_event **done)
  * time of one is known. */
 static bool may_run_here(const lz_exec *x, bool awaited)
 {
-    if (x->plan->partitions)
+    if (x->plan->partitions) /* nobody waits here for other partitions: those are never brief */
         return awaited && x->brief;
     return x->small || ((awaited || lz_event_awaited_lately()) && x->brief);
 }
 
-static lz_status execute(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *const *in,
-                         const bool *donated, bool awaited, lz_device_buffer ***out,
-                         lz_collective_uses *uses, lz_event **done)
+typedef struct absence {
+    lz_exec *x;
+    lz_exec_device *d;
+    lz_error err;
+} absence;
+
+static void run_absence(void *arg)
+{
+    absence *a = arg;
+    a->x->ops->miss(a->x, a->d, 0, &a->err);
+    release(a->x);
+    lz_free(a);
+}
+
+/* A job could not be enqueued: those of other partitions wait for it. What was enqueued before
+ * meets them first. */
+static void miss_all(lz_exec *x, lz_exec_device *d)
+{
+    lz_error err = *lz_error_get();
+    LZ_QUIETLY {
+        absence *a = lz_alloc(sizeof *a);
+        if (a) {
+            *a = (absence){x, d, err};
+            atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
+        }
+        if (a && lz_queue_push(d->queue, run_absence, a, false) != LZ_OK)
+            run_absence(a);
+        if (!a)
+            x->ops->miss(x, d, 0, &err);
+    }
+}
+
+static lz_status execute(lz_exec *x, lz_exec_device *d, bool single,
+                         lz_device_buffer *const *const *in, const bool *donated, bool awaited,
+                         lz_device_buffer ***out, lz_collective_uses *uses, lz_event **done)
 {
     LZ_TRY(lz_fork_check());
-    lz_job *j = job_new(x, d);
+    lz_job *j = job_new(x, d, single);
     if (!j)
         return LZ_EMEM;
     j->uses = uses;
@@ -459,10 +506,14 @@ static lz_status execute(lz_exec *x, lz_exec_device *d, lz_device_buffer *const 
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
                       const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
 {
-    if (x->plan->partitions)
+    bool single = x->plan->partitions > 0;
+    if (single && (!x->ops->meet || (uint32_t)d->index >= x->plan->partitions))
         return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
                        x->plan->partitions);
-    return execute(x, d, &in, donated, awaited, &out, NULL, done);
+    lz_status s = execute(x, d, single, &in, donated, awaited, &out, NULL, done);
+    if (s != LZ_OK && single)
+        miss_all(x, d);
+    return s;
 }
 
 lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
@@ -473,5 +524,5 @@ lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
     if (n < 1 || x->plan->partitions != n)
         return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by %" PRId64,
                        x->plan->partitions, n);
-    return execute(x, d, in, donated, awaited, out, uses, done);
+    return execute(x, d, false, in, donated, awaited, out, uses, done);
 }

@@ -4,7 +4,8 @@
  * every buffer it touches, so callers may release theirs at once; after the run it drops them, then
  * completes its event, with the error if there was one. An executable keeps one job for its next
  * execution. An execution of a program of several partitions is one job, too, which goes through it
- * for all of them in lock step. A backend states in lz_exec_ops what its devices do differently,
+ * for all of them in lock step; or each partition is a job of its own device, and they meet (meet,
+ * miss). A backend states in lz_exec_ops what its devices do differently,
  * and appends its own fields to those of an executable and of a job. Threads: an executable is
  * immutable once made and thread-safe; a device runs one job at a time, in the order they were
  * enqueued. */
@@ -42,8 +43,10 @@ struct lz_job {
     lz_exec_device *d;
     lz_event *done;
     uint32_t n,
-        nin;      /* partitions, 1 of one device alone; arguments that the caller gives to each */
-    void **state; /* of x->plan_exec */
+        nin;     /* partitions, 1 of one device alone; arguments that the caller gives to each */
+    bool single; /* one partition of several, which meets the others (lz_exec_ops.meet) */
+    uint32_t reached;             /* of such a one: lz_plan_exec_run_one */
+    void **state;                 /* of x->plan_exec */
     lz_device_buffer **in, **out; /* of partition 0, then of partition 1, .. */
     uint32_t nwait;
     lz_event **wait;  /* events of the arguments' contents */
@@ -68,6 +71,11 @@ struct lz_exec_ops {
     size_t (*code_bytes)(const lz_kcode *c);
     /* A result of partition q: on device q, if there is one, otherwise on d. */
     lz_status (*alloc)(lz_exec_device *d, uint32_t q, size_t nbytes, lz_device_buffer **out);
+    /* On the queue, of a job that runs one partition of several: its part of a collective; and a
+     * job has failed on the device, and did not come to the collectives of launches from `reached`
+     * on. NULL: partitions run together only. */
+    lz_status (*meet)(void *device, const lz_step_collective *c, void *const *bufs);
+    void (*miss)(lz_exec *x, lz_exec_device *d, uint32_t reached, const lz_error *err);
     /* On the queue: runs the job, and makes sure that lz_job_end is called, here or when the device
      *   is done. */
     void (*run)(lz_job *j);
@@ -94,7 +102,7 @@ lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache
 /* lz_backend.exec_free and .exec_info */
 void lz_exec_free(lz_exec *x);
 void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
-/* lz_backend.execute */
+/* lz_backend.execute. Of a program of several partitions it runs the one of the device's number. */
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
                       const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
 /* lz_backend.execute_partitions. d: device 0. */

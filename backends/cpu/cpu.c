@@ -260,7 +260,8 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
                            .machine = cpu.target.machine,
                            .b2b = LZ_B2B_PROFITABLE,
                            .column_reductions = true,
-                           .partitions = o ? o->partitions : 0};
+                           .partitions = o ? o->partitions : 0,
+                           .replicas = o && o->replicas};
     lz_plan *p = NULL;
     LZ_TRY(lz_lower(f, &lo, &p));
     return finish(device, p, o, t0, out);
@@ -301,7 +302,30 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
+    if (x->plan->partitions > (uint32_t)cpu.devices.ndevice)
+        return LZ_FAIL(LZ_EINVAL,
+                       "a program of %u partitions is run by all of them: there are %d "
+                       "devices (CPU_NUM_DEVICES)",
+                       x->plan->partitions, cpu.devices.ndevice);
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
+}
+
+static void left(void *device)
+{
+    const lz_cpu_device *d = device;
+    lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)d->at.index, true);
+}
+
+/* What the thread enqueued comes first. */
+static void leave(int device, bool gone)
+{
+    lz_cpu_device *d;
+    if (get_device(device, &d) != LZ_OK)
+        return;
+    if (!gone)
+        lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)device, false);
+    else if (cpu.devices.ndevice > 1)
+        (void)lz_queue_push(d->at.queue, left, d, false);
 }
 
 static lz_status wait_all(int device)
@@ -334,6 +358,8 @@ const lz_backend lz_backend_cpu = {
     .exec_info = lz_exec_get_info,
     .execute = execute,
     .execute_partitions = execute_partitions,
+    .meets = true,
+    .leave = leave,
     .can_run = lz_target_runs,
     .wait_all = wait_all,
     .jit_kernels = lz_jit_kernels,

@@ -1,10 +1,12 @@
 /* cpu_collective.c - partitions on the CPU: collectives, which are loops over the memory of all
  * that the workers share when there is much of it, and what each partition does between them.
- * Threads: as a job, on the queue. */
+ * Replicas that meet go through the same loops. Threads: as a job, on the queue. */
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/workers.h"
 #include "lower/plan/plan_collective.h"
 #include <stddef.h>
+
+lz_rendezvous lz_cpu_rendezvous = LZ_RENDEZVOUS_INIT("CPU", lz_cpu_collective);
 
 enum {
     SPREAD_BYTES = 1 << 19, /* traffic of a collective that is worth waking workers */

@@ -429,6 +429,17 @@ static void unmake(lz_exec *x)
     lz_vec_free(&c->tuned);
 }
 
+static lz_status meet(void *device, const lz_step_collective *c, void *const *bufs)
+{
+    const lz_exec_device *d = device;
+    return lz_rendezvous_meet(&lz_cpu_rendezvous, (uint32_t)d->index, c, bufs);
+}
+
+static void miss(lz_exec *x, lz_exec_device *d, uint32_t reached, const lz_error *err)
+{
+    lz_rendezvous_miss(&lz_cpu_rendezvous, (uint32_t)d->index, &x->plan_exec, reached, err);
+}
+
 static const lz_exec_ops exec_ops = {
     .exec_bytes = sizeof(cpu_exec),
     .job_bytes = sizeof(lz_job),
@@ -436,6 +447,8 @@ static const lz_exec_ops exec_ops = {
     .unmake = unmake,
     .code_bytes = lz_kcode_nbytes,
     .alloc = alloc,
+    .meet = meet,
+    .miss = miss,
     .run = run,
 };
 

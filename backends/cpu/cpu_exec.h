@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu_kernels.h"
 #include "backends/cpu/scratch.h"
 #include "backends/common/job.h"
+#include "backends/common/rendezvous.h"
 
 /* Estimated time on one core, to decide what is worth sharing between threads or caching. */
 static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
@@ -39,6 +40,8 @@ typedef struct lz_cpu_exec_options {
 /* Takes over the plan, also on failure. */
 lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
                           const lz_cpu_exec_options *o, lz_exec **out);
+/* Where devices meet. */
+extern lz_rendezvous lz_cpu_rendezvous;
 /* lz_plan_exec_ops.collective: large ones are shared by the workers. */
 lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const *const *bufs);
 /* lz_plan_exec_ops.each: a partition is one worker's where that leaves none of them idle, else the

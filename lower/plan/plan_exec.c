@@ -271,9 +271,8 @@ const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32
 
 /* ---- addresses ---- */
 
-size_t lz_plan_exec_nptr(const lz_plan_exec *g)
+size_t lz_plan_exec_nptr(const lz_plan_exec *g, uint32_t n)
 {
-    size_t n = g->parts->plan->partitions;
     return n ? n * (g->nptr + 1) : g->nptr;
 }
 
@@ -289,9 +288,8 @@ static void make_state(const lz_plan_exec *g, void **state)
     }
 }
 
-void lz_plan_exec_state(const lz_plan_exec *g, void **states)
+void lz_plan_exec_state(const lz_plan_exec *g, void **states, uint32_t n)
 {
-    uint32_t n = g->parts->plan->partitions;
     for (uint32_t q = 0; q < (n ? n : 1); q++)
         make_state(g, lz_plan_exec_state_of(g, states, q));
 }
@@ -507,6 +505,8 @@ static lz_status run_control(const lz_plan_run_one *r, const lz_launch *l, void 
 {
     if (l->step->kind == LZ_STEP_CALL)
         return run_call(r, l, bufs);
+    if (l->step->kind == LZ_STEP_COLLECTIVE && r->meet)
+        return r->meet->fn(r->meet->user, l->step->collective, bufs);
     if (l->step->kind == LZ_STEP_COLLECTIVE)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has other participants; one device runs alone",
                        lz_op_get(l->step->collective->sig->op)->text);
@@ -534,8 +534,57 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
 {
     resolve_kept(g, state, temp, kept);
     lz_plan_resolve(g->parts, state, temp);
-    return lz_plan_run_launches(&(lz_plan_run_one){g, state, user}, g->parts, 0, g->parts->nlaunch,
-                                kept && kept->filled ? kept->what->skip : NULL);
+    return lz_plan_run_launches(&(lz_plan_run_one){g, state, user, NULL}, g->parts, 0,
+                                g->parts->nlaunch, kept && kept->filled ? kept->what->skip : NULL);
+}
+
+/* Launches of a part up to the first one in which partitions meet, and it. */
+static uint32_t next_meeting(const lz_plan_exec *g, const lz_part *p, uint32_t from)
+{
+    for (uint32_t i = from; i < p->nlaunch; i++) {
+        const lz_launch *l = lz_plan_launch(g, p, i);
+        if (l->control && l->control->meets)
+            return i + 1;
+    }
+    return p->nlaunch;
+}
+
+lz_status lz_plan_exec_run_one(const lz_plan_exec *g, void **state, void *temp, void *user,
+                               const lz_plan_meet *m, uint32_t *reached)
+{
+    const lz_plan_run_one r = {g, state, user, m};
+    const lz_part *p = g->parts;
+    *reached = 0;
+    lz_plan_resolve(p, state, temp);
+    while (*reached < p->nlaunch) {
+        uint32_t end = next_meeting(g, p, *reached);
+        LZ_TRY(lz_plan_run_launches(&r, p, *reached, end, NULL));
+        *reached = end;
+    }
+    return LZ_OK;
+}
+
+/* Recursion: parts, as deep as regions nest. */
+static void each_collective(const lz_plan_exec *g, const lz_part *p, uint32_t from,
+                            void (*fn)(void *user, const lz_step_collective *c), void *user)
+{
+    for (uint32_t i = from; i < p->nlaunch; i++) {
+        const lz_launch *l = lz_plan_launch(g, p, i);
+        if (!l->control || !l->control->meets)
+            continue;
+        if (l->step->kind == LZ_STEP_COLLECTIVE) {
+            fn(user, l->step->collective);
+            continue;
+        }
+        for (int k = 0; k < 2; k++)
+            each_collective(g, &g->parts[l->control->part[k]], 0, fn, user);
+    }
+}
+
+void lz_plan_exec_each_collective(const lz_plan_exec *g, uint32_t from,
+                                  void (*fn)(void *user, const lz_step_collective *c), void *user)
+{
+    each_collective(g, g->parts, from, fn, user);
 }
 
 /* ---- the loop-IR interpreter ---- */
@@ -602,7 +651,7 @@ static lz_status run_slowly(lz_plan_exec *g, const void *const *in, void *const 
                             void **state)
 {
     const lz_plan *p = g->parts->plan;
-    lz_plan_exec_state(g, state);
+    lz_plan_exec_state(g, state, 0);
     void **io = lz_plan_exec_io(g, state);
     for (uint32_t i = 0; i < p->nin; i++)
         io[i] = (void *)(uintptr_t)in[i];
@@ -621,7 +670,7 @@ lz_status lz_plan_run(const lz_plan *p, const void *const *in, void *const *out)
     if (s == LZ_OK)
         s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
     char *room = s == LZ_OK ? lz_calloc(1, p->temp_bytes + 63) : NULL;
-    void **state = room ? lz_alloc(lz_plan_exec_nptr(&g) * sizeof *state) : NULL;
+    void **state = room ? lz_alloc(lz_plan_exec_nptr(&g, 0) * sizeof *state) : NULL;
     if (state)
         s = run_slowly(&g, in, out, (void *)LZ_ALIGN_UP((uintptr_t)room, 64), state);
     else if (s == LZ_OK)

@@ -93,11 +93,11 @@ void *lz_plan_exec_record(const lz_plan_exec *g, const lz_part *p, uint32_t i);
 /* The step of launch i; steps that have nothing to do have none. */
 const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32_t i);
 
-/* Of a program of several partitions there is a state of each, one behind the other, and behind
- * them room for a pointer of each. How many pointers that is, making them, and that of partition
- * q. */
-size_t lz_plan_exec_nptr(const lz_plan_exec *g);
-void lz_plan_exec_state(const lz_plan_exec *g, void **states);
+/* Of n partitions that run together there is a state of each, one behind the other, and behind
+ * them room for a pointer of each. How many pointers that is (n 0: one device alone, or a partition
+ * that runs by itself), making them, and that of partition q. */
+size_t lz_plan_exec_nptr(const lz_plan_exec *g, uint32_t n);
+void lz_plan_exec_state(const lz_plan_exec *g, void **states, uint32_t n);
 static inline void **lz_plan_exec_state_of(const lz_plan_exec *g, void **states, uint32_t q)
 {
     return states + q * g->nptr;
@@ -120,6 +120,20 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
  * do not agree. */
 lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *temp, void *user,
                                 lz_collective_uses *uses);
+
+/* How a partition that runs by itself meets the others: fn is its part of a collective, bufs those
+ * of the step. */
+typedef struct lz_plan_meet {
+    lz_status (*fn)(void *user, const lz_step_collective *c, void *const *bufs);
+    void *user;
+} lz_plan_meet;
+/* Runs the program for one of its partitions. *reached: launches of the program itself, from the
+ * first on, that have run, when it ends; those of what follows have perhaps not been met. */
+lz_status lz_plan_exec_run_one(const lz_plan_exec *g, void **state, void *temp, void *run,
+                               const lz_plan_meet *m, uint32_t *reached);
+/* Calls fn with the collectives of launches from `from` on, those of regions too. */
+void lz_plan_exec_each_collective(const lz_plan_exec *g, uint32_t from,
+                                  void (*fn)(void *user, const lz_step_collective *c), void *user);
 
 /* The loop-IR interpreter's; its makers and runs are NULL. */
 extern const lz_plan_exec_ops lz_loop_ops;

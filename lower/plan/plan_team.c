@@ -19,7 +19,7 @@ static lz_status run_together(const team *t, const lz_part *p);
 
 static lz_plan_run_one one(const team *t, uint32_t q)
 {
-    return (lz_plan_run_one){t->g, lz_plan_exec_state_of(t->g, t->states, q), t->user};
+    return (lz_plan_run_one){t->g, lz_plan_exec_state_of(t->g, t->states, q), t->user, NULL};
 }
 
 /* Buffers of a launch of part p. */
@@ -148,7 +148,7 @@ typedef struct stretch {
 static lz_status run_stretch(void *ctx, uint32_t q, void *user)
 {
     const stretch *s = ctx;
-    lz_plan_run_one r = {s->t->g, lz_plan_exec_state_of(s->t->g, s->t->states, q), user};
+    lz_plan_run_one r = {s->t->g, lz_plan_exec_state_of(s->t->g, s->t->states, q), user, NULL};
     return lz_plan_run_launches(&r, s->p, s->from, s->to, NULL);
 }
 
@@ -212,7 +212,7 @@ static lz_status run_slowly(const lz_plan_exec *g, const void *const *const *in,
                             lz_collective_uses *uses)
 {
     const lz_plan *p = g->parts->plan;
-    lz_plan_exec_state(g, states);
+    lz_plan_exec_state(g, states, p->partitions);
     for (uint32_t q = 0; q < p->partitions; q++) {
         void **io = lz_plan_exec_io(g, lz_plan_exec_state_of(g, states, q));
         for (uint32_t i = 0; i < p->nin; i++)
@@ -239,7 +239,7 @@ lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
     if (s == LZ_OK)
         s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
     if (s == LZ_OK) {
-        states = lz_alloc(lz_plan_exec_nptr(&g) * sizeof *states);
+        states = lz_alloc(lz_plan_exec_nptr(&g, p->partitions) * sizeof *states);
         temp = lz_calloc((size_t)p->partitions + 1, LZ_ALIGN_UP(p->temp_bytes, 64) + 64);
         s = states && temp
                 ? run_slowly(&g, in, out, states, (void *)LZ_ALIGN_UP((uintptr_t)temp, 64), uses)

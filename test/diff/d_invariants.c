@@ -37,7 +37,7 @@ static lz_status machine_make(machine *m, const lz_plan *p, const bool *stable)
     m->kept = lz_alloc((m->keep ? m->keep->nbytes : 0) + 64);
     if (!m->state || !m->temp || !m->kept)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_plan_exec_state(&m->g, m->state);
+    lz_plan_exec_state(&m->g, m->state, 0);
     return LZ_OK;
 }
 

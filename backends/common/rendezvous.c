@@ -1,0 +1,506 @@
+/* rendezvous.c - see rendezvous.h. */
+#include "backends/common/rendezvous.h"
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "ir/attr.h"
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = LZ_RENDEZVOUS_DEVICES };
+#define GRACE_NS                                                                                   \
+    INT64_C(2000000000) /* for a thread that takes over the device of one that ended               \
+                         */
+
+struct lz_arrival {
+    uint32_t device;
+    const lz_step_collective *c;
+    void *const *bufs;
+    lz_rendezvous_group *g;
+    bool done;
+    lz_error err; /* when done; LZ_OK: its results are there */
+};
+
+struct lz_rendezvous_group {
+    lz_rendezvous_group *next;
+    uint32_t n, narrived;
+    bool running;            /* all are there, and one does the loop */
+    uint64_t met;            /* how many times; */
+    uint64_t seen, ring;     /* by the walk of this number; it waits for itself, found this one */
+    lz_error broken;         /* not LZ_OK: why nobody may meet until all have failed */
+    uint32_t member[MOST];   /* ascending */
+    uint32_t debt[MOST];     /* by member: jobs that failed, and that others have not failed for */
+    bool noted[MOST];        /* by member: the job that it runs, and that will fail, is in debt */
+    const lz_arrival *first; /* of those that are there */
+};
+
+/* Who meets a device, in the order of the collective, and where each one's operand comes from. */
+typedef struct meeters {
+    uint32_t n, member[MOST], from[MOST];
+} meeters;
+
+/* ---- who meets ---- */
+
+/* Those of a permute that pairs connect with the device. */
+static void connected(const lz_participants *who, uint32_t device, meeters *m)
+{
+    bool in[MOST] = {false}, more = true;
+    in[device] = true;
+    while (more) {
+        more = false;
+        for (uint32_t q = 0; q < who->n; q++) {
+            uint32_t from = who->from[q];
+            if (from != LZ_NO_PARTITION && in[q] != in[from])
+                more = in[q] = in[from] = true;
+        }
+    }
+    for (uint32_t q = 0; q < who->n; q++)
+        if (in[q])
+            m->member[m->n++] = q;
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->from[i] = LZ_NO_PARTITION;
+        for (uint32_t k = 0; k < m->n; k++)
+            if (who->from[m->member[i]] == m->member[k])
+                m->from[i] = k;
+    }
+}
+
+static void find_meeters(const lz_step_collective *c, uint32_t device, meeters *m)
+{
+    const lz_participants *who = &c->who;
+    uint32_t group = who->group[device];
+    m->n = 0;
+    if (c->sig->op == LZ_OP_COLLECTIVE_PERMUTE) {
+        connected(who, device, m);
+        return;
+    }
+    if (group == LZ_NO_PARTITION) { /* of a broadcast: it gets zeros */
+        *m = (meeters){.n = 1, .member = {device}, .from = {LZ_NO_PARTITION}};
+        return;
+    }
+    for (uint32_t i = who->start[group]; i < who->start[group + 1]; i++)
+        m->member[m->n++] = who->member[i];
+    memset(m->from, 0, m->n * sizeof *m->from); /* of a broadcast: the first */
+}
+
+static lz_rendezvous_group *group_of(lz_rendezvous *r, const meeters *m)
+{
+    uint32_t sorted[MOST];
+    memcpy(sorted, m->member, m->n * sizeof *sorted);
+    for (uint32_t i = 1; i < m->n; i++)
+        for (uint32_t k = i; k > 0 && sorted[k] < sorted[k - 1]; k--) {
+            uint32_t x = sorted[k];
+            sorted[k] = sorted[k - 1];
+            sorted[k - 1] = x;
+        }
+    lz_rendezvous_group *g = r->groups;
+    while (g && (g->n != m->n || memcmp(g->member, sorted, m->n * sizeof *sorted) != 0))
+        g = g->next;
+    if (g)
+        return g;
+    g = lz_calloc(1, sizeof *g);
+    if (!g) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a group of %u devices", m->n);
+        return NULL;
+    }
+    g->n = m->n;
+    memcpy(g->member, sorted, m->n * sizeof *sorted);
+    g->next = r->groups;
+    r->groups = g;
+    return g;
+}
+
+static uint32_t *debt_of(lz_rendezvous_group *g, uint32_t device)
+{
+    uint32_t i = 0;
+    while (g->member[i] != device)
+        i++;
+    return &g->debt[i];
+}
+
+/* ---- for people ---- */
+
+static const char *name_of(const lz_sig *sig)
+{
+    return lz_op_get(sig->op)->text;
+}
+
+static void print_members(const lz_rendezvous *r, const lz_rendezvous_group *g, char *text,
+                          size_t n)
+{
+    int at = snprintf(text, n, "%s:[", r->platform);
+    for (uint32_t i = 0; i < g->n && (size_t)at + 8 < n; i++)
+        at += snprintf(text + at, n - (size_t)at, "%s%u", i ? ", " : "", g->member[i]);
+    (void)snprintf(text + at, n - (size_t)at, "]");
+}
+
+/* "all_reduce of f32[4], .." */
+static void print_what(const lz_sig *sig, char *text, size_t n)
+{
+    char t[96];
+    lz_type_short(sig->opnd[0], t, sizeof t);
+    (void)snprintf(text, n, "%s of %s%s", name_of(sig), t, sig->nopnd > 1 ? ", .." : "");
+}
+
+/* ---- waking ---- */
+
+static void ring(lz_rendezvous *r, uint32_t device)
+{
+    atomic_fetch_add(&r->device[device].bell, 1);
+    lz_futex_wake(&r->device[device].bell, INT_MAX);
+}
+
+static void ring_all(lz_rendezvous *r, const lz_rendezvous_group *g)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        ring(r, g->member[i]);
+}
+
+/* Those that are there go on; err: NULL when they have their results. */
+static void release_all(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error *err)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        lz_arrival *a = r->device[g->member[i]].at;
+        if (!a || a->g != g)
+            continue;
+        a->err.status = LZ_OK;
+        if (err)
+            a->err = *err;
+        a->done = true;
+        r->device[a->device].at = NULL;
+        ring(r, a->device);
+    }
+    g->first = NULL;
+    g->narrived = 0;
+    g->running = false;
+}
+
+/* From now on nobody meets here until every member has failed. */
+static void break_up(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error *err)
+{
+    g->broken = *err;
+    release_all(r, g, err);
+}
+
+/* What all members owe is paid. */
+static void settle(lz_rendezvous *r, lz_rendezvous_group *g)
+{
+    uint32_t least = UINT32_MAX, most = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        least = g->debt[i] < least ? g->debt[i] : least;
+        most = g->debt[i] > most ? g->debt[i] : most;
+    }
+    for (uint32_t i = 0; i < g->n; i++)
+        g->debt[i] -= least;
+    if (most == least)
+        g->broken.status = LZ_OK;
+    if (least)
+        ring_all(r, g);
+}
+
+/* ---- sleeping ---- */
+
+static int64_t time_limit(void)
+{
+    return lz_cfg_int(LZ_OPT_COLLECTIVE_TIMEOUT) * INT64_C(1000000000); /* 0: none */
+}
+
+/* Sleeps until the device is to look again. Fails where that would be for ever. The lock is held,
+ * but not meanwhile. */
+static lz_status doze(lz_rendezvous *r, uint32_t device, const lz_rendezvous_group *g,
+                      const lz_step_collective *c, int64_t since)
+{
+    char all[160];
+    int64_t now = lz_now_ns(), limit = g->running ? 0 : time_limit(),
+            wait = limit ? since + limit - now : -1;
+    uint32_t seen = atomic_load(&r->device[device].bell);
+    print_members(r, g, all, sizeof all);
+    if (limit && wait <= 0)
+        return LZ_FAIL(LZ_EDEVICE,
+                       "%s among %s: %s:%u has waited for %" PRId64
+                       " s (LAZULI_COLLECTIVE_TIMEOUT), %u of %u are there",
+                       name_of(c->sig), all, r->platform, device, limit / 1000000000, g->narrived,
+                       g->n);
+    for (uint32_t i = 0; i < g->n && !g->running; i++) {
+        const lz_rendezvous_device *d = &r->device[g->member[i]];
+        if (!d->left)
+            continue;
+        int64_t from = d->left_ns > since ? d->left_ns : since;
+        if (now - from >= GRACE_NS)
+            return LZ_FAIL(LZ_ESTATE, "%s among %s: the thread of %s:%u has ended", name_of(c->sig),
+                           all, r->platform, g->member[i]);
+        wait = wait < 0 || from + GRACE_NS - now < wait ? from + GRACE_NS - now : wait;
+    }
+    lz_mutex_unlock(&r->lock);
+    (void)lz_futex_wait(&r->device[device].bell, seen, wait);
+    lz_mutex_lock(&r->lock);
+    return LZ_OK;
+}
+
+/* ---- what fits ---- */
+
+/* Numbers and regions; texts are groups, whose members are compared. */
+static bool same_numbers(const lz_sig *a, const lz_sig *b)
+{
+    lz_attr_field x[LZ_ATTR_MAX_FIELDS], y[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(a->attr, x);
+    (void)lz_attr_fields(b->attr, y);
+    for (int i = 0; i < n; i++)
+        if ((x[i].type == LZ_FIELD_I64 && *x[i].i64 != *y[i].i64) ||
+            (x[i].type == LZ_FIELD_BOOL && *x[i].flag != *y[i].flag))
+            return false;
+    return lz_attr_region(a->attr, 0) == lz_attr_region(b->attr, 0);
+}
+
+static bool fits(const lz_step_collective *a, const lz_step_collective *b, uint32_t device)
+{
+    if (a->sig == b->sig)
+        return true;
+    if (a->sig->op != b->sig->op || a->sig->nopnd != b->sig->nopnd || !same_numbers(a->sig, b->sig))
+        return false;
+    for (uint32_t k = 0; k < a->sig->nopnd; k++)
+        if (a->sig->opnd[k] != b->sig->opnd[k])
+            return false;
+    meeters x, y;
+    find_meeters(a, device, &x);
+    find_meeters(b, device, &y);
+    return x.n == y.n && memcmp(x.member, y.member, x.n * sizeof *x.member) == 0 &&
+           (a->sig->op != LZ_OP_COLLECTIVE_PERMUTE ||
+            memcmp(x.from, y.from, x.n * sizeof *x.from) == 0);
+}
+
+static lz_status check_fits(const lz_rendezvous *r, const lz_rendezvous_group *g,
+                            const lz_arrival *a)
+{
+    char here[160], there[160], all[160];
+    if (!g->first || fits(g->first->c, a->c, a->device))
+        return LZ_OK;
+    print_what(a->c->sig, here, sizeof here);
+    print_what(g->first->c->sig, there, sizeof there);
+    print_members(r, g, all, sizeof all);
+    return LZ_FAIL(LZ_EINVAL,
+                   "collective %" PRIu64
+                   " among %s: %s:%u runs %s, %s:%u %s%s: all members run the "
+                   "same collectives in the same order",
+                   g->met + 1, all, r->platform, a->device, here, r->platform, g->first->device,
+                   there, strcmp(here, there) == 0 ? " of another kind, dimension or group" : "");
+}
+
+static void say_ring(const lz_rendezvous *r, const lz_rendezvous_group *g, const lz_arrival *a)
+{
+    char here[160], there[160], us[160], them[160];
+    print_what(g->first->c->sig, here, sizeof here);
+    print_what(a->c->sig, there, sizeof there);
+    print_members(r, g, us, sizeof us);
+    print_members(r, a->g, them, sizeof them);
+    (void)LZ_FAIL(LZ_EINVAL,
+                  "%s among %s waits for %s:%u, which waits in %s among %s: all members run the "
+                  "same collectives in the same order",
+                  here, us, r->platform, a->device, there, them);
+}
+
+/* Whether g waits for `start`: a member that is not there waits in a group that does. Those on the
+ * way are marked. Recursion: groups in which devices wait, one for each device at most. */
+static bool waits_for(lz_rendezvous *r, lz_rendezvous_group *g, const lz_rendezvous_group *start)
+{
+    g->seen = r->walk;
+    for (uint32_t i = 0; i < g->n; i++) {
+        const lz_arrival *a = r->device[g->member[i]].at;
+        if (!a || a->g == g || a->g->running)
+            continue;
+        if (a->g == start)
+            say_ring(r, g, a);
+        else if (a->g->seen == r->walk || !waits_for(r, a->g, start))
+            continue;
+        g->ring = r->walk;
+        return true;
+    }
+    return false;
+}
+
+/* Breaks up the marked groups. The job that waits in one of them will not come to the others. */
+static void break_ring(lz_rendezvous *r, const lz_error *err)
+{
+    for (lz_rendezvous_group *g = r->groups; g; g = g->next)
+        for (uint32_t i = 0; i < g->n && g->ring == r->walk; i++) {
+            const lz_arrival *a = r->device[g->member[i]].at;
+            if (!a || a->g == g || a->g->ring != r->walk)
+                continue;
+            g->debt[i]++;
+            g->noted[i] = true;
+        }
+    for (lz_rendezvous_group *g = r->groups; g; g = g->next)
+        if (g->ring == r->walk) {
+            break_up(r, g, err);
+            settle(r, g);
+        }
+}
+
+/* g waits for a member that waits, over others or not, for g: nobody ever comes. */
+static void look_for_ring(lz_rendezvous *r, lz_rendezvous_group *g)
+{
+    r->walk++;
+    LZ_QUIETLY {
+        if (waits_for(r, g, g)) {
+            lz_error err = *lz_error_get();
+            break_ring(r, &err);
+        }
+    }
+}
+
+/* ---- meeting ---- */
+
+/* The loop over the memory of all members, without the lock: they sleep. */
+static lz_status run_all(lz_rendezvous *r, const lz_step_collective *c, const meeters *m,
+                         void *const *const *bufs)
+{
+    uint32_t self[MOST], zero[MOST] = {0}, from[MOST], start[2] = {0, m->n};
+    for (uint32_t i = 0; i < m->n; i++) {
+        self[i] = i;
+        from[i] = m->from[i];
+    }
+    lz_step_collective one = {.sig = c->sig,
+                              .who = {.n = m->n,
+                                      .ngroup = 1,
+                                      .largest = m->n,
+                                      .member = self,
+                                      .start = start,
+                                      .group = zero,
+                                      .place = self,
+                                      .from = from}};
+    return r->run(NULL, &one, bufs);
+}
+
+/* The last one is here. */
+static void finish(lz_rendezvous *r, lz_rendezvous_group *g, const lz_step_collective *c,
+                   const meeters *m)
+{
+    void *const *bufs[MOST];
+    for (uint32_t i = 0; i < m->n; i++)
+        bufs[i] = r->device[m->member[i]].at->bufs;
+    g->running = true;
+    lz_mutex_unlock(&r->lock);
+    lz_status s = run_all(r, c, m, bufs);
+    lz_mutex_lock(&r->lock);
+    g->met++;
+    if (s != LZ_OK)
+        g->broken = *lz_error_get();
+    release_all(r, g, s != LZ_OK ? &g->broken : NULL);
+}
+
+/* Under lock. */
+static lz_status come(lz_rendezvous *r, lz_rendezvous_group *g, lz_arrival *a, const meeters *m)
+{
+    int64_t since = lz_now_ns();
+    uint32_t *debt = debt_of(g, a->device);
+    while (*debt)
+        LZ_TRY(doze(r, a->device, g, a->c, since));
+    if (g->broken.status != LZ_OK) {
+        lz_error_set(&g->broken);
+        return g->broken.status;
+    }
+    if (check_fits(r, g, a) != LZ_OK) {
+        lz_error err = *lz_error_get();
+        break_up(r, g, &err);
+        return err.status;
+    }
+    r->device[a->device].at = a;
+    g->first = g->first ? g->first : a;
+    if (++g->narrived == g->n)
+        finish(r, g, a->c, m);
+    else
+        look_for_ring(r, g);
+    while (!a->done)
+        if (doze(r, a->device, g, a->c, since) != LZ_OK) {
+            lz_error err = *lz_error_get();
+            break_up(r, g, &err);
+        }
+    if (a->err.status != LZ_OK)
+        lz_error_set(&a->err);
+    return a->err.status;
+}
+
+lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_step_collective *c,
+                             void *const *bufs)
+{
+    meeters m;
+    if (c->who.n > MOST || device >= c->who.n)
+        return LZ_FAIL(LZ_ERANGE, "%s among %u devices on %s:%u", name_of(c->sig), c->who.n,
+                       r->platform, device);
+    find_meeters(c, device, &m);
+    if (m.n == 1)
+        return run_all(r, c, &m, &bufs);
+    lz_arrival a = {.device = device, .c = c, .bufs = bufs};
+    lz_mutex_lock(&r->lock);
+    r->device[device].left = false;
+    a.g = group_of(r, &m);
+    lz_status s = a.g ? come(r, a.g, &a, &m) : LZ_EMEM;
+    lz_mutex_unlock(&r->lock);
+    return s;
+}
+
+/* ---- not meeting ---- */
+
+typedef struct missing {
+    lz_rendezvous *r;
+    uint32_t device;
+    const lz_error *err;
+} missing;
+
+/* Once for each group. */
+static void miss_one(void *user, const lz_step_collective *c)
+{
+    const missing *x = user;
+    meeters m;
+    if (c->who.n > MOST || x->device >= c->who.n)
+        return;
+    find_meeters(c, x->device, &m);
+    lz_rendezvous_group *g = m.n > 1 ? group_of(x->r, &m) : NULL;
+    if (!g || g->seen == x->r->walk)
+        return;
+    g->seen = x->r->walk;
+    if (g->broken.status == LZ_OK) {
+        char all[160];
+        print_members(x->r, g, all, sizeof all);
+        (void)LZ_FAIL(x->err->status, "%s among %s: the step of %s:%u has failed: %.160s",
+                      name_of(c->sig), all, x->r->platform, x->device, x->err->message);
+        lz_error err = *lz_error_get();
+        break_up(x->r, g, &err);
+    }
+    uint32_t *debt = debt_of(g, x->device);
+    if (!g->noted[debt - g->debt])
+        ++*debt;
+    settle(x->r, g);
+}
+
+void lz_rendezvous_miss(lz_rendezvous *r, uint32_t device, const lz_plan_exec *g, uint32_t reached,
+                        const lz_error *err)
+{
+    missing x = {r, device, err};
+    LZ_QUIETLY {
+        lz_mutex_lock(&r->lock);
+        r->device[device].left = false;
+        r->walk++;
+        lz_plan_exec_each_collective(g, reached, miss_one, &x);
+        for (lz_rendezvous_group *k = r->groups; k; k = k->next)
+            for (uint32_t i = 0; i < k->n; i++)
+                k->noted[i] &= k->member[i] != device;
+        lz_mutex_unlock(&r->lock);
+    }
+}
+
+void lz_rendezvous_leave(lz_rendezvous *r, uint32_t device, bool left)
+{
+    if (device >= MOST)
+        return;
+    lz_mutex_lock(&r->lock);
+    r->device[device].left = left;
+    r->device[device].left_ns = lz_now_ns();
+    for (const lz_rendezvous_group *g = r->groups; g && left; g = g->next)
+        if (g->narrived)
+            ring_all(r, g);
+    lz_mutex_unlock(&r->lock);
+}
