@@ -3,7 +3,7 @@
  * Parameters are run-time arguments. No gradient reaches parameters through lz_bernoulli,
  * lz_multinomial and lz_exponential; through lz_normal it does. Errors of all, as an error tensor:
  * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM.
- * Implemented in: ops/random.c. */
+ * Implemented in: ops/random.c, ops/science/gamma_numbers.c, ops/science/count_numbers.c. */
 #ifndef LAZULI_RANDOM_OPS_H
 #define LAZULI_RANDOM_OPS_H
 #include <lazuli/tensor_ops.h>
@@ -48,6 +48,25 @@ LZ_API lz_tensor *lz_geometric_at(lz_dtype dtype, lz_shape shape, double p, cons
 LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool replacement,
                                     const lz_site *site);
 
+/* ---- of distributions whose parameters are tensors: floats, computed in f64. NaN where there is
+ * no such distribution (torch: an error) ---- */
+/* Of density x^(alpha - 1) e^-x / gamma(alpha), alpha >= 0 (0: 0), at least the smallest normal
+ * number; times a scale it has any. The gradient reaches alpha: that of the quantile (implicit
+ * reparameterisation), as torch's and JAX's. Marsaglia and Tsang 2000. */
+LZ_API lz_tensor *lz_standard_gamma_at(lz_tensor *alpha, const lz_site *site);
+/* Of density x^(a - 1) (1 - x)^(b - 1) over its integral in [0, 1]; a, b >= 0 broadcast. The
+ * gradient reaches both. torch.distributions.Beta, jax.random.beta. */
+LZ_API lz_tensor *lz_beta_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
+/* For each row alpha[.., K] numbers of sum 1, in proportion to those of lz_standard_gamma. The
+ * gradient reaches alpha. torch.distributions.Dirichlet, jax.random.dirichlet. */
+LZ_API lz_tensor *lz_dirichlet_at(lz_tensor *alpha, const lz_site *site);
+/* How many events happen where `rate` are expected; finite, not negative. No gradient. Hoermann
+ * 1993. */
+LZ_API lz_tensor *lz_poisson_at(lz_tensor *rate, const lz_site *site);
+/* How many of `count` (rounded down) trials succeed that do so with chance prob; both broadcast. No
+ * gradient. Hoermann 1993. */
+LZ_API lz_tensor *lz_binomial_at(lz_tensor *count, lz_tensor *prob, const lz_site *site);
+
 #define lz_rand_like(x) lz_rand_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
 #define lz_randn_like(x) lz_randn_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
 #define lz_uniform(dtype, shape, low, high) lz_uniform_at((dtype), (shape), (low), (high), LZ_SITE)
@@ -66,5 +85,10 @@ LZ_API lz_tensor *lz_multinomial_at(lz_tensor *p, int64_t num_samples, bool repl
 #define lz_geometric(dtype, shape, p) lz_geometric_at((dtype), (shape), (p), LZ_SITE)
 #define lz_multinomial(p, num_samples, replacement)                                                \
     lz_multinomial_at((p), (num_samples), (replacement), LZ_SITE)
+#define lz_standard_gamma(alpha) lz_standard_gamma_at((alpha), LZ_SITE)
+#define lz_beta(a, b) lz_beta_at((a), (b), LZ_SITE)
+#define lz_dirichlet(alpha) lz_dirichlet_at((alpha), LZ_SITE)
+#define lz_poisson(rate) lz_poisson_at((rate), LZ_SITE)
+#define lz_binomial(count, prob) lz_binomial_at((count), (prob), LZ_SITE)
 LZ_EXTERN_C_END
 #endif
