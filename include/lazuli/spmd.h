@@ -14,7 +14,8 @@ LZ_EXTERN_C_BEGIN
 typedef struct lz_mesh lz_mesh;
 
 /* Of each dimension of a tensor, outermost first, the axes of the mesh along which it is cut: NULL
- * (or ""): it is whole on every device; "data"; "data,fsdp" (major to minor). */
+ * (or ""): it is whole on every device; "data"; "data,fsdp" (major to minor). Where no axis has
+ * that name, a number: "0" is the first axis. */
 typedef struct lz_partition_spec {
     int32_t rank;
     const char *axes[LZ_MAX_RANK];
@@ -48,6 +49,26 @@ LZ_API lz_mesh *lz_mesh_new(const int64_t *device_ids, const int64_t *mesh_shape
 LZ_API int64_t lz_mesh_size(const lz_mesh *mesh);
 /* Size of the axis of that name; 0: there is none. */
 LZ_API int64_t lz_mesh_axis_size(const lz_mesh *mesh, const char *axis);
+/* Number of its axes; 0 for NULL. */
+LZ_API int lz_mesh_naxis(const lz_mesh *mesh);
+/* Copies the name of axis k, and gives its length; 0: there is no such axis. */
+LZ_API size_t lz_mesh_axis_name(const lz_mesh *mesh, int k, char *buf, size_t n);
+/* The number of the axis of that name; -1: there is none. */
+LZ_API int lz_mesh_axis_index(const lz_mesh *mesh, const char *axis);
+/* Copies the first n of the devices in row-major order of the grid (get_logical_mesh), and gives
+ * their number; 0 for NULL. */
+LZ_API int64_t lz_mesh_device_ids(const lz_mesh *mesh, int64_t *out, int64_t n);
+/* All devices of the calling thread's platform in a row. NULL with LZ_ENULL, LZ_EUNAVAILABLE. */
+LZ_API lz_mesh *lz_mesh_1d(const char *axis_name);
+/* The mesh of slices of fast networks within a slow one: axis i is of dcn_mesh_shape[i] slices
+ * times ici_mesh_shape[i] devices in each. Slice k has the devices from k n to (k + 1) n - 1, n
+ * being the product of ici_mesh_shape. dcn_mesh_shape NULL: one slice. Errors: lz_mesh_new's.
+ * Source: torch_xla.distributed.spmd.HybridMesh. */
+LZ_API lz_mesh *lz_hybrid_mesh_new(const int64_t *ici_mesh_shape, const int64_t *dcn_mesh_shape,
+                                   const char *const *axis_names, int naxis);
+/* A mesh for all parts of a program to find; NULL until it is set. */
+LZ_API void lz_set_global_mesh(lz_mesh *mesh);
+LZ_API lz_mesh *lz_get_global_mesh(void);
 /* Copies "<["data"=2, "fsdp"=4]>"; the needed size without NUL. */
 LZ_API size_t lz_mesh_to_string(const lz_mesh *mesh, char *buf, size_t n);
 
@@ -70,6 +91,13 @@ LZ_API lz_status lz_mark_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_s
 LZ_API lz_tensor *lz_with_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec spec,
                                       const lz_site *site);
 #define lz_with_sharding(...) lz_with_sharding_at(__VA_ARGS__, LZ_SITE)
+/* *out_a and *out_b are a and b, placed alike: a mark of one, or what the compiler gives it, is the
+ * other's, too. Their gradients as well. Errors, and then both are error tensors: LZ_ENULL,
+ * LZ_EINVAL (two ranks, two devices), LZ_EMEM, those of a and b. Source:
+ * torch_xla.distributed.spmd.shard_as, jax.experimental.shard_alike. */
+LZ_API lz_status lz_shard_as_at(lz_tensor *a, lz_tensor *b, lz_tensor **out_a, lz_tensor **out_b,
+                                const lz_site *site);
+#define lz_shard_as(...) lz_shard_as_at(__VA_ARGS__, LZ_SITE)
 /* Takes the mark of x back; its value stays where it is. LZ_ENULL, LZ_EHANDLE. */
 LZ_API lz_status lz_clear_sharding(lz_tensor *x);
 /* Copies where x is, as HLO writes it: "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"; "" when

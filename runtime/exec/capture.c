@@ -21,6 +21,38 @@ static inline void put_pointer(lz_capture *c, const void *p)
     c->key.data[c->key.len++] = (uint32_t)(v >> 32);
 }
 
+/* Groups of values that are placed alike (lz_shard_as) are numbered anew, or each step would be
+ * another program. Those of keep_place are below. */
+enum { FIRST_GROUP = 1 << 30 };
+
+static lz_status note_group(lz_capture *c, const lz_node *n)
+{
+    int64_t id = LZ_ATTR(group, n->sig->attr)->group_id;
+    for (uint32_t i = 0; i < c->groups.len; i++)
+        if (c->groups.data[i] == id)
+            return LZ_OK;
+    return lz_vec_push(&c->groups, id);
+}
+
+/* NULL: no memory. */
+static const lz_sig *grouped_sig(const lz_capture *c, const lz_node *n)
+{
+    lz_attr_any a;
+    int64_t id = LZ_ATTR(group, n->sig->attr)->group_id, k = 0;
+    while (c->groups.data[k] != id)
+        k++;
+    lz_attr_init(&a, LZ_ATTR_group);
+    a.as_group.group_id = FIRST_GROUP + k;
+    const lz_attr *ia = lz_attr_get(&a.head);
+    return ia ? lz_sig_get(LZ_OP_SHARDING_GROUP, ia, n->sig->opnd, 1) : NULL;
+}
+
+/* As the program has it. */
+static inline const lz_sig *sig_of(const lz_capture *c, const lz_node *n)
+{
+    return __builtin_expect(n->sig->op == LZ_OP_SHARDING_GROUP, 0) ? grouped_sig(c, n) : n->sig;
+}
+
 /* Key words of a node. 0: parameter and its type; 1: constant, its type and bytes; else 2 + the
  * signature and its operands' indices. The first word gives the number of words, so the sequence is
  * uniquely decodable. */
@@ -34,7 +66,12 @@ static lz_status leave_node(lz_capture *c, lz_node *n)
         LZ_TRY(lz_node_not_placeholder(n));
     LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + 8 + (value ? 0 : n->sig->nopnd)));
     if (!value) {
-        c->key.data[c->key.len++] = KEY_OP + n->sig->id;
+        if (n->sig->op == LZ_OP_SHARDING_GROUP)
+            LZ_TRY(note_group(c, n));
+        const lz_sig *sig = sig_of(c, n);
+        if (!sig)
+            return lz_error_get()->status;
+        c->key.data[c->key.len++] = KEY_OP + sig->id;
         for (uint32_t i = 0; i < n->sig->nopnd; i++) {
             uint32_t at = n->opnd[i]->index;
             c->key.data[c->key.len++] = at;
@@ -82,7 +119,7 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
     c->dev = d;
     c->epoch = lz_node_new_epoch();
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
-        c->donate.len = c->becomes.len = 0;
+        c->donate.len = c->becomes.len = c->groups.len = 0;
     c->ndonated = c->ngiven = 0;
     for (uint32_t r = 0; r < nroots; r++)
         LZ_TRY(walk_root(c, roots[r]));
@@ -210,7 +247,8 @@ static lz_val build_placed(lz_func *f, lz_val v, const char *sharding)
     return lz_build(f, LZ_OP_SHARDING_CONSTRAINT, &a.head, &v, 1);
 }
 
-static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_val *opnd)
+static lz_val build_node(lz_func *f, const lz_capture *c, const lz_node *n, const lz_val *vals,
+                         lz_val *opnd)
 {
     uint32_t first = f->ninst;
     lz_val v;
@@ -223,7 +261,8 @@ static lz_val build_node(lz_func *f, const lz_node *n, const lz_val *vals, lz_va
     } else {
         for (uint32_t i = 0; i < n->sig->nopnd; i++)
             opnd[i] = vals[n->opnd[i]->index];
-        v = lz_build_sig(f, n->sig, opnd);
+        const lz_sig *sig = sig_of(c, n);
+        v = sig ? lz_build_sig(f, sig, opnd) : LZ_NOVAL;
     }
     for (uint32_t i = first; i < f->ninst; i++) {
         f->insts[i].site = n->site;
@@ -303,7 +342,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
     for (uint32_t i = 0; i < c->nodes.len; i++) {
         if (c->notes.data[i].leaf != UINT32_MAX)
             continue;
-        vals[i] = build_node(f, c->nodes.data[i], vals, opnd);
+        vals[i] = build_node(f, c, c->nodes.data[i], vals, opnd);
         if (vals[i] == LZ_NOVAL)
             return f->status != LZ_OK ? f->status : LZ_EMEM;
     }
@@ -368,6 +407,7 @@ void lz_capture_free(lz_capture *c)
     lz_vec_free(&c->given);
     lz_vec_free(&c->becomes);
     lz_vec_free(&c->key);
+    lz_vec_free(&c->groups);
     lz_vec_free(&c->stack);
     lz_vec_free(&c->in);
     lz_vec_free(&c->out);

@@ -33,8 +33,9 @@ typedef struct lz_capture {
     /* Per leaf, on devices whose memory has places: the node that the tensor becomes, which is to
      * stay where the leaf is; UINT32_MAX: none. */
     LZ_VEC(uint32_t) becomes;
-    LZ_VEC(uint32_t) key; /* equal exactly for equal programs of this process */
-    lz_hash hash;         /* of key */
+    LZ_VEC(uint32_t) key;   /* equal exactly for equal programs of this process */
+    lz_hash hash;           /* of key */
+    LZ_VEC(int64_t) groups; /* lz_shard_as's, in the order of their first values */
     LZ_VEC(lz_capture_frame) stack;
     LZ_VEC(lz_device_buffer *) in, out; /* scratch of a run */
 } lz_capture;

@@ -589,6 +589,7 @@ static void count_from_here(lz_thread_state *t)
 {
     t->flush_check = check_interval(lz_cfg_int(LZ_OPT_GRAPH_LIMIT));
     t->flush_base = own_nodes(t);
+    t->groups = 0;
 }
 
 /* The first of: the step's own error, an earlier asynchronous error, an error tensor. */

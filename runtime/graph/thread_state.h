@@ -77,6 +77,7 @@ typedef struct lz_thread_state {
     uint64_t copied_in;                /* bytes of host data since the last step or flush */
     /* innermost loop whose body is being recorded; NULL: none */
     struct lz_loop_frame *loop;
+    int64_t groups;                 /* of lz_shard_as, in bodies since the last step */
     struct lz_recording *recording; /* innermost body that is being recorded; NULL: none */
     bool dying;
     /* read by other threads */

@@ -41,6 +41,66 @@ lz_tensor *lz_with_sharding_at(lz_tensor *x, lz_mesh *mesh, lz_partition_spec sp
     return lz_tracer_end(&c, with_sharding(&c, x, mesh, &spec));
 }
 
+/* ---- values that are placed alike ---- */
+
+/* Outside of bodies a capture numbers groups anew; inside they keep their numbers, which are the
+ * same in each step. */
+static int64_t new_group(lz_thread_state *t)
+{
+    static _Atomic int64_t last;
+    return t->recording ? INT64_C(1) << 40 | t->groups++ : atomic_fetch_add(&last, 1);
+}
+
+static lz_status check_alike(const lz_node *a, const lz_node *b)
+{
+    const lz_type *x = lz_node_type(a), *y = lz_node_type(b);
+    char one[128], other[128];
+    if (a->dev != b->dev && !lz_node_is_host(a) && !lz_node_is_host(b))
+        return LZ_FAIL(LZ_EINVAL, "a is on %s, b on %s", a->dev->name, b->dev->name);
+    if (x->shape.rank == y->shape.rank)
+        return LZ_OK;
+    return LZ_FAIL(LZ_EINVAL, "a has %d dimensions, b has %d: %s and %s", x->shape.rank,
+                   y->shape.rank, lz_type_short(x, one, sizeof one),
+                   lz_type_short(y, other, sizeof other));
+}
+
+static lz_status shard_as(lz_tracer *c, lz_tensor *a, lz_tensor *b, lz_node *out[2])
+{
+    lz_attr_group g = {LZ_ATTR_group, 0};
+    out[0] = lz_tracer_in(c, a);
+    out[1] = out[0] ? lz_tracer_in(c, b) : NULL;
+    if (!out[1] || check_alike(out[0], out[1]) != LZ_OK)
+        return lz_error_get()->status;
+    lz_dev *d = lz_tracer_dev(c, lz_node_is_host(out[0]) ? out[1] : out[0]);
+    if (!d->be->partitions) /* one device has all of both */
+        return LZ_OK;
+    g.group_id = new_group(c->thr);
+    for (int k = 0; k < 2; k++)
+        out[k] =
+            lz_tracer_op(c, LZ_OP_SHARDING_GROUP, (const lz_attr *)(const void *)&g, &out[k], 1);
+    return out[0] && out[1] ? LZ_OK : lz_error_get()->status;
+}
+
+lz_status lz_shard_as_at(lz_tensor *a, lz_tensor *b, lz_tensor **out_a, lz_tensor **out_b,
+                         const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    lz_tracer c;
+    lz_node *n[2] = {NULL, NULL};
+    lz_tensor *r[2];
+    lz_api_frame f = lz_api_enter("lz_shard_as", site);
+    lz_tracer_begin(&c, "lz_shard_as", site);
+    lz_status s = !out_a || !out_b ? LZ_FAIL(LZ_ENULL, "%s is NULL", out_a ? "out_b" : "out_a")
+                                   : shard_as(&c, a, b, n);
+    s = lz_api_results(&f, lz_api_status(s), r, 2, n, site);
+    lz_tracer_drop(&c);
+    if (out_a)
+        *out_a = r[0];
+    if (out_b)
+        *out_b = r[1];
+    return lz_api_leave(&f, s);
+}
+
 /* ---- handles ---- */
 
 /* Whether the text says more than that the tensor is whole everywhere. */

@@ -204,6 +204,155 @@ START_TEST(meshes_that_differ)
 }
 END_TEST
 
+/* ---- meshes ---- */
+
+/* Slices are rows of neighbours; each axis is made of both kinds of networks. */
+START_TEST(hybrid_meshes)
+{
+    static const char *const names[] = {"data", "model"};
+    int64_t ids[8];
+    char text[16];
+    use();
+    lz_mesh *m = lz_hybrid_mesh_new((const int64_t[]){2, 2}, (const int64_t[]){2, 1}, names, 2);
+    ck_assert_msg(m != NULL, "%s", lz_last_error_text());
+    ck_assert_int_eq(lz_mesh_naxis(m), 2);
+    ck_assert_int_eq(lz_mesh_axis_size(m, "data"), 4);
+    ck_assert_uint_eq(lz_mesh_axis_name(m, 1, text, sizeof text), 5);
+    ck_assert_str_eq(text, "model");
+    ck_assert_uint_eq(lz_mesh_axis_name(m, 2, text, sizeof text), 0);
+    ck_assert_int_eq(lz_mesh_axis_index(m, "model"), 1);
+    ck_assert_int_eq(lz_mesh_axis_index(m, "mode"), -1);
+    m = lz_hybrid_mesh_new((const int64_t[]){2, 2}, (const int64_t[]){1, 2}, names, 2);
+    static const int64_t want[] = {0, 1, 4, 5, 2, 3, 6, 7}; /* slices along the second axis */
+    ck_assert_int_eq(lz_mesh_device_ids(m, ids, 8), 8);
+    ck_assert_mem_eq(ids, want, sizeof ids);
+    ck_assert_ptr_eq(lz_hybrid_mesh_new((const int64_t[]){2, 4}, NULL, names, 2), mesh_2x4());
+    float v[64];
+    rt_fill(v, 64);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v);
+    OK(lz_mark_sharding(x, m, LZ_SPEC("data", "model")));
+    same(x, v, 0);
+    same(lz_mul_scalar(x, 1), v, 0);
+    ck_assert_ptr_null(lz_hybrid_mesh_new((const int64_t[]){2, 0}, NULL, names, 2));
+    ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "axis 1: 1 slices of 0 devices"));
+    ck_assert_ptr_null(lz_get_global_mesh());
+    lz_set_global_mesh(m);
+    ck_assert_ptr_eq(lz_get_global_mesh(), m);
+    lz_mesh_to_string(lz_mesh_1d("x"), text, sizeof text);
+    ck_assert_str_eq(text, "<[\"x\"=8]>");
+}
+END_TEST
+
+/* Axes by their numbers. */
+START_TEST(numbered_axes)
+{
+    char text[64];
+    use();
+    lz_mesh *m = mesh_2x4();
+    lz_tensor *x = random_tensor(LZ_SHAPE(8, 8));
+    OK(lz_mark_sharding(x, m, LZ_SPEC("1, 0", NULL)));
+    lz_get_sharding(x, text, sizeof text);
+    ck_assert_str_eq(text, "{devices=[8,1]<=[2,4]T(1,0)}");
+    lz_tensor *y = random_tensor(LZ_SHAPE(8, 8));
+    FAILS(lz_mark_sharding(y, m, LZ_SPEC("2", NULL)), LZ_EINVAL, "axis \"2\"");
+    FAILS(lz_mark_sharding(y, m, LZ_SPEC("-1", NULL)), LZ_EINVAL, "axis \"-1\"");
+    FAILS(lz_mark_sharding(y, m, LZ_SPEC("data", "0")), LZ_EINVAL, "used twice");
+}
+END_TEST
+
+/* ---- values that are placed alike ---- */
+
+/* What has no mark of its own is where the other is, step for step by one program. */
+START_TEST(alike)
+{
+    char text[64];
+    float v[64], want[64];
+    int64_t compiled = 0;
+    use();
+    lz_mesh *m = mesh_2x4();
+    for (int step = 0; step < 4; step++) {
+        OK(lz_scope_begin());
+        rt_fill(v, 64);
+        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v),
+                  *y = lz_with_sharding(lz_mul_scalar(x, 2), m, LZ_SPEC("model", "data")), *a, *b;
+        OK(lz_shard_as(lz_mul_scalar(x, 3), y, &a, &b));
+        if (_i)
+            OK(lz_mark_step());
+        for (int i = 0; i < 64; i++)
+            want[i] = 3 * v[i];
+        same(a, want, 1e-6);
+        for (int i = 0; i < 64; i++)
+            want[i] = 2 * v[i];
+        same(b, want, 1e-6);
+        lz_get_sharding(a, text, sizeof text);
+        if (_i)
+            ck_assert_str_eq(text, "{devices=[4,2]<=[2,4]T(1,0)}");
+        if (step == 0)
+            compiled = lz_counter_value("UncachedCompile");
+        OK(lz_scope_end());
+    }
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+}
+END_TEST
+
+static void alike_round(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)i;
+    (void)user;
+    OK(lz_shard_as(lz_mul_scalar(in[0], 2), in[1], &out[0], &out[1]));
+}
+
+START_TEST(alike_in_loops)
+{
+    float v[64], want[64];
+    int64_t compiled = 0;
+    use();
+    lz_mesh *m = mesh_2x4();
+    for (int step = 0; step < 3; step++) {
+        OK(lz_scope_begin());
+        rt_fill(v, 64);
+        for (int i = 0; i < 64; i++)
+            want[i] = 8 * v[i];
+        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v), *out[2];
+        lz_tensor *in[] = {x, lz_with_sharding(x, m, LZ_SPEC("data", "model"))};
+        OK(lz_requires_grad(x, true));
+        OK(lz_fori(0, 3, in, 2, alike_round, NULL, out));
+        OK(lz_backward(lz_sum(lz_mul(out[0], out[1]))));
+        ck_assert_ptr_nonnull(lz_retain(out[0]));
+        OK(lz_mark_step());
+        same(out[0], want, 1e-6);
+        OK(lz_release(out[0]));
+        for (int i = 0; i < 64; i++)
+            want[i] = 16 * v[i];
+        same(lz_grad_of(x), want, 1e-5);
+        if (step == 0)
+            compiled = lz_counter_value("UncachedCompile");
+        OK(lz_scope_end());
+    }
+    ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+}
+END_TEST
+
+START_TEST(alike_errors)
+{
+    use();
+    lz_tensor *x = random_tensor(LZ_SHAPE(8, 8)), *y = random_tensor(LZ_SHAPE(8)), *a, *b;
+    FAILS(lz_shard_as(x, y, &a, &b), LZ_EINVAL, "a has 2 dimensions, b has 1");
+    ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "t_spmd.c"));
+    FAILS(lz_status_of(b), LZ_EINVAL, "lz_shard_as");
+    FAILS(lz_shard_as(x, x, &a, NULL), LZ_ENULL, "out_b");
+    FAILS(lz_shard_as(NULL, x, &a, &b), LZ_ENULL, "");
+    lz_mesh *m = mesh_2x4();
+    OK(lz_shard_as(lz_with_sharding(x, m, LZ_SPEC("data", NULL)),
+                   lz_with_sharding(x, m, LZ_SPEC(NULL, "data")), &a, &b));
+    float v[64];
+    FAILS(lz_to_host(lz_add(a, b), v, sizeof v), LZ_EINVAL, "sharding group");
+    OK(lz_set_device("CPU:0"));
+    x = random_tensor(LZ_SHAPE(8));
+    OK(lz_shard_as(x, x, &a, &b)); /* one device has all of it */
+}
+END_TEST
+
 /* ---- functions of the program's own ---- */
 
 static lz_status add_one(const lz_ffi_call *call, void *user)
@@ -426,6 +575,11 @@ int main(void)
     tcase_add_test(t, programs_by_placement);
     tcase_add_loop_test(t, meshes_meet, 0, 2);
     tcase_add_test(t, meshes_that_differ);
+    tcase_add_test(t, hybrid_meshes);
+    tcase_add_test(t, numbered_axes);
+    tcase_add_loop_test(t, alike, 0, 2);
+    tcase_add_test(t, alike_in_loops);
+    tcase_add_test(t, alike_errors);
     tcase_add_loop_test(t, calls_with_effects, 0, 2);
     tcase_add_test(t, errors);
     tcase_add_test(t, late);
