@@ -110,6 +110,20 @@ from_stdin() { lazuli run - --random 1 <two.mlir; }
 t 0 '^f32\[2,3\]' '' from_stdin
 t 1 '' 'lazuli: run: -:1:1: ' lazuli run -
 
+# long sums whose terms cancel: their error is one of the terms, and the tolerance knows
+cat >sums.mlir <<'M'
+func.func @main(%x: tensor<100x3000xf32>, %y: tensor<3000x4xf32>) -> (tensor<100xf32>, tensor<100x4xf32>) {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [1] : (tensor<100x3000xf32>, tensor<f32>) -> tensor<100xf32>
+  %2 = stablehlo.dot %x, %y : (tensor<100x3000xf32>, tensor<3000x4xf32>) -> tensor<100x4xf32>
+  return %1, %2 : tensor<100xf32>, tensor<100x4xf32>
+}
+M
+for seed in 1 2 3; do
+    t 0 '2 results agree with ref' '' lazuli run sums.mlir --random $seed --compare ref
+    t 1 '' 'gives' lazuli run sums.mlir --random $seed --compare ref --rtol 1e-7 --atol 0
+done
+
 npy_from_stdin() { lazuli run two.mlir --input - --input out/1.npy <"$1"; }
 t 0 '^f32\[2,3\]' '' npy_from_stdin out/0.npy
 # what has no end is not read to its end
