@@ -3,7 +3,8 @@
  * devices of the platform are one virtual device, SPMD:0; what a program records for it is
  * partitioned over the mesh of its marks when it is compiled. A tensor without a mark is put where
  * it costs least.
- * Implemented in: runtime/spmd/mesh.c, runtime/spmd/mark.c, runtime/exec/runtime_device.c. */
+ * Implemented in: runtime/spmd/mesh.c, runtime/spmd/mark.c, runtime/spmd/visualize.c,
+ * runtime/exec/runtime_device.c. */
 #ifndef LAZULI_SPMD_H
 #define LAZULI_SPMD_H
 #include <lazuli/tensor.h>
@@ -103,6 +104,28 @@ LZ_API lz_status lz_clear_sharding(lz_tensor *x);
 /* Copies where x is, as HLO writes it: "{devices=[2,1,4]<=[8] last_tile_dim_replicate}"; "" when
  * nobody has said and it has not been computed. The needed size without NUL. */
 LZ_API size_t lz_get_sharding(lz_tensor *x, char *buf, size_t n);
+
+/* ---- pictures (runtime/spmd/visualize.c) ----
+ * A cell for each tile with the devices that have it, and, of a tensor, the tile's elements. Two
+ * dimensions are shown, those of the most tiles (of as many, the first ones), outer ones downwards;
+ * cells have the devices of all tiles along others. More than 8 rows or columns are cut short in
+ * the middle. Lines are UTF-8 where LC_ALL, LC_CTYPE or LANG says so, else plain ASCII; on a
+ * terminal that is not dumb there are colours unless NO_COLOR is set. */
+
+/* Writes the table of a sharding as HLO writes it, "{devices=[2,1,4]<=[8]
+ * last_tile_dim_replicate}", to standard output. LZ_ENULL, LZ_EPARSE, LZ_EINVAL, LZ_EMEM. Source:
+ * torch_xla.distributed.spmd.debugging.visualize_sharding. */
+LZ_API lz_status lz_visualize_sharding(const char *sharding);
+/* The table of where x is. LZ_ESTATE: nobody has said, and it has not been computed; LZ_ENULL,
+ * LZ_EHANDLE, LZ_EMEM. Source: visualize_tensor_sharding, jax.debug.visualize_array_sharding. */
+LZ_API lz_status lz_visualize_tensor_sharding_at(lz_tensor *x, const lz_site *site);
+#define lz_visualize_tensor_sharding(...) lz_visualize_tensor_sharding_at(__VA_ARGS__, LZ_SITE)
+/* Copies the table, without colours; the needed size without NUL; 0 after an error. */
+LZ_API size_t lz_sharding_table(lz_tensor *x, char *buf, size_t n);
+LZ_API size_t lz_sharding_text_table(const char *sharding, char *buf, size_t n);
+/* The same as a document of SVG. */
+LZ_API size_t lz_sharding_svg(lz_tensor *x, char *buf, size_t n);
+LZ_API size_t lz_sharding_text_svg(const char *sharding, char *buf, size_t n);
 LZ_EXTERN_C_END
 
 #ifdef __cplusplus

@@ -123,7 +123,8 @@ typedef struct lz_hlo_text {
 /* {devices=[2,1,4]<=[8] last_tile_dim_replicate}, {replicated}; versions 1 and 2 are read, 2 is
  * written where there is one. mesh: of what it must be a sharding; NULL: that of the text alone
  * (below). What is on one device (maximal) is replicated; {unknown} is open. Errors: LZ_EPARSE,
- * LZ_EINVAL (rank; not of that mesh: order of devices; more than 65,536 devices). unspecified:
+ * LZ_EINVAL (rank; not of that mesh: order of devices; more than 65,536 devices). rank -1: that of
+ * the text. unspecified:
  * dimensions that stay open. */
 const lz_sharding *lz_sharding_from_hlo(const char *text, size_t n, int rank, int64_t ndevice,
                                         const lz_mesh *mesh, uint32_t unspecified);

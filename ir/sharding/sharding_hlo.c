@@ -398,6 +398,11 @@ const lz_sharding *lz_sharding_from_hlo(const char *text, size_t n, int rank, in
     lz_status st = read_tiling(text, n, &t);
     if (st == LZ_OK && !mesh)
         mesh = lz_sharding_hlo_mesh(&(lz_hlo_text){text, n}, 1, ndevice);
+    if (st == LZ_OK && rank < 0)
+        rank = t.is == IS_TILED ? t.ndim - t.nsub : 0;
+    if (st == LZ_OK && (rank < 0 || rank > LZ_MAX_RANK))
+        st = LZ_FAIL(LZ_EINVAL, "HLO sharding %.*s: %d dimensions", (int)(n < 80 ? n : 80), text,
+                     rank);
     if (st == LZ_OK)
         st = mesh ? sharding_of(&t, text, n, rank, mesh, &s) : lz_error_get()->status;
     lz_free(t.ids);

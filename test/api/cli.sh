@@ -281,6 +281,8 @@ sed -e '/sdy.mesh/d' -e 's/sdy.sharding.*]>}/mhlo.sharding = "{devices=[2,1]<=[2
 t 0 'mesh <."axis_0"=2.>.*tanh.*: .."axis_0"., ...' '' lazuli shard strings.mlir
 t 0 'mesh <."rows"=2.>.*tanh.*: .."rows"., ...' '' lazuli shard strings.mlir --mesh rows=2
 t 1 '' 'lazuli: shard: strings.mlir:1' lazuli shard strings.mlir --mesh rows=4
+t 0 '^<svg .*parameter 0: f32.4,2. .*device 1.*result 0: .*</svg>' '' lazuli shard marked.mlir --svg
+t 2 '' 'lazuli shard: --json and --svg' lazuli shard marked.mlir --svg --json
 for mesh in x x= =2 x=0 x=a "x=2," "x=2,x=2" x=1048577; do t 2 '' 'lazuli shard: --mesh' lazuli shard marked.mlir --mesh "$mesh"; done
 cat >row.mlir <<'MLIR'
 sdy.mesh @mesh = <["x"=2]>

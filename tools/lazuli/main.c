@@ -26,7 +26,8 @@ static const struct command {
      "[--column-reductions] "
      "[--list]",
      "run passes and print the result"},
-    {"shard", tool_shard, "FILE.mlir [--entry NAME] [--devices N] [--mesh NAME=SIZE,..] [--json]",
+    {"shard", tool_shard,
+     "FILE.mlir [--entry NAME] [--devices N] [--mesh NAME=SIZE,..] [--json|--svg]",
      "where the values of a program are on the devices of its mesh, and the mark and the rule that "
      "put them there; what its collectives send, and which values, operations and marks want them"},
     {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]",

@@ -2,6 +2,7 @@
  * which mark and rule put them there; what each collective of the partitioned program sends, and
  * why it is there. */
 #include "base/text.h"
+#include "shard/picture.h"
 #include "shard/shard.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
@@ -11,7 +12,7 @@ typedef struct shard_options {
     const char *entry;
     uint64_t ndevice;
     const lz_mesh *mesh; /* instead of the program's */
-    bool json;
+    bool json, svg;
 } shard_options;
 
 /* ---- --mesh data=2,fsdp=4 ---- */
@@ -51,9 +52,33 @@ static int read_mesh(const char *text, const lz_mesh **out)
 
 /* ---- reports ---- */
 
+/* Parameters and results, one below the other. */
+static lz_status draw(const lz_func *f, const lz_partitioned *p, lz_buf *out)
+{
+    lz_picture *all = lz_calloc((size_t)p->nin + p->nout + 1, sizeof *all);
+    lz_arena names = {0};
+    lz_status s = all ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for pictures");
+    for (uint32_t i = 0; i < p->nin + p->nout && s == LZ_OK; i++) {
+        bool in = i < p->nin;
+        uint32_t k = in ? i : i - p->nin;
+        all[i] = (lz_picture){
+            .s = in ? p->in[k] : p->out[k],
+            .type = lz_val_type(f, in ? k : f->results[k]),
+            .device = "device",
+            .title = lz_arena_printf(&names, "%s %u:", in ? "parameter" : "result", k)};
+    }
+    if (s == LZ_OK)
+        s = lz_picture_svg(all, p->nin + p->nout, out);
+    lz_arena_free(&names);
+    lz_free(all);
+    return s;
+}
+
 static lz_status print(const shard_options *o, const lz_shardings *s, const lz_mesh *mesh,
                        const lz_partitioned *p, lz_buf *out)
 {
+    if (o->svg)
+        return draw(s->f, p, out);
     if (o->json)
         return lz_shard_report_json(s, mesh, p, out);
     lz_buf_puts(out, "mesh ");
@@ -89,11 +114,9 @@ static lz_status report(const shard_options *o, const lz_func *f, lz_buf *out)
 
 static int options(int argc, char **argv, shard_options *o)
 {
-    static const struct option names[] = {{"entry", 1, 0, 'E'},
-                                          {"devices", 1, 0, 'd'},
-                                          {"mesh", 1, 0, 'm'},
-                                          {"json", 0, 0, 'j'},
-                                          {0}};
+    static const struct option names[] = {{"entry", 1, 0, 'E'}, {"devices", 1, 0, 'd'},
+                                          {"mesh", 1, 0, 'm'},  {"json", 0, 0, 'j'},
+                                          {"svg", 0, 0, 's'},   {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'E':
@@ -110,9 +133,14 @@ static int options(int argc, char **argv, shard_options *o)
         case 'j':
             o->json = true;
             break;
+        case 's':
+            o->svg = true;
+            break;
         default:
             return 2;
         }
+    if (o->json && o->svg)
+        return tool_usage("--json and --svg are two forms");
     return optind + 1 == argc ? 0 : tool_usage("one FILE.mlir is needed");
 }
 

@@ -565,11 +565,50 @@ START_TEST(trains_in_a_function)
 }
 END_TEST
 
+/* ---- pictures ---- */
+
+START_TEST(pictures)
+{
+    char text[2000];
+    use();
+    setenv("LC_ALL", "C", 1);
+    float v[6 * 4] = {0};
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(6, 4), v);
+    ck_assert_uint_eq(lz_sharding_table(x, text, sizeof text), 0);
+    ck_assert_int_eq(lz_last_error(NULL), LZ_ESTATE);
+    OK(lz_mark_sharding(x, mesh_2x4(), LZ_SPEC("data", NULL)));
+    ck_assert_uint_lt(lz_sharding_table(x, text, sizeof text), sizeof text);
+    ck_assert_str_eq(text,
+                     "f32[6,4] {devices=[2,1,4]<=[8] last_tile_dim_replicate}: dimension 0 down in "
+                     "2, dimension 1 across in 1 of 8 devices\n"
+                     "+------------------+\n"
+                     "| CPU [0, 1, 2, 3] |\n"
+                     "|       3x4        |\n"
+                     "+------------------+\n"
+                     "| CPU [4, 5, 6, 7] |\n"
+                     "|       3x4        |\n"
+                     "+------------------+\n");
+    ck_assert_uint_gt(lz_sharding_svg(x, text, sizeof text), 500);
+    ck_assert_int_eq(strncmp(text, "<svg ", 5), 0);
+    OK(lz_visualize_tensor_sharding(x));
+    setenv("LC_ALL", "C.UTF-8", 1);
+    ck_assert_uint_gt(lz_sharding_text_table("{devices=[2]<=[2]}", text, sizeof text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "┌"));
+    ck_assert_uint_gt(lz_sharding_text_svg("{replicated}", text, sizeof text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "CPU [0, 1, 2, 3, 4, 5, 6, 7]"));
+    OK(lz_visualize_sharding("{devices=[2,2]0,1,2,3}"));
+    ck_assert_int_eq(lz_visualize_sharding("{devices=[2,2]}"), LZ_EPARSE);
+    ck_assert_int_eq(lz_visualize_sharding(NULL), LZ_ENULL);
+    ck_assert_int_eq(lz_visualize_tensor_sharding(NULL), LZ_ENULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("spmd");
     TCase *t = tcase_create("spmd");
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, pictures);
     tcase_add_loop_test(t, there_and_back, 0, PLACES);
     tcase_add_loop_test(t, moved, 0, PLACES);
     tcase_add_test(t, programs_by_placement);
