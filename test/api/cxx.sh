@@ -63,16 +63,26 @@ cat >"$tmp/o.cc" <<'CXX'
 #include <lazuli/lazuli.h>
 #include <new>
 static bool same_text(const char *a, const char *b) { return a && b ? !std::strcmp(a, b) : a == b; }
-template <class T> static auto unify(T *a, T *b, int) -> decltype(same_text(a->norm, ""), void()) { if (same_text(a->norm, b->norm)) b->norm = a->norm; }
-template <class T> static auto unify(T *a, T *b, int) -> decltype(same_text(a->interpolation, ""), void()) { if (same_text(a->interpolation, b->interpolation)) b->interpolation = a->interpolation; }
-template <class T> static void unify(T *, T *, long) {}
+// Texts are the same when they read the same: b gets the pointer of a.
+#define UNIFY(field)                                                                                              \
+    template <class T> static auto unify_##field(T *a, T *b, int) -> decltype(same_text(a->field, ""), void())   \
+    {                                                                                                             \
+        if (same_text(a->field, b->field)) b->field = a->field;                                                   \
+    }                                                                                                             \
+    template <class T> static void unify_##field(T *, T *, long) {}
+UNIFY(norm)
+UNIFY(interpolation)
+UNIFY(mode)
+UNIFY(padding_mode)
+UNIFY(pad_mode)
 static int differ;
 template <class T> static void compare(const char *name, void (*defaults)(T *, std::size_t))
 {
     alignas(T) static unsigned char x[sizeof(T)], y[sizeof(T) + 8];
     T *a = new (x) T{}, *b = reinterpret_cast<T *>(y);
     defaults(b, sizeof(T));
-    unify(a, b, 0);
+    unify_norm(a, b, 0), unify_interpolation(a, b, 0), unify_mode(a, b, 0);
+    unify_padding_mode(a, b, 0), unify_pad_mode(a, b, 0);
     bool ok = !std::memcmp(a, b, sizeof(T));
     std::memset(y, 0x5a, sizeof y);
     defaults(b, sizeof(T) - 1);
