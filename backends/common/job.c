@@ -145,7 +145,8 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
     }
     if (!j) {
         size_t own = LZ_ALIGN_UP(x->ops->job_bytes, sizeof(void *)),
-               nstate = lz_plan_exec_nptr(&x->plan_exec, team), nptr = nstate + 2 * nins + nouts;
+               nstate = lz_plan_exec_nptr(&x->plan_exec, team),
+               nptr = nstate + 2 * nins + nouts + n;
         j = lz_alloc(own + nptr * sizeof(void *) + n * sizeof(uint32_t) + nouts * sizeof(bool));
         if (!j) {
             (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
@@ -159,7 +160,8 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
         j->in = (lz_device_buffer **)(j->state + nstate);
         j->out = j->in + nins;
         j->wait = (lz_event **)(j->out + nouts);
-        j->number = (uint32_t *)(j->wait + nins);
+        j->temp = (void **)(j->wait + nins);
+        j->number = (uint32_t *)(j->temp + n);
         j->copy = (bool *)(j->number + n);
         for (uint32_t q = 0; q < n; q++)
             j->number[q] = q;
@@ -224,16 +226,7 @@ lz_status lz_job_wait(lz_job *j)
     return LZ_OK;
 }
 
-lz_status lz_job_temp_bytes(const lz_job *j, size_t *out)
-{
-    size_t each = j->x->plan->temp_bytes;
-    *out = each;
-    if (j->n > 1 && !lz_mul_size(LZ_ALIGN_UP(each, 64), j->n, out))
-        return LZ_FAIL(LZ_EDEVMEM, "%u partitions need too much memory", j->n);
-    return LZ_OK;
-}
-
-lz_status lz_job_run(lz_job *j, void *temp, void *run)
+lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
 {
     const lz_plan *p = j->x->plan;
     const lz_plan_exec *g = &j->x->plan_exec;
@@ -245,10 +238,10 @@ lz_status lz_job_run(lz_job *j, void *temp, void *run)
                                     p->out_type[k]->nbytes));
     }
     if (j->single)
-        return lz_plan_exec_run_one(g, j->state, temp, run, &(lz_plan_meet){j->x->ops->meet, j->d},
-                                    &j->reached);
-    return p->partitions ? lz_plan_exec_run_team(g, j->state, temp, run, j->uses)
-                         : lz_plan_exec_run(g, j->state, temp, j->cached, run);
+        return lz_plan_exec_run_one(g, j->state, temps[0], run,
+                                    &(lz_plan_meet){j->x->ops->meet, j->d}, &j->reached);
+    return p->partitions ? lz_plan_exec_run_team(g, j->state, temps, run, j->uses)
+                         : lz_plan_exec_run(g, j->state, temps[0], j->cached, run);
 }
 
 /* Arguments that were not waited for have arrived by now, or failed, and so have the results. */

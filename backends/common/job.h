@@ -50,6 +50,7 @@ struct lz_job {
     lz_device_buffer **in, **out; /* of partition 0, then of partition 1, .. */
     uint32_t nwait;
     lz_event **wait;  /* events of the arguments' contents */
+    void **temp;      /* room for the addresses of the temporaries of each partition */
     bool *copy;       /* per result: starts as a copy of the argument it could not take over */
     uint32_t *number; /* 0, 1, ..: what the plan's last argument is, if it is numbered */
     lz_collective_uses *uses; /* counts collectives; may be NULL */
@@ -115,11 +116,9 @@ lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
 /* Waits until the arguments are there, or, on a device in order, will be when it gets to the
  * job. */
 lz_status lz_job_wait(lz_job *j);
-/* What its temporaries take, those of each partition aligned to 64. Errors: LZ_EDEVMEM. */
-lz_status lz_job_temp_bytes(const lz_job *j, size_t *out);
-/* Copies the arguments that were not donated and runs the launch list. temp: lz_job_temp_bytes
- * bytes; `run` is passed to the ops of x->plan_exec. */
-lz_status lz_job_run(lz_job *j, void *temp, void *run);
+/* Copies the arguments that were not donated and runs the launch list. temps: of each partition the
+ * plan's temp_bytes bytes, aligned to 64; `run` is passed to the ops of x->plan_exec. */
+lz_status lz_job_run(lz_job *j, void *const *temps, void *run);
 /* A span of the timeline from t0 (lz_timeline_begin): the job's label, and how long it waited in
  * the queue. arrow: draws the arrow from where it was enqueued. */
 void lz_job_span(const lz_job *j, int64_t t0, bool arrow);

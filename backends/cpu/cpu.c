@@ -168,11 +168,15 @@ lz_status lz_cpu_alloc(int device, size_t nbytes, lz_device_buffer **out)
     return buffer_of(lz_mem_alloc, device, nbytes, out);
 }
 
+int lz_cpu_device_of(const lz_exec_device *d, uint32_t q)
+{
+    return q > 0 && q < (uint32_t)cpu.devices.ndevice ? (int)q : d->index;
+}
+
 lz_status lz_cpu_alloc_result(const lz_exec_device *d, uint32_t q, size_t nbytes,
                               lz_device_buffer **out)
 {
-    bool own = q > 0 && q < (uint32_t)cpu.devices.ndevice;
-    return lz_cpu_alloc(own ? (int)q : d->index, nbytes, out);
+    return lz_cpu_alloc(lz_cpu_device_of(d, q), nbytes, out);
 }
 
 static lz_status alloc(int device, size_t nbytes, lz_device_buffer **out)

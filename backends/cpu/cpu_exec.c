@@ -212,25 +212,37 @@ static lz_status make(lz_exec *exec, void *user, lz_cache *cache)
 
 /* Temporaries stay for the next execution; a large block is freed after many executions in a row
  * that needed far less. */
-static lz_status room(lz_cpu_device *d, const cpu_exec *x, size_t temp)
+static lz_status temp_room(lz_cpu_temp *t, size_t need)
 {
-    bool oversized = d->temp_bytes > (size_t)8 << 20 && temp < d->temp_bytes / 4;
-    d->oversized = oversized ? d->oversized + 1 : 0;
-    if (d->oversized > SHRINK_AFTER) {
-        lz_mem_free(d->at.index, d->temp, d->temp_bytes);
-        d->temp = NULL;
-        d->temp_bytes = 0;
+    bool oversized = t->nbytes > (size_t)8 << 20 && need < t->nbytes / 4;
+    t->oversized = oversized ? t->oversized + 1 : 0;
+    if (t->oversized > SHRINK_AFTER) {
+        lz_mem_free(t->device, t->p, t->nbytes);
+        t->p = NULL;
+        t->nbytes = 0;
     }
-    LZ_TRY(lz_mem_grow(d->at.index, temp, &d->temp, &d->temp_bytes));
+    return lz_mem_grow(t->device, need, &t->p, &t->nbytes);
+}
+
+static lz_status room(lz_cpu_device *d, const cpu_exec *x, lz_job *j)
+{
+    LZ_TRY(lz_vec_reserve(&d->temp, j->n));
+    for (; d->temp.len < j->n; d->temp.len++)
+        d->temp.data[d->temp.len] = (lz_cpu_temp){.device = lz_cpu_device_of(&d->at, d->temp.len)};
+    for (uint32_t q = 0; q < j->n; q++) {
+        LZ_TRY(temp_room(&d->temp.data[q], j->x->plan->temp_bytes));
+        j->temp[q] = d->temp.data[q].p;
+    }
     size_t parts = x->shared || d->at_once ? (size_t)lz_workers_count() : 1;
-    return lz_scratch_room(&d->scratch, d->at.index, x->scratch_each, parts);
+    d->scratch_of = j->n > 1 ? LZ_NO_DEVICE : d->at.index;
+    return lz_scratch_room(&d->scratch, d->scratch_of, x->scratch_each, parts);
 }
 
 void lz_cpu_device_end(lz_cpu_device *d)
 {
-    lz_mem_free(d->at.index, d->temp, d->temp_bytes);
-    d->temp = NULL;
-    d->temp_bytes = 0;
+    for (uint32_t q = 0; q < d->temp.len; q++)
+        lz_mem_free(d->temp.data[q].device, d->temp.data[q].p, d->temp.data[q].nbytes);
+    lz_vec_free(&d->temp);
     lz_scratch_free(&d->scratch, d->at.index);
 }
 
@@ -357,7 +369,7 @@ static lz_status late_record(lz_scratch *c, late_launch *l, const record **out)
     *out = &l->r;
     if (!l->scratch)
         return LZ_OK;
-    return lz_scratch_room(c, d->at.index, l->x->scratch_each, (size_t)lz_workers_count());
+    return lz_scratch_room(c, d->scratch_of, l->x->scratch_each, (size_t)lz_workers_count());
 }
 
 static lz_status launch(void *run, const void *rec, void *const *bufs)
@@ -394,14 +406,12 @@ static lz_status run_all(lz_job *j)
     const cpu_exec *x = (const cpu_exec *)j->x;
     lz_cpu_device *d = (lz_cpu_device *)j->d;
     LZ_TRY(lz_job_wait(j));
-    size_t temp;
-    LZ_TRY(lz_job_temp_bytes(j, &temp));
     d->at_once = j->n > 1 && !x->late && !x->profile && !lz_timeline_on();
-    LZ_TRY(room(d, x, temp));
+    LZ_TRY(room(d, x, j));
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
     lz_invariant_cache_begin(x->invariants, j);
-    lz_status s = lz_job_run(j, d->temp, &d->scratch);
+    lz_status s = lz_job_run(j, j->temp, &d->scratch);
     lz_invariant_cache_end(x->invariants, j, s == LZ_OK);
     lz_job_span(j, t0, true);
     return s;

@@ -20,13 +20,18 @@ uint64_t lz_cpu_step_ns(const lz_step *s);
 
 /* A device's state besides its memory. Temporaries and scratch belong to one execution at a time:
  * the queue runs one. */
-typedef struct lz_cpu_device {
-    lz_exec_device at; /* first */
-    void *temp;
-    size_t temp_bytes;
+typedef struct lz_cpu_temp {
+    void *p;
+    size_t nbytes;
+    int device;
     uint32_t oversized; /* executions in a row that needed far less */
+} lz_cpu_temp;
+typedef struct lz_cpu_device {
+    lz_exec_device at;        /* first */
+    LZ_VEC(lz_cpu_temp) temp; /* of each partition, in the memory of its device */
     lz_scratch scratch;
-    bool at_once; /* the partitions of what runs now may launch their kernels at the same time */
+    int scratch_of; /* the device whose memory it is to be */
+    bool at_once;   /* the partitions of what runs now may launch their kernels at the same time */
 } lz_cpu_device;
 
 typedef struct lz_cpu_exec_options {
@@ -55,6 +60,8 @@ void lz_cpu_branch_kernels(lz_branch_kernels *out); /* of this process */
 
 /* cpu.c: a buffer of the device. */
 lz_status lz_cpu_alloc(int device, size_t nbytes, lz_device_buffer **out);
+/* Whose memory partition q of a program on d has: device q, if it is there. */
+int lz_cpu_device_of(const lz_exec_device *d, uint32_t q);
 /* lz_exec_ops.alloc */
 lz_status lz_cpu_alloc_result(const lz_exec_device *d, uint32_t q, size_t nbytes,
                               lz_device_buffer **out);

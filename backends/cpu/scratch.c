@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include <string.h>
 #if defined(__SANITIZE_ADDRESS__)
-#include <stdbool.h>
 #include <sys/mman.h>
 
 enum { PAGE = 4096, GUARD = 64 << 20 };
@@ -22,7 +21,7 @@ lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
     char *m = each ? mmap(NULL, all, PROT_NONE, flags, -1, 0) : NULL;
     bool failed = m == MAP_FAILED;
     if (m && !failed)
-        *s = (lz_scratch){m, all, m + body - each, apart};
+        *s = (lz_scratch){.memory = m, .nbytes = all, .first = m + body - each, .apart = apart};
     for (size_t i = 0; s->memory && i < parts; i++)
         failed |= mprotect(m + i * apart, body, PROT_READ | PROT_WRITE) != 0;
     if (failed) {
@@ -40,10 +39,32 @@ void lz_scratch_free(lz_scratch *s, int device)
     memset(s, 0, sizeof *s);
 }
 #else
+#include "backends/cpu/slabs.h"
+#include <sys/mman.h>
+
+/* Of no device: a mapping. */
+static lz_status map(lz_scratch *s, size_t nbytes)
+{
+    if (s->nbytes >= nbytes)
+        return LZ_OK;
+    lz_scratch_free(s, LZ_NO_DEVICE);
+    s->memory = lz_map_huge(LZ_ALIGN_UP(nbytes, LZ_SLAB_PAGE));
+    if (!s->memory)
+        return LZ_FAIL(LZ_EDEVMEM, "no memory for kernels to work in: %zu bytes", nbytes);
+    s->nbytes = LZ_ALIGN_UP(nbytes, LZ_SLAB_PAGE);
+    s->mapped = true;
+    return LZ_OK;
+}
 
 lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
 {
-    LZ_TRY(lz_mem_grow(device, each * parts, &s->memory, &s->nbytes));
+    size_t nbytes = each * parts;
+    if (device == LZ_NO_DEVICE)
+        LZ_TRY(map(s, nbytes));
+    else if (s->mapped && s->nbytes < nbytes)
+        lz_scratch_free(s, device);
+    if (!s->mapped)
+        LZ_TRY(lz_mem_grow(device, nbytes, &s->memory, &s->nbytes));
     s->first = s->memory;
     s->apart = each;
     return LZ_OK;
@@ -51,7 +72,10 @@ lz_status lz_scratch_room(lz_scratch *s, int device, size_t each, size_t parts)
 
 void lz_scratch_free(lz_scratch *s, int device)
 {
-    lz_mem_free(device, s->memory, s->nbytes);
+    if (s->mapped)
+        (void)munmap(s->memory, s->nbytes);
+    else
+        lz_mem_free(device, s->memory, s->nbytes);
     memset(s, 0, sizeof *s);
 }
 #endif

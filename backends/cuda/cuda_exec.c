@@ -392,7 +392,7 @@ static lz_status launch_all(cuda_job *j, uint64_t scratch_at)
     bool traced = lz_timeline_on();
     cuda_run r = {d, address(temp) + scratch_at, x->profile || traced, traced ? j : NULL, 0};
     int64_t t0 = lz_timeline_begin();
-    LZ_TRY(r.timed ? lz_job_run(&j->j, temp, &r)
+    LZ_TRY(r.timed ? lz_job_run(&j->j, (void *[]){temp}, &r)
                    : cuda_graphs_run(d, &x->graphs, &j->j, temp, &r, &r.products));
     atomic_fetch_add_explicit(&d->libs.made, r.products, memory_order_relaxed);
     lz_job_span(&j->j, t0, false); /* its arrow leads to the device's row */

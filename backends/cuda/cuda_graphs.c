@@ -89,7 +89,7 @@ static lz_status record(cuda_device *d, cuda_graphs *g, cuda_graph *s, lz_job *j
     int r = lz_cuda.StreamBeginCapture(d->compute, CU_CAPTURE_THREAD_LOCAL);
     if (r != CU_OK)
         return refused(d, g, r);
-    lz_status st = lz_job_run(j, temp, run);
+    lz_status st = lz_job_run(j, &temp, run);
     lz_error err = *lz_error_get();
     r = lz_cuda.StreamEndCapture(d->compute, &graph);
     if (st == LZ_OK && r == CU_OK)
@@ -110,14 +110,14 @@ lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp,
 {
     bool known;
     if (!g->n || g->off)
-        return lz_job_run(j, temp, run);
+        return lz_job_run(j, &temp, run);
     addresses_of(j, temp, g->now);
     cuda_graph *s = slot_of(g, &known);
     s->used = ++g->tick;
     if (!known) {
         forget(s);
         memcpy(s->at, g->now, g->n * sizeof *g->now);
-        return lz_job_run(j, temp, run);
+        return lz_job_run(j, &temp, run);
     }
     if (!s->exec) {
         LZ_TRY(record(d, g, s, j, temp, run));
@@ -125,7 +125,7 @@ lz_status cuda_graphs_run(cuda_device *d, cuda_graphs *g, lz_job *j, void *temp,
         *products = 0;
     }
     if (!s->exec)
-        return lz_job_run(j, temp, run);
+        return lz_job_run(j, &temp, run);
     *products = s->products;
     return cuda_check(d, lz_cuda.GraphLaunch(s->exec, d->compute), "launching a step");
 }

@@ -22,7 +22,8 @@ LZ_API size_t lz_device_kind(const char *name, char *buf, size_t n);
 typedef struct lz_memory_info {
     uint64_t bytes_used, bytes_limit, peak_bytes_used; /* limit 0: none */
 } lz_memory_info;
-/* Memory of a device; NULL: the calling thread's. LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE. */
+/* Memory of a device: tensors, and what programs keep between two operations; NULL: the calling
+ * thread's. LZ_ENULL, LZ_ENOENT, LZ_EUNAVAILABLE. */
 LZ_API lz_status lz_get_memory_info(const char *device, lz_memory_info *out);
 /* Threads that execute kernels, 0..1024; 0: one per core. LZ_ESTATE once the device has started
  * with another number. */

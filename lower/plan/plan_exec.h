@@ -118,8 +118,8 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
  * plan->temp_bytes for each, aligned to 64. uses: counts the collectives that ran; NULL: not
  * wanted. Loops and branches with collectives in them go on together: LZ_EINVAL when the partitions
  * do not agree. */
-lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *temp, void *user,
-                                lz_collective_uses *uses);
+lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *const *temps,
+                                void *user, lz_collective_uses *uses);
 
 /* How a partition that runs by itself meets the others: fn is its part of a collective, bufs those
  * of the step. */

@@ -193,22 +193,20 @@ static lz_status run_together(const team *t, const lz_part *p)
     return LZ_OK;
 }
 
-lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *temp, void *user,
-                                lz_collective_uses *uses)
+lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *const *temps,
+                                void *user, lz_collective_uses *uses)
 {
     uint32_t n = g->parts->plan->partitions;
-    size_t each = LZ_ALIGN_UP(g->parts->plan->temp_bytes, 64);
     team t = {g, n, states, user, uses, (void *const **)(void *)(states + n * g->nptr)};
     for (uint32_t q = 0; q < n; q++)
-        lz_plan_resolve(g->parts, lz_plan_exec_state_of(g, states, q),
-                        lz_plan_at_offset(temp, q * each));
+        lz_plan_resolve(g->parts, lz_plan_exec_state_of(g, states, q), temps[q]);
     return run_together(&t, g->parts);
 }
 
 /* ---- the loop-IR interpreter ---- */
 
 static lz_status run_slowly(const lz_plan_exec *g, const void *const *const *in,
-                            void *const *const *out, void **states, void *temp,
+                            void *const *const *out, void **states, void *const *temps,
                             lz_collective_uses *uses)
 {
     const lz_plan *p = g->parts->plan;
@@ -224,7 +222,18 @@ static lz_status run_slowly(const lz_plan_exec *g, const void *const *const *in,
                     g->ops->copy(NULL, out[q][k], in[q][p->out_alias[k]], p->out_type[k]->nbytes));
         }
     }
-    return lz_plan_exec_run_team(g, states, temp, NULL, uses);
+    return lz_plan_exec_run_team(g, states, temps, NULL, uses);
+}
+
+/* One block: an address of each partition, then its temporaries. */
+static void **make_temps(const lz_plan *p)
+{
+    size_t each = LZ_ALIGN_UP(p->temp_bytes, 64) + 64;
+    void **temps = lz_calloc((size_t)p->partitions + 1, each + sizeof *temps);
+    char *first = (char *)LZ_ALIGN_UP((uintptr_t)(temps + p->partitions), 64);
+    for (uint32_t q = 0; temps && q < p->partitions; q++)
+        temps[q] = first + q * each;
+    return temps;
 }
 
 lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
@@ -232,7 +241,7 @@ lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
 {
     lz_plan_exec g;
     void **states = NULL;
-    char *temp = NULL;
+    void **temps = NULL;
     if (p->partitions == 0)
         return LZ_FAIL(LZ_EINVAL, "the program is one of one device alone");
     lz_status s = lz_plan_exec_begin(&g, p);
@@ -240,13 +249,13 @@ lz_status lz_plan_run_partitions(const lz_plan *p, const void *const *const *in,
         s = lz_plan_exec_make(&g, &lz_loop_ops, NULL);
     if (s == LZ_OK) {
         states = lz_alloc(lz_plan_exec_nptr(&g, p->partitions) * sizeof *states);
-        temp = lz_calloc((size_t)p->partitions + 1, LZ_ALIGN_UP(p->temp_bytes, 64) + 64);
-        s = states && temp
-                ? run_slowly(&g, in, out, states, (void *)LZ_ALIGN_UP((uintptr_t)temp, 64), uses)
+        temps = make_temps(p);
+        s = states && temps
+                ? run_slowly(&g, in, out, states, temps, uses)
                 : LZ_FAIL(LZ_EMEM, "no memory for a run of %u partitions", p->partitions);
     }
     lz_free(states);
-    lz_free(temp);
+    lz_free(temps);
     lz_plan_exec_end(&g);
     return s;
 }
