@@ -1,10 +1,11 @@
 /* nn.h - parameter lists, layers with parameters, initialisers. Written with the public operations
  * only.
  * Implemented in: nn/params.c, nn/state.c, nn/modules.c, nn/conv.c, nn/mha.c, nn/rnn.c,
- *   nn/init.c. */
+ *   nn/init.c, nn/fsdp.c. */
 #ifndef LAZULI_NN_H
 #define LAZULI_NN_H
 #include <lazuli/functional.h>
+#include <lazuli/spmd.h>
 #include <lazuli/window_ops.h>
 LZ_EXTERN_C_BEGIN
 
@@ -57,6 +58,25 @@ LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_loa
 #define lz_params_save(ps, path) lz_params_save_at((ps), (path), LZ_SITE)
 #define lz_params_load(ps, path, ...)                                                              \
     lz_params_load_at((ps), (path), LZ_OPTIONS(lz_load_options, ##__VA_ARGS__), LZ_SITE)
+
+/* Fully sharded data parallel (ZeRO-3): marks the parameters of the list, so that each device of
+ * the mesh keeps a part of them along the axis (NULL: "fsdp"), and of their gradients and optimizer
+ * states, which follow. A parameter is cut along its largest dimension that the axis divides, else
+ * along the first one; scalars, buffers and what is marked already stay as they are. LZ_ENULL,
+ * LZ_EINVAL (an axis that the mesh has not), those of lz_mark_sharding. Source:
+ * torch_xla.experimental.spmd_fully_sharded_data_parallel. */
+LZ_API lz_status lz_fsdp_shard_module_at(lz_params *ps, lz_mesh *mesh, const char *axis,
+                                         const lz_site *site);
+/* Marks a batch: its first dimension is cut along the axes (NULL: "fsdp"; "data,fsdp" where the
+ * mesh has both). Errors: those of lz_mark_sharding; LZ_EINVAL: x is a scalar. */
+LZ_API lz_status lz_fsdp_shard_batch_at(lz_tensor *x, lz_mesh *mesh, const char *axes,
+                                        const lz_site *site);
+/* The output of a module, placed as a batch is: a value of its own. Errors: the same. */
+LZ_API lz_tensor *lz_fsdp_shard_output_at(lz_tensor *x, lz_mesh *mesh, const char *axes,
+                                          const lz_site *site);
+#define lz_fsdp_shard_module(ps, mesh, axis) lz_fsdp_shard_module_at((ps), (mesh), (axis), LZ_SITE)
+#define lz_fsdp_shard_batch(x, mesh, axes) lz_fsdp_shard_batch_at((x), (mesh), (axes), LZ_SITE)
+#define lz_fsdp_shard_output(x, mesh, axes) lz_fsdp_shard_output_at((x), (mesh), (axes), LZ_SITE)
 
 /* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default
  * initialisation (uniform +-1/sqrt(in)). */

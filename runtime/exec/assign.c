@@ -147,6 +147,12 @@ lz_status lz_assignments_end(lz_assignments *l, lz_status s, const lz_site *site
     return s;
 }
 
+bool lz_is_marked(lz_tensor *x)
+{
+    lz_slot *s = lz_slot_get(x);
+    return s && atomic_load(&s->sharding);
+}
+
 /* The mark of src, for a tensor of its shape; NULL: there is none. */
 static const char *mark_for(lz_tensor *x, lz_tensor *src)
 {

@@ -21,6 +21,8 @@ lz_status lz_assignments_end(lz_assignments *l, lz_status s, const lz_site *site
 /* From now on what is assigned to dst is placed as src is marked (lz_mark_sharding), if it is, and
  * has the same shape: state that follows its parameter. */
 void lz_follow_sharding(lz_tensor *dst, lz_tensor *src);
+/* Whether the tensor is marked, also as whole everywhere. */
+bool lz_is_marked(lz_tensor *x);
 /* x, placed so; x itself where src has no mark. */
 lz_tensor *lz_marked_like(lz_tensor *x, lz_tensor *src, const lz_site *site);
 #endif

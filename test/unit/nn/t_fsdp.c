@@ -49,7 +49,7 @@ static int64_t given(void)
 static uint64_t used(int device)
 {
     lz_memory_info info;
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "CPU:%d", device);
     OK(lz_get_memory_info(name, &info));
     return info.bytes_used;
@@ -94,12 +94,194 @@ START_TEST(second_step)
 }
 END_TEST
 
+/* ---- lz_fsdp_shard_module ---- */
+
+static void place_is(const lz_params *ps, const char *name, const char *want)
+{
+    char text[128] = "";
+    lz_get_sharding(lz_params_find(ps, name), text, sizeof text);
+    ck_assert_msg(strcmp(text, want) == 0, "%s is %s, not %s", name, text, want);
+}
+
+static void add(lz_params *ps, const char *name, lz_shape s)
+{
+    OK(lz_params_add(ps, name, lz_ones(LZ_F32, s)));
+}
+
+START_TEST(dimensions)
+{
+    lz_mesh *m = use(4);
+    lz_params ps = {0};
+    char text[64];
+    add(&ps, "first", LZ_SHAPE(16, 8));
+    add(&ps, "second", LZ_SHAPE(8, 16));
+    add(&ps, "square", LZ_SHAPE(8, 8));
+    add(&ps, "divisible", LZ_SHAPE(3, 4, 9));
+    add(&ps, "none", LZ_SHAPE(6, 7));
+    add(&ps, "short", LZ_SHAPE(3));
+    add(&ps, "scalar", LZ_SCALAR);
+    add(&ps, "marked", LZ_SHAPE(16, 8));
+    add(&ps, "whole", LZ_SHAPE(16, 8));
+    OK(lz_params_add_buffer(&ps, "buffer", lz_ones(LZ_F32, LZ_SHAPE(16))));
+    OK(lz_mark_sharding(lz_params_find(&ps, "marked"), m, LZ_SPEC(NULL, "fsdp")));
+    OK(lz_mark_sharding(lz_params_find(&ps, "whole"), m, LZ_SPEC(NULL, NULL)));
+    for (int again = 0; again < 2; again++)
+        OK(lz_fsdp_shard_module(&ps, m, again ? "fsdp" : NULL));
+    place_is(&ps, "first", "{devices=[4,1]<=[4]}");
+    place_is(&ps, "second", "{devices=[1,4]<=[4]}");
+    place_is(&ps, "square", "{devices=[4,1]<=[4]}");
+    place_is(&ps, "divisible", "{devices=[1,4,1]<=[4]}");
+    place_is(&ps, "none", "{devices=[4,1]<=[4]}");
+    place_is(&ps, "short", "{devices=[4]<=[4]}");
+    place_is(&ps, "scalar", "");
+    place_is(&ps, "buffer", "");
+    place_is(&ps, "marked", "{devices=[1,4]<=[4]}");
+    place_is(&ps, "whole", "{replicated}");
+    lz_tensor *x = lz_retain(lz_ones(LZ_F32, LZ_SHAPE(8, 3)));
+    OK(lz_fsdp_shard_batch(x, m, NULL));
+    lz_tensor *y = lz_retain(lz_fsdp_shard_output(lz_square(x), m, "fsdp"));
+    OK(lz_mark_step());
+    for (int i = 0; i < 2; i++) {
+        lz_get_sharding(i ? x : y, text, sizeof text);
+        ck_assert_str_eq(text, "{devices=[4,1]<=[4]}");
+    }
+    FAILS(lz_fsdp_shard_module(&ps, m, "data"), LZ_EINVAL,
+          "lz_fsdp_shard_module: the mesh <[\"fsdp\"=4]> has no axis \"data\"");
+    FAILS(lz_fsdp_shard_module(NULL, m, NULL), LZ_ENULL, "the list is NULL");
+    FAILS(lz_fsdp_shard_module(&ps, NULL, NULL), LZ_ENULL, "the mesh is NULL");
+    FAILS(lz_fsdp_shard_batch(x, m, "data"), LZ_EINVAL, "lz_fsdp_shard_batch: ");
+    BAD(lz_fsdp_shard_output(x, m, "data"), LZ_EINVAL, "lz_fsdp_shard_output: ");
+    FAILS(lz_fsdp_shard_batch(NULL, m, NULL), LZ_ENULL, "the tensor is NULL");
+    FAILS(lz_fsdp_shard_batch(lz_ones(LZ_F32, LZ_SCALAR), m, NULL), LZ_EINVAL, "scalar");
+    BAD(lz_fsdp_shard_output(NULL, m, NULL), LZ_ENULL, "the tensor is NULL");
+    lz_params_free(&ps);
+}
+END_TEST
+
+/* ---- a model of equal layers ---- */
+
+enum { LAYERS = 8, WIDTH = 128, ROWS = 16, STEPS = 3 };
+
+typedef struct network {
+    lz_params ps;
+    lz_linear_layer layer[LAYERS];
+    lz_optim *o;
+    bool again; /* layers are computed again in the backward pass */
+} network;
+
+static void layer_of(lz_tensor *const *in, lz_tensor **out, void *layer)
+{
+    out[0] = lz_tanh(lz_linear_layer_forward(layer, in[0]));
+}
+
+static lz_tensor *forward(network *n, lz_tensor *x)
+{
+    for (int i = 0; i < LAYERS; i++) {
+        if (n->again)
+            OK(lz_checkpoint(layer_of, &x, 1, 1, &n->layer[i], &x));
+        else
+            layer_of(&x, &x, &n->layer[i]);
+    }
+    return x;
+}
+
+static void network_init(network *n, lz_mesh *m)
+{
+    char name[24];
+    OK(lz_manual_seed(3));
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(name, sizeof name, "layer%d", i);
+        OK(lz_linear_layer_init(&n->layer[i], &n->ps, name, WIDTH, WIDTH, true, LZ_F32));
+    }
+    if (m)
+        OK(lz_fsdp_shard_module(&n->ps, m, NULL));
+    n->o = lz_adam(&n->ps, .lr = 1e-3);
+    OK(lz_mark_step(.wait = true));
+}
+
+static void network_end(network *n)
+{
+    lz_optim_free(n->o);
+    lz_params_free(&n->ps);
+}
+
+static void train(network *n, lz_mesh *m, double losses[STEPS])
+{
+    static float v[ROWS * WIDTH];
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        v[i] = (float)(i % 31) / 31;
+    for (int step = 0; step < STEPS; step++) {
+        OK(lz_scope_begin());
+        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(ROWS, WIDTH), v);
+        if (m)
+            OK(lz_fsdp_shard_batch(x, m, NULL));
+        lz_tensor *y = forward(n, x), *loss = lz_mean(lz_square(y));
+        OK(lz_backward(loss));
+        OK(lz_optim_step(n->o));
+        OK(lz_optim_zero_grad(n->o));
+        OK(lz_mark_step(.wait = true));
+        losses[step] = lz_item(loss);
+        OK(lz_scope_end());
+    }
+}
+
+/* Of eight equal layers a device holds 1/N of parameters, gradients and states, and two layers.
+ * The losses are those of one device, also with layers that are computed again. */
+START_TEST(memory)
+{
+    static const int devices[] = {2, 4, 8};
+    int n = devices[_i % 3];
+    lz_mesh *m = use(n);
+    network all = {.again = _i >= 3}, one = {.again = _i >= 3};
+    double want[STEPS], got[STEPS];
+    network_init(&all, m);
+    train(&all, m, got);
+    double layer = (WIDTH * WIDTH + WIDTH) * 4.0,
+           most = 1.05 * (4 * LAYERS * layer / n + 2 * layer);
+    for (int q = 0; q < n; q++) {
+        lz_memory_info info;
+        char name[24];
+        snprintf(name, sizeof name, "CPU:%d", q);
+        OK(lz_get_memory_info(name, &info));
+        ck_assert_msg((double)info.peak_bytes_used <= most, "%s: peak of %.0f bytes, %.0f allowed",
+                      name, (double)info.peak_bytes_used, most);
+    }
+    network_end(&all);
+    OK(lz_set_device("CPU:0"));
+    network_init(&one, NULL);
+    train(&one, NULL, want);
+    network_end(&one);
+    for (int i = 0; i < STEPS; i++)
+        ck_assert_msg(fabs(got[i] - want[i]) <= 1e-5 * fabs(want[i]), "step %d: %.9g, not %.9g", i,
+                      got[i], want[i]);
+}
+END_TEST
+
+/* A tensor that is cut is sent once, not once for each device. */
+START_TEST(upload)
+{
+    lz_mesh *m = use(8);
+    lz_metric_summary before = {0}, after = {0};
+    static float v[64 * 64];
+    (void)lz_metric_data("OutboundData", &before);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(64, 64), v);
+    OK(lz_fsdp_shard_batch(x, m, NULL));
+    OK(lz_mark_step(.wait = true));
+    OK(lz_metric_data("OutboundData", &after));
+    ck_assert_double_eq(after.accumulator - before.accumulator, sizeof v);
+    ck_assert_uint_le(used(3), sizeof v / 8 + 4096);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("fsdp");
     TCase *t = tcase_create("fsdp");
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, second_step, 0, OPTIMIZERS);
+    tcase_add_test(t, dimensions);
+    tcase_add_loop_test(t, memory, 0, 6);
+    tcase_add_test(t, upload);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
