@@ -9,6 +9,8 @@
  * Threads:  as lz_fusion. */
 #include "lower/fusion/fusion.h"
 #include "base/config.h"
+#include "ir/attr.h"
+#include "ir/participants.h"
 #include <string.h>
 
 /* ---- groups of one ---- */
@@ -293,6 +295,31 @@ static lz_status finish(lz_fusion *fu)
     return LZ_OK;
 }
 
+/* A collective, or one in a region: all partitions must come to them in one order. */
+static bool meets(const lz_sig *sig)
+{
+    const lz_func *r;
+    lz_op_class c = lz_op_get(sig->op)->cls;
+    bool found = c == LZ_CLASS_COLLECTIVE;
+    for (int k = 0; c == LZ_CLASS_CONTROL && !found && (r = lz_attr_region(sig->attr, k)); k++)
+        found = lz_func_has_collective(r);
+    return found;
+}
+
+static void keep_order(lz_fusion *fu)
+{
+    uint32_t last = LZ_NONE;
+    for (uint32_t i = 0; i < fu->nnode; i++) {
+        lz_fusion_node *n = fu->nodes[i];
+        const lz_sig *sig = fu->f->insts[n->v].sig;
+        n->then = LZ_NONE;
+        n->ordered = (sig->flags & LZ_F_EFFECT) || meets(sig);
+        if (n->ordered && last != LZ_NONE)
+            fu->nodes[last]->then = i;
+        last = n->ordered ? i : last;
+    }
+}
+
 lz_status lz_fusion_group(lz_fusion *fu)
 {
     fu->groups = lz_arena_alloc(&fu->arena, (fu->nnode + 1) * sizeof *fu->groups);
@@ -301,6 +328,7 @@ lz_status lz_fusion_group(lz_fusion *fu)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t i = 0; i < fu->nnode; i++)
         LZ_TRY(group_of_node(fu, i));
+    keep_order(fu);
     bool off = lz_list_has(lz_cfg_str(LZ_OPT_PASSES_OFF), "fusion");
     for (uint32_t i = 0; i < fu->nnode && !off; i++)
         LZ_TRY(merge_producers(fu, i));

@@ -61,6 +61,8 @@ typedef struct lz_fusion_node {
     /* runs over the inner axes of the group (reductions: their operands do) */
     bool full;
     bool solo;       /* never shares a kernel */
+    bool ordered;    /* has effects, or is a collective: runs where it stands among those */
+    uint32_t then;   /* of them: the next one, LZ_NONE: it is the last */
     uint32_t level;  /* reductions that must be finished before it can run */
     uint32_t stores; /* bit k: result k is read outside of the group */
     bool stored;     /* any of them */

@@ -377,35 +377,51 @@ static bool within_limits(const merge *m)
     return nbuf <= (product ? EPILOGUE_BUFS : MAX_BUFS);
 }
 
+typedef struct walk {
+    lz_fusion *fu;
+    uint32_t from, to, mark, walked;
+    LZ_VEC(uint32_t) stack;
+    bool found;
+} walk;
+
+/* From group gi to that of a node which waits for it. */
+static lz_status meet(walk *w, uint32_t gi, uint32_t node)
+{
+    lz_fusion *fu = w->fu;
+    uint32_t h = fu->nodes[node]->group;
+    if (h == gi || fu->groups[h]->mark == w->mark || (gi == w->from && h == w->to) ||
+        fu->groups[h]->rank > fu->groups[w->to]->rank)
+        return LZ_OK;
+    w->found |= h == w->to || ++w->walked > MAX_WALK;
+    fu->groups[h]->mark = w->mark;
+    return lz_vec_push(&w->stack, h);
+}
+
+/* Readers, and what keeps its place behind the node. */
+static lz_status meet_all(walk *w, uint32_t gi, const lz_fusion_node *n)
+{
+    for (uint32_t k = 0; k < n->nres; k++)
+        for (const uint32_t *r = n->res[k] == LZ_NONE ? NULL : w->fu->readers[n->res[k]];
+             r && *r != LZ_NONE; r++)
+            LZ_TRY(meet(w, gi, *r));
+    return n->then == LZ_NONE ? LZ_OK : meet(w, gi, n->then);
+}
+
 /* Whether a path leads from group `from` to group `to`, which comes later in the order of the
  * groups, through others. Marks what it meets: if there is no path, all that depends on `from` and
  * stands before `to`. */
 static lz_status path(lz_fusion *fu, uint32_t from, uint32_t to, bool *found)
 {
-    LZ_VEC(uint32_t) stack = {0};
-    uint32_t mark = ++fu->mark, walked = 0;
-    lz_status s = lz_vec_push(&stack, from);
-    *found = false;
-    while (s == LZ_OK && stack.len && !*found) {
-        uint32_t gi = stack.data[--stack.len];
+    walk w = {.fu = fu, .from = from, .to = to, .mark = ++fu->mark};
+    lz_status s = lz_vec_push(&w.stack, from);
+    while (s == LZ_OK && w.stack.len && !w.found) {
+        uint32_t gi = w.stack.data[--w.stack.len];
         const lz_group *g = fu->groups[gi];
-        for (uint32_t i = 0; i < g->nodes.len && s == LZ_OK; i++) {
-            const lz_fusion_node *n = fu->nodes[g->nodes.data[i]];
-            for (uint32_t k = 0; k < n->nres; k++)
-                for (const uint32_t *r = n->res[k] == LZ_NONE ? NULL : fu->readers[n->res[k]];
-                     r && *r != LZ_NONE && s == LZ_OK; r++) {
-                    uint32_t h = fu->nodes[*r]->group;
-                    if (h == gi || fu->groups[h]->mark == mark || (gi == from && h == to) ||
-                        fu->groups[h]->rank > fu->groups[to]->rank)
-                        continue;
-                    if (h == to || ++walked > MAX_WALK)
-                        *found = true;
-                    fu->groups[h]->mark = mark;
-                    s = lz_vec_push(&stack, h);
-                }
-        }
+        for (uint32_t i = 0; i < g->nodes.len && s == LZ_OK; i++)
+            s = meet_all(&w, gi, fu->nodes[g->nodes.data[i]]);
     }
-    lz_vec_free(&stack);
+    *found = w.found;
+    lz_vec_free(&w.stack);
     return s;
 }
 

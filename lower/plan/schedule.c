@@ -6,8 +6,6 @@
  * Cost:     O(groups x WINDOW + reads).   Threads: pure. */
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
-#include "ir/attr.h"
-#include "ir/participants.h"
 #include <string.h>
 
 enum {
@@ -372,26 +370,13 @@ static lz_status delay(const sched *s, lz_schedule *o)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-/* A collective, or one in a region: all partitions must come to them in one order. */
-static bool meets(const lz_sig *sig)
-{
-    const lz_func *r;
-    lz_op_class c = lz_op_get(sig->op)->cls;
-    bool found = c == LZ_CLASS_COLLECTIVE;
-    for (int k = 0; c == LZ_CLASS_CONTROL && !found && (r = lz_attr_region(sig->attr, k)); k++)
-        found = lz_func_has_collective(r);
-    return found;
-}
-
 /* What keeps the order that it has in the program. */
 static bool is_ordered(const sched *s, const lz_group *g)
 {
-    bool ordered = false;
-    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++) {
-        const lz_sig *sig = s->fu->f->insts[s->fu->nodes[g->nodes.data[i]]->v].sig;
-        ordered |= (sig->flags & LZ_F_EFFECT) || meets(sig);
-    }
-    return ordered;
+    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
+        if (s->fu->nodes[g->nodes.data[i]]->ordered)
+            return true;
+    return false;
 }
 
 static lz_status schedule(sched *s, lz_schedule *out)

@@ -2,6 +2,7 @@
  * interpreter, against the reference: every collective, dtype and form of groups; in loops and
  * branches; stored and read again; damaged. */
 #include "ir/attr.h"
+#include "ir/custom_call.h"
 #include "ir/eval/eval_partitions.h"
 #include "lower/plan/plan.h"
 #include "suite.h"
@@ -408,6 +409,49 @@ START_TEST(in_order)
 }
 END_TEST
 
+/* Two that know nothing of each other, but have an order: no kernel may make what the first reads
+ * and read what the second makes. */
+static const char *const ordered[] = {
+    "\"stablehlo.all_reduce\"(%v) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>):"
+    " %s = stablehlo.add %a, %b : tensor<f32> stablehlo.return %s : tensor<f32> })"
+    " {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids,"
+    "  channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}"
+    " : (tensor<1000xf32>) -> tensor<1000xf32>",
+    "stablehlo.custom_call @f(%v) {has_side_effect = true} : (tensor<1000xf32>) -> "
+    "tensor<1000xf32>"};
+
+static void put_ordered(lz_buf *b, int what, const char *result, const char *operand)
+{
+    const char *at = strstr(ordered[what], "%v");
+    lz_buf_printf(b, "%s = %.*s%s%s\n", result, (int)(at - ordered[what]), ordered[what], operand,
+                  at + 2);
+}
+
+static lz_status never(const lz_ffi_call *call, void *user)
+{
+    (void)call, (void)user;
+    return LZ_EINTERNAL;
+}
+
+START_TEST(kernels_keep_the_order)
+{
+    lz_buf b = {0};
+    ck_assert_int_eq(lz_ffi_table_register("f", never, NULL), LZ_OK);
+    lz_buf_puts(&b, "func.func @main(%x: tensor<1000xf32>, %w: tensor<1000xf32>) -> "
+                    "(tensor<1000xf32>, tensor<1000xf32>) {"
+                    "%y = stablehlo.exponential %x : tensor<1000xf32>\n");
+    put_ordered(&b, _i, "%p", "%y");
+    put_ordered(&b, _i, "%q", "%w");
+    lz_buf_puts(&b, "%t = stablehlo.multiply %x, %x : tensor<1000xf32>\n"
+                    "%u = stablehlo.add %t, %q : tensor<1000xf32>\n"
+                    "return %p, %u : tensor<1000xf32>, tensor<1000xf32> }");
+    lz_func *f = parse(lz_buf_str(&b));
+    lz_plan_free(plan_of(f, _i ? 0 : 2));
+    lz_func_free(f);
+    lz_buf_free(&b);
+}
+END_TEST
+
 /* A sum over partitions is made where its operand was, when nobody else wants that. */
 START_TEST(in_place)
 {
@@ -554,6 +598,7 @@ int main(void)
     tcase_add_loop_test(t, damaged, 0, NPROGRAM + NKIND);
     tcase_add_test(t, disagree);
     tcase_add_test(t, in_order);
+    tcase_add_loop_test(t, kernels_keep_the_order, 0, 2);
     tcase_add_test(t, in_place);
     tcase_add_test(t, alone);
     tcase_add_test(t, mutated);
