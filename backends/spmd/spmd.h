@@ -37,8 +37,10 @@ lz_status lz_spmd_from_parts(const lz_type *type, const char *text, const void *
                              lz_device_buffer **out);
 lz_status lz_spmd_read_part(lz_device_buffer *src, const lz_type *type, int64_t partition,
                             void *dst);
-/* Puts the parts where a program wants them. */
-lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at);
+/* Puts the parts where a program wants its argument i: part p into in[p][i], a reference, since the
+ * buffer may be put elsewhere as soon as this returns. */
+lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at,
+                        lz_device_buffer ***in, uint32_t i);
 /* A buffer of n parts, which it takes over on success. */
 lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device_buffer **part,
                            lz_device_buffer **out);

@@ -196,7 +196,8 @@ static lz_status send(const lz_type *type, const lz_sharding *at, const void *wh
 }
 
 /* Elsewhere by way of the host: only when another thread has placed the buffer between the choice
- * of the program and its execution. */
+ * of the program and its execution, or when it is two arguments of a program that wants them in two
+ * places. */
 static lz_status fetch(lz_spmd_buffer *b)
 {
     void *whole = lz_alloc(b->type->nbytes + 1);
@@ -234,10 +235,15 @@ static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_s
     return LZ_OK;
 }
 
-lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at)
+lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at,
+                        lz_device_buffer ***in, uint32_t i)
 {
     lz_mutex_lock(&b->lock);
     lz_status s = place_locked(b, type, at);
+    for (int64_t p = 0; p < lz_spmd.n && s == LZ_OK; p++) {
+        in[p][i] = b->part[p];
+        lz_device_buffer_retain(in[p][i]);
+    }
     lz_mutex_unlock(&b->lock);
     return s;
 }

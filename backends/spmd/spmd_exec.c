@@ -149,12 +149,16 @@ const char *lz_spmd_input_placement(const lz_exec *exec, uint32_t i)
 
 /* Buffers of one execution: of partition p in rows of nin + 1 and nout. */
 typedef struct run {
-    lz_device_buffer ***in, ***out, **cells;
+    lz_device_buffer ***in, ***out, **cells; /* in: references, but to the partitions' numbers */
+    uint32_t nin;
     lz_event *done;
 } run;
 
 static void run_end(run *r)
 {
+    for (int64_t p = 0; p < lz_spmd.n && r->nin; p++)
+        for (uint32_t i = 0; i < r->nin; i++)
+            lz_device_buffer_release(r->in[p][i]);
     lz_free(r->in);
     lz_free(r->cells);
     lz_event_release(r->done);
@@ -168,6 +172,7 @@ static lz_status run_begin(run *r, const spmd_exec *x)
     if (!r->in || !r->cells)
         return LZ_FAIL(LZ_EMEM, "SPMD: no memory to execute a program");
     r->out = r->in + n;
+    r->nin = x->p.nin;
     for (size_t p = 0; p < n; p++) {
         r->in[p] = r->cells + p * nin;
         r->out[p] = r->cells + n * nin + p * nout;
@@ -183,9 +188,7 @@ static lz_status place_inputs(run *r, const spmd_exec *x, lz_device_buffer *cons
         if (!b || b->b.nbytes < x->type[i]->nbytes)
             return LZ_FAIL(LZ_EINVAL, "SPMD: argument %u has %zu bytes, %zu are needed", i,
                            b ? b->b.nbytes : 0, x->type[i]->nbytes);
-        LZ_TRY(lz_spmd_place(b, x->type[i], x->p.in[i]));
-        for (int64_t p = 0; p < lz_spmd.n; p++)
-            r->in[p][i] = b->part[p];
+        LZ_TRY(lz_spmd_place(b, x->type[i], x->p.in[i], r->in, i));
     }
     return LZ_OK;
 }

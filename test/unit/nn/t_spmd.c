@@ -1,6 +1,8 @@
 /* t_spmd.c - programs on a mesh of CPU devices: what a program computes is what one device
  * computes, whatever is marked; marks, their errors, and what a training step costs. */
 #include "../runtime/rt.h"
+#include "backends/backend.h"
+#include "ir/module.h"
 
 enum { DEVICES = 8 };
 
@@ -181,6 +183,42 @@ START_TEST(meshes_meet)
             compiled = lz_counter_value("UncachedCompile");
     }
     ck_assert_int_eq(lz_counter_value("UncachedCompile"), compiled);
+}
+END_TEST
+
+/* Equal numbers share a buffer; a program may want it in two places. */
+START_TEST(one_buffer_in_two_places)
+{
+    static const char text[] =
+        "sdy.mesh @m = <[\"x\"=8]>\n"
+        "func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}]>},"
+        "                %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{}]>}) ->"
+        "    tensor<8xf32> { %0 = stablehlo.add %a, %b : tensor<8xf32>"
+        "  return %0 : tensor<8xf32> }";
+    float v[8], got[8];
+    use();
+    rt_fill(v, 8);
+    const lz_backend *be = lz_backend_get("SPMD");
+    lz_func *f;
+    lz_exec *x;
+    lz_device_buffer *b, *out;
+    lz_event *done;
+    OK(be->init());
+    OK(lz_func_parse_marked(text, sizeof text - 1, "t", NULL, 8, NULL, &f));
+    OK(be->compile(0, f, NULL, &x));
+    OK(be->alloc(0, sizeof v, &b));
+    OK(be->copy_in(b, v, sizeof v));
+    for (int run = 0; run < 3; run++) {
+        OK(be->execute(x, 0, (lz_device_buffer *[]){b, b}, NULL, true, &out, &done));
+        OK(be->copy_out(out, got, sizeof got));
+        for (int i = 0; i < 8; i++)
+            ck_assert_msg(got[i] == 2 * v[i], "element %d is %g, not %g", i, got[i], 2 * v[i]);
+        lz_device_buffer_release(out);
+        lz_event_release(done);
+    }
+    lz_device_buffer_release(b);
+    be->exec_free(x);
+    lz_func_free(f);
 }
 END_TEST
 
@@ -614,6 +652,7 @@ int main(void)
     tcase_add_test(t, programs_by_placement);
     tcase_add_loop_test(t, meshes_meet, 0, 2);
     tcase_add_test(t, meshes_that_differ);
+    tcase_add_test(t, one_buffer_in_two_places);
     tcase_add_test(t, hybrid_meshes);
     tcase_add_test(t, numbered_axes);
     tcase_add_loop_test(t, alike, 0, 2);
