@@ -13,7 +13,7 @@ rules() {
     backends) echo 'backends/* shard/* codegen/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
     runtime) echo 'runtime/* shard/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
-    autodiff) echo 'autodiff/* runtime/region/region_trace.h base/* ir/* lazuli/*' ;;
+    autodiff) echo 'autodiff/* runtime/region/region_trace.h runtime/spmd/mark.h base/* ir/* lazuli/*' ;;
     data) echo 'data/* runtime/exec/snapshot.h base/* lazuli/*' ;;
     nn) echo 'nn/* data/safetensors_save.h runtime/exec/assign.h runtime/exec/snapshot.h runtime/graph/host_event.h base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;

@@ -36,6 +36,7 @@
 #include <lazuli/device.h>
 #include <lazuli/spmd.h>
 #include <lazuli/dtensor.h>
+#include <lazuli/manual.h>
 #include <lazuli/cache.h>
 #include <lazuli/debug.h>
 #include <lazuli/profiler.h>
