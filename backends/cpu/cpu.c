@@ -316,8 +316,9 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
 
 static void left(void *device)
 {
-    const lz_cpu_device *d = device;
-    lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)d->at.index, true);
+    lz_cpu_device *d = device;
+    if (atomic_load(&d->leaving)) /* else another thread has chosen it meanwhile */
+        lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)d->at.index, true);
 }
 
 /* What the thread enqueued comes first. */
@@ -326,6 +327,7 @@ static void leave(int device, bool gone)
     lz_cpu_device *d;
     if (get_device(device, &d) != LZ_OK)
         return;
+    atomic_store(&d->leaving, gone);
     if (!gone)
         lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)device, false);
     else if (cpu.devices.ndevice > 1)

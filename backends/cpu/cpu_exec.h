@@ -32,6 +32,7 @@ typedef struct lz_cpu_device {
     lz_scratch scratch;
     int scratch_of; /* the device whose memory it is to be */
     bool at_once;   /* the partitions of what runs now may launch their kernels at the same time */
+    atomic_bool leaving; /* the last thread that had chosen it has ended */
 } lz_cpu_device;
 
 typedef struct lz_cpu_exec_options {

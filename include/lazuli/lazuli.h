@@ -31,6 +31,7 @@
 #include <lazuli/functional.h>
 #include <lazuli/nn.h>
 #include <lazuli/optim.h>
+#include <lazuli/replicas.h>
 #include <lazuli/amp.h>
 #include <lazuli/options.h>
 #include <lazuli/device.h>

@@ -31,6 +31,7 @@
 #include <lazuli/optim.h>
 #include <lazuli/order.h>
 #include <lazuli/reduce_ops.h>
+#include <lazuli/replicas.h>
 #include <lazuli/science_ops.h>
 #include <lazuli/signal_ops.h>
 #include <lazuli/stablehlo.h>
@@ -47,6 +48,7 @@ LZ_API void lz_attention_call_default(lz_attention_call *out, size_t struct_size
 LZ_API void lz_attention_layer_options_default(lz_attention_layer_options *out, size_t struct_size);
 LZ_API void lz_attention_options_default(lz_attention_options *out, size_t struct_size);
 LZ_API void lz_batch_norm_options_default(lz_batch_norm_options *out, size_t struct_size);
+LZ_API void lz_collective_options_default(lz_collective_options *out, size_t struct_size);
 LZ_API void lz_conv_layer_options_default(lz_conv_layer_options *out, size_t struct_size);
 LZ_API void lz_conv_options_default(lz_conv_options *out, size_t struct_size);
 LZ_API void lz_cov_options_default(lz_cov_options *out, size_t struct_size);

@@ -66,6 +66,7 @@ static lz_status leave_node(lz_capture *c, lz_node *n)
         LZ_TRY(lz_node_not_placeholder(n));
     LZ_TRY(lz_vec_reserve(&c->key, (uint64_t)c->key.len + 8 + (value ? 0 : n->sig->nopnd)));
     if (!value) {
+        c->meets |= lz_op_get(n->sig->op)->cls == LZ_CLASS_COLLECTIVE;
         if (n->sig->op == LZ_OP_SHARDING_GROUP)
             LZ_TRY(note_group(c, n));
         const lz_sig *sig = sig_of(c, n);
@@ -117,6 +118,7 @@ static lz_status walk_root(lz_capture *c, lz_node *root)
 lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint32_t nroots)
 {
     c->dev = d;
+    c->meets = false;
     c->epoch = lz_node_new_epoch();
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
         c->donate.len = c->becomes.len = c->groups.len = 0;
@@ -225,7 +227,7 @@ lz_status lz_capture_finish(lz_capture *c)
     c->key.len += words;
     c->key.data[c->key.len++] = c->roots.len;
     c->key.data[c->key.len++] = c->nodes.len;
-    put_pointer(c, c->dev);
+    put_pointer(c, c->meets && c->dev->be->meets ? (const void *)c->dev->be : c->dev);
     c->hash = lz_hash_bytes(c->key.data, c->key.len * sizeof c->key.data[0]);
     return LZ_OK;
 }

@@ -22,6 +22,7 @@ typedef struct lz_capture {
     lz_dev *dev;
     /* placeholders are parameters: a function is being traced */
     bool placeholders;
+    bool meets; /* it has a collective: its program is that of all devices of the backend */
     uint64_t epoch;
     LZ_VEC(lz_node *) nodes; /* leaves, constants and operations; operands first */
     LZ_VEC(lz_capture_note) notes;

@@ -127,6 +127,13 @@ fail:
     return NULL;
 }
 
+/* How many replicas run the function, and meet in its collectives; 0: one device alone. */
+static uint32_t replicas_of(const lz_capture *c, const lz_func *f)
+{
+    int n = c->dev->be->meets ? c->dev->be->device_count() : 1;
+    return n > 1 && (lz_func_has_collective(f) || lz_func_has_replica_id(f)) ? (uint32_t)n : 0;
+}
+
 /* The key of a program in every process: device, donation, the function's canonical bytes. */
 static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
 {
@@ -136,6 +143,8 @@ static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
     for (uint32_t i = 0; i < c->leaves.len; i++)
         lz_buf_u8(out, c->donate.data[i]);
     lz_func_serialize(f, out);
+    if (replicas_of(c, f))
+        lz_buf_u32(out, replicas_of(c, f));
     return out->failed
                ? LZ_FAIL(LZ_EMEM, "no memory for the key of a graph of %u nodes", c->nodes.len)
                : LZ_OK;
@@ -234,7 +243,12 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     char hash[33];
     lz_hash_hex(p->hash, hash);
     snprintf(dump, sizeof dump, "%.100s-%.12s", p->name ? p->name : "graph", hash);
-    lz_compile_options o = {.donate = c->donate.data, .cache = cache, .dump_name = dump, .func = f};
+    lz_compile_options o = {.donate = c->donate.data,
+                            .cache = cache,
+                            .dump_name = dump,
+                            .func = f,
+                            .partitions = replicas_of(c, f)};
+    o.replicas = o.partitions > 0;
     *found = LZ_FOUND_DISK;
     if (!load(p, c, key, &o)) {
         *found = LZ_FOUND_COMPILED;

@@ -152,6 +152,25 @@ lz_dev *lz_dev_current(void)
     return d;
 }
 
+/* The thread's default device becomes d (NULL: the process's). The backend hears when the last
+ * thread that had chosen a device ends. */
+static void choose(lz_thread_state *t, lz_dev *d, bool ends)
+{
+    lz_dev *was = t->dev;
+    if (was == d)
+        return;
+    t->dev = d;
+    if (d && atomic_fetch_add(&d->chosen, 1) == 0 && d->be->leave)
+        d->be->leave(d->ordinal, false);
+    if (was && atomic_fetch_sub(&was->chosen, 1) == 1 && ends && was->be->leave)
+        was->be->leave(was->ordinal, true);
+}
+
+static void thread_ends(lz_thread_state *t)
+{
+    choose(t, NULL, true);
+}
+
 lz_dev *lz_dev_of_buffer(const lz_device_buffer *b)
 {
     const lz_backend *be = lz_backend_at(b->backend);
@@ -419,7 +438,8 @@ lz_status lz_set_device(const char *name)
         lz_error_annotate("lz_set_device", NULL);
         return lz_error_get()->status;
     }
-    t->dev = d;
+    lz_thread_state_at_end(thread_ends);
+    choose(t, d, false);
     return LZ_OK;
 }
 

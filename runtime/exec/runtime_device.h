@@ -33,8 +33,9 @@ typedef struct lz_dev {
     const lz_backend *be;
     uint32_t backend;
     int ordinal;
-    char name[32]; /* "CPU:0" */
-    lz_buf key;    /* the backend's key bytes */
+    char name[32];           /* "CPU:0" */
+    lz_buf key;              /* the backend's key bytes */
+    _Atomic uint32_t chosen; /* by so many threads (lz_set_device) */
     /* recursive; held while nodes of the device are walked and enqueued, not while a program is
      * loaded or compiled (lz_program_get) */
     lz_mutex step;

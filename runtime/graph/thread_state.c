@@ -120,6 +120,13 @@ void lz_pool_give(lz_thread_state *t, lz_pool_kind k, void *object)
 
 /* ---- the record ---- */
 
+static _Atomic(lz_thread_state_end_fn *) at_end;
+
+void lz_thread_state_at_end(lz_thread_state_end_fn *fn)
+{
+    atomic_store(&at_end, fn);
+}
+
 static void thread_end(void *arg)
 {
     lz_thread_state *t = arg;
@@ -128,6 +135,9 @@ static void thread_end(void *arg)
     lz_thread_state_self = t; /* destructors of other keys may have run operations */
     lz_scope_end_all(t);
     t->dying = true;
+    lz_thread_state_end_fn *end = atomic_load(&at_end);
+    if (end)
+        end(t);
     lz_mutex_lock(&lock);
     for (uint32_t i = 0; i < t->pending.len; i++)
         if (lz_slot_pending(t, t->pending.data[i]) &&

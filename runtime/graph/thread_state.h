@@ -105,6 +105,10 @@ static inline lz_thread_state *lz_thread_state_get(void)
 void *lz_pool_take(lz_thread_state *t, lz_pool_kind k);
 void lz_pool_give(lz_thread_state *t, lz_pool_kind k, void *object);
 
+/* Called from now on by every thread that ends, with its record: who knows what its device is. */
+typedef void lz_thread_state_end_fn(lz_thread_state *t);
+void lz_thread_state_at_end(lz_thread_state_end_fn *fn);
+
 /* Whether the thread of this serial has not ended. */
 bool lz_thread_state_lives(uint32_t serial);
 
