@@ -95,6 +95,9 @@ typedef struct lz_exec_info { /* for analyses and tests of counters */
      * from disk */
     uint32_t tuned, tune_runs, tune_hits;
     double compile_ms;
+    /* Of a partitioned program, where PT_XLA_DEBUG was set when it was compiled: lines about its
+     * collectives. NULL: there are none. Lives as long as the executable */
+    const char *collectives;
 } lz_exec_info;
 
 /* Kernels that executions have loaded, because they first took a branch. */

@@ -3,6 +3,7 @@
  * so that nothing is believed of the disk that follows from the function. Threads: thread-safe. */
 #include "backends/spmd/spmd.h"
 #include "base/alloc.h"
+#include "base/config.h"
 #include <string.h>
 
 typedef struct spmd_exec {
@@ -10,6 +11,7 @@ typedef struct spmd_exec {
     const lz_type **type; /* of parameters, then of results: whole tensors */
     const char **in_text; /* where the parameters are to be */
     bool *donate;         /* of the local function's parameters */
+    lz_buf collectives;   /* a report, for PT_XLA_DEBUG */
     lz_exec *inner;
 } spmd_exec;
 
@@ -25,6 +27,7 @@ static void exec_free(spmd_exec *x)
     lz_free(x->type);
     lz_free(x->in_text);
     lz_free(x->donate);
+    lz_buf_free(&x->collectives);
     lz_free(x);
 }
 
@@ -68,6 +71,11 @@ static lz_status describe(spmd_exec *x, const lz_func *f, const lz_compile_optio
     return LZ_OK;
 }
 
+static bool debugs(void)
+{
+    return lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG) || lz_cfg_is_set(LZ_OPT_PT_XLA_DEBUG_LEVEL);
+}
+
 static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_exec **out)
 {
     const lz_mesh *mesh;
@@ -76,6 +84,8 @@ static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_e
     lz_status s = x ? lz_partition(f, mesh, &x->p) : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
     if (s == LZ_OK)
         s = describe(x, f, o);
+    if (s == LZ_OK && debugs())
+        s = lz_shard_report_collectives(&x->p, mesh, &x->collectives);
     if (s == LZ_OK)
         lz_partitioned_drop_notes(&x->p);
     if (s != LZ_OK) {
@@ -137,7 +147,9 @@ lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_comp
 
 void lz_spmd_exec_info(const lz_exec *exec, lz_exec_info *out)
 {
-    lz_spmd.be->exec_info(((const spmd_exec *)exec)->inner, out);
+    const spmd_exec *x = (const spmd_exec *)exec;
+    lz_spmd.be->exec_info(x->inner, out);
+    out->collectives = x->collectives.len ? lz_buf_str(&x->collectives) : NULL;
 }
 
 const char *lz_spmd_input_placement(const lz_exec *exec, uint32_t i)

@@ -289,6 +289,15 @@ void lz_analysis_span(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32
                              {"nearest", known[0] ? known : NULL}});
 }
 
+/* Each line with the prefix. */
+static void print_lines(lz_buf *b, const char *prefix, const char *text)
+{
+    for (const char *end; text && (end = strchr(text, '\n')); text = end + 1) {
+        lz_buf_puts(b, prefix);
+        lz_buf_put(b, text, (size_t)(end - text) + 1);
+    }
+}
+
 void lz_analysis_post_compilation(const lz_program *p)
 {
     lz_exec_info info;
@@ -315,6 +324,7 @@ void lz_analysis_post_compilation(const lz_program *p)
                       "Post Compilation Analysis: Tuned launches: %u (%u runs measured, %u choices "
                       "from the cache)\n",
                       info.tuned, info.tune_runs, info.tune_hits);
+    print_lines(&b, "Post Compilation Analysis: ", info.collectives);
     lz_buf_puts(&b,
                 "Post Compilation Analysis: " DASH80 "\nPost Compilation Analysis: " RULE80 "\n");
     emit(&b);

@@ -641,12 +641,40 @@ START_TEST(pictures)
 }
 END_TEST
 
+/* PT_XLA_DEBUG says what a compiled program sends, and why. */
+START_TEST(analysis)
+{
+    static char text[20000];
+    char path[] = "/tmp/t_spmd_XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    use();
+    setenv("PT_XLA_DEBUG_LEVEL", "1", 1);
+    setenv("PT_XLA_DEBUG_FILE", path, 1);
+    float v[8 * 8] = {1};
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v);
+    OK(lz_mark_sharding(x, mesh_2x4(), LZ_SPEC("data", NULL)));
+    lz_tensor *y = lz_sum(x);
+    ck_assert_ptr_nonnull(y);
+    OK(lz_mark_step());
+    OK(lz_wait_device_ops());
+    ssize_t n = read(fd, text, sizeof text - 1);
+    ck_assert_int_gt((int)n, 0);
+    close(fd);
+    unlink(path);
+    ck_assert_ptr_nonnull(strstr(
+        text, "Post Compilation Analysis: #0 all_reduce along {\"data\"}, groups of 2: f32[]"));
+    ck_assert_ptr_nonnull(strstr(text, "Post Compilation Analysis: 1 collectives, "));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("spmd");
     TCase *t = tcase_create("spmd");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, pictures);
+    tcase_add_test(t, analysis);
     tcase_add_loop_test(t, there_and_back, 0, PLACES);
     tcase_add_loop_test(t, moved, 0, PLACES);
     tcase_add_test(t, programs_by_placement);
