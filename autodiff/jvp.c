@@ -37,8 +37,9 @@ lz_status lz_jvp_zero(const lz_jvp *j)
 }
 lz_status lz_jvp_none(const lz_jvp *j)
 {
-    (void)j;
-    return LZ_OK;
+    return j->sig->nopnd
+               ? LZ_FAIL(LZ_EGRAD, "%s has no rule of its derivative", lz_op_get(j->sig->op)->text)
+               : LZ_OK;
 }
 lz_status lz_jvp_result(const lz_jvp *j)
 {

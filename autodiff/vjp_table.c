@@ -9,11 +9,11 @@ lz_status lz_vjp_zero(const lz_vjp *v)
     return LZ_OK;
 }
 
-/* A leaf: it has no operands. */
+/* A leaf, or what no rule is known of. */
 lz_status lz_vjp_none(const lz_vjp *v)
 {
-    (void)v;
-    return LZ_OK;
+    return v->sig->nopnd ? LZ_FAIL(LZ_EGRAD, "%s has no gradient rule", lz_op_get(v->sig->op)->text)
+                         : LZ_OK;
 }
 
 /* A custom call: its derivative is unknown. */
