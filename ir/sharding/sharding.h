@@ -29,6 +29,10 @@ typedef struct lz_sharding {
     lz_axis_list dims[LZ_MAX_RANK];
 } lz_sharding;
 
+/* Sharding groups of these numbers are wishes: where the marks of their values contradict each
+ * other, each is where its own says. */
+#define LZ_SHARDING_WISHES (INT64_C(1) << 40)
+
 /* ---- making them ---- */
 
 /* Nothing but the mesh and the rank; open: all dimensions are. */

@@ -2,6 +2,7 @@
 #include "runtime/exec/capture.h"
 #include "runtime/graph/handle.h"
 #include "ir/attr.h"
+#include "ir/sharding/sharding.h"
 #include <string.h>
 
 static lz_status leave_node(lz_capture *c, lz_node *n);
@@ -280,28 +281,37 @@ static bool is_mark(const lz_node *n)
     return n->sig->op == LZ_OP_SHARDING_CONSTRAINT;
 }
 
-/* Whether the value of the node is marked behind it, or never more than a constant. */
-static bool has_own_place(const lz_capture *c, const lz_node *n)
+/* Of each node whether it is marked behind. NULL: no memory. */
+static bool *find_marked(const lz_capture *c)
 {
-    bool own = n->kind == LZ_NODE_CONST || (!n->sig->nopnd && !lz_node_is_value(n));
-    for (uint32_t i = 0; i < c->nodes.len && !own; i++) {
+    bool *marked = lz_calloc((size_t)c->nodes.len + 1, sizeof *marked);
+    for (uint32_t i = 0; i < c->nodes.len && marked; i++) {
         const lz_node *m = c->nodes.data[i];
-        own = c->notes.data[i].leaf == UINT32_MAX && is_mark(m) && m->opnd[0] == n;
+        if (c->notes.data[i].leaf == UINT32_MAX && is_mark(m))
+            marked[m->opnd[0]->index] = true;
     }
-    return own;
+    return marked;
 }
 
+/* Whether the value of the node is marked behind it, or never more than a constant. */
+static bool has_own_place(const bool *marked, const lz_node *n)
+{
+    return marked[n->index] || n->kind == LZ_NODE_CONST || (!n->sig->nopnd && !lz_node_is_value(n));
+}
+
+/* A wish: marks in regions may say other. */
 static lz_val build_grouped(lz_func *f, lz_val v, uint32_t group)
 {
     lz_attr_any a;
     lz_attr_init(&a, LZ_ATTR_group);
-    a.as_group.group_id = group;
+    a.as_group.group_id = LZ_SHARDING_WISHES + group;
     return lz_build(f, LZ_OP_SHARDING_GROUP, &a.head, &v, 1);
 }
 
 /* Parameter i, which has the value v, and what it becomes are at one place: its own, the mark of
  * what it becomes, or what the compiler chooses for both. behind: what it becomes is built. */
-static lz_val keep_place(lz_func *f, const lz_capture *c, uint32_t i, lz_val v, bool behind)
+static lz_val keep_place(lz_func *f, const lz_capture *c, const bool *marked, uint32_t i, lz_val v,
+                         bool behind)
 {
     const lz_node *l = c->leaves.data[i], *now = c->nodes.data[c->becomes.data[i]];
     const char *sharding = lz_capture_placement(c, i);
@@ -309,18 +319,22 @@ static lz_val keep_place(lz_func *f, const lz_capture *c, uint32_t i, lz_val v, 
         return behind && !is_mark(now) ? build_placed(f, v, sharding) : v;
     if (is_mark(now))
         return behind ? v : build_placed(f, v, LZ_ATTR(sharding, now->sig->attr)->sharding);
-    return has_own_place(c, l) || has_own_place(c, now) ? v : build_grouped(f, v, i);
+    return has_own_place(marked, l) || has_own_place(marked, now) ? v : build_grouped(f, v, i);
 }
 
 static lz_status keep_places(lz_func *f, const lz_capture *c, lz_val *vals, bool behind)
 {
-    for (uint32_t i = 0; i < c->becomes.len; i++) {
+    bool *marked = c->becomes.len ? find_marked(c) : NULL;
+    bool ok = marked || !c->becomes.len;
+    for (uint32_t i = 0; i < c->becomes.len && ok; i++) {
         uint32_t at = behind ? c->becomes.data[i] : c->leaves.data[i]->index;
-        if (c->becomes.data[i] != UINT32_MAX &&
-            (vals[at] = keep_place(f, c, i, vals[at], behind)) == LZ_NOVAL)
-            return f->status != LZ_OK ? f->status : LZ_EMEM;
+        if (c->becomes.data[i] == UINT32_MAX)
+            continue;
+        vals[at] = keep_place(f, c, marked, i, vals[at], behind);
+        ok = vals[at] != LZ_NOVAL;
     }
-    return LZ_OK;
+    lz_free(marked);
+    return ok ? LZ_OK : f->status != LZ_OK ? f->status : LZ_EMEM;
 }
 
 static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *opnd,

@@ -420,6 +420,43 @@ START_TEST(group_over_regions)
 }
 END_TEST
 
+/* Values of a group whose marks contradict each other: an error, but in a wish. */
+START_TEST(groups_that_contradict)
+{
+    char text[640];
+    long long id = _i ? LZ_SHARDING_WISHES : 3;
+    snprintf(text, sizeof text,
+             "sdy.mesh @mesh = <[\"x\"=2, \"y\"=4]>\n"
+             "func.func @main(%%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {\n"
+             "%%1 = stablehlo.tanh %%a : tensor<8xf32>\n"
+             "%%2 = sdy.sharding_constraint %%1 <@mesh, [{\"y\"}]> : tensor<8xf32>\n"
+             "sdy.sharding_group %%2 group_id = %lld : tensor<8xf32>\n"
+             "%%3 = stablehlo.sine %%a : tensor<8xf32>\n"
+             "%%4 = sdy.sharding_constraint %%3 <@mesh, [{\"x\"}]> : tensor<8xf32>\n"
+             "sdy.sharding_group %%4 group_id = %lld : tensor<8xf32>\n"
+             "return %%2, %%4 : tensor<8xf32>, tensor<8xf32>\n}\n",
+             id, id);
+    spread x = {0};
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "t", NULL, 8, NULL, &x.f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    if (_i == 0) {
+        lz_arena a = {0};
+        const lz_mesh *m;
+        lz_shardings *s;
+        ck_assert_int_eq(lz_shard_mesh(x.f, &m), LZ_OK);
+        ck_assert_int_eq(lz_shard_propagate(x.f, m, &a, &s), LZ_EINVAL);
+        ck_assert(strstr(lz_error_get()->message, "sharding group 3") != NULL);
+        lz_arena_free(&a);
+        lz_func_free(x.f);
+        return;
+    }
+    propagate(&x);
+    is_at(x.s, x.f->results[0], "[{\"y\"}]");
+    is_at(x.s, x.f->results[1], "[{\"x\"}]");
+    end(&x);
+}
+END_TEST
+
 static const struct {
     int64_t allowed;
     const char *before, *behind;
@@ -794,6 +831,7 @@ int main(void)
     tcase_add_test(t, groups);
     tcase_add_loop_test(t, group_marks, 0, (int)(sizeof members / sizeof *members));
     tcase_add_test(t, group_over_regions);
+    tcase_add_loop_test(t, groups_that_contradict, 0, 2);
     tcase_add_loop_test(t, barrier, 0, (int)(sizeof barriers / sizeof *barriers));
     tcase_add_test(t, constants);
     tcase_add_test(t, made);
