@@ -473,11 +473,13 @@ static int compare_row(lz_op op)
 }
 
 /* A call of a function that nobody knows has a rule that says so: t_grad_call. What only passes its
- * operands on has the rule it is given: t_custom_vjp. */
+ * operands on has the rule it is given: t_custom_vjp. Collectives need several devices: t_replicas,
+ * t_manual. */
 static bool has_slope(lz_op op)
 {
     const lz_op_info *info = lz_op_get(op);
-    return info->has_vjp && info->cls != LZ_CLASS_CALL && !(info->flags & LZ_F_ALIAS);
+    return info->has_vjp && info->cls != LZ_CLASS_CALL && info->cls != LZ_CLASS_COLLECTIVE &&
+           !(info->flags & LZ_F_ALIAS);
 }
 
 START_TEST(every_rule)
