@@ -1,6 +1,7 @@
 /* backend.c - the backends there are, from backends.def. Threads: pure. */
 #include "backends/backend.h"
 #include "base/text.h"
+#include <string.h>
 
 #define BACKEND(NAME, symbol, doc) extern const lz_backend symbol;
 #include "backends/backends.def"
@@ -24,6 +25,17 @@ const lz_backend *lz_backend_get(const char *name)
         if (rows[i] && lz_text_same(rows[i]->name, name))
             return rows[i];
     return NULL;
+}
+
+const lz_backend *lz_backend_of(const char *device)
+{
+    char platform[24];
+    size_t n = strcspn(device, ":");
+    if (n >= sizeof platform)
+        return NULL;
+    memcpy(platform, device, n);
+    platform[n] = '\0';
+    return lz_backend_get(platform);
 }
 
 int lz_backend_index(const lz_backend *b)

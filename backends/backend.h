@@ -208,6 +208,8 @@ typedef struct lz_backend {
 
 /* by row of backends.def; NULL when unknown. Case-insensitive */
 const lz_backend *lz_backend_get(const char *name);
+/* That of a device, "CPU:1" or its platform alone; NULL when unknown. */
+const lz_backend *lz_backend_of(const char *device);
 /* NULL past the end; index is lz_device_buffer.backend */
 const lz_backend *lz_backend_at(uint32_t index);
 int lz_backend_index(const lz_backend *b);

@@ -26,7 +26,7 @@ static lz_status make_numbers(const lz_backend *be, int64_t n, lz_device_buffer 
 static lz_status find_inner(const lz_backend **out)
 {
     const char *name = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
-    const lz_backend *be = name[0] ? lz_backend_get(name) : lz_backend_at(0);
+    const lz_backend *be = name[0] ? lz_backend_of(name) : lz_backend_at(0);
     if (!be)
         return LZ_FAIL(LZ_ENOENT, "SPMD: PJRT_DEVICE is \"%.40s\": there is no such platform",
                        name);

@@ -50,18 +50,11 @@ static const char *default_platform(void)
 /* Splits "CPU:1" into its backend and ordinal. */
 static lz_status parse_name(const char *name, const lz_backend **be, int *ordinal)
 {
-    char platform[24];
     const char *colon = strchr(name, ':');
-    size_t n = colon ? (size_t)(colon - name) : strlen(name);
     uint64_t o = 0;
     if (colon && lz_text_u64(colon + 1, strlen(colon + 1), 10, 1 << 20, &o) != LZ_OK)
         return LZ_FAIL(LZ_EINVAL, "device \"%s\": not PLATFORM:ordinal", name);
-    *be = NULL;
-    if (n < sizeof platform) {
-        memcpy(platform, name, n);
-        platform[n] = '\0';
-        *be = lz_backend_get(platform);
-    }
+    *be = lz_backend_of(name);
     if (!*be) {
         char known[128] = "";
         for (uint32_t i = 0; lz_backend_at(i); i++)

@@ -39,7 +39,8 @@ static unsigned flags(bool terminal)
 static const char *platform(void)
 {
     const char *name = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
-    return *name ? name : "CPU";
+    const lz_backend *be = *name ? lz_backend_of(name) : lz_backend_at(0);
+    return be ? be->name : name;
 }
 
 static lz_status of_text(const char *text, lz_picture *p)

@@ -112,6 +112,23 @@ START_TEST(moved)
 }
 END_TEST
 
+/* PJRT_DEVICE may name one of the devices. */
+START_TEST(platforms)
+{
+    static const char *const names[] = {"CPU", "cpu", "CPU:0", "cpu:3", ""};
+    use();
+    setenv("PJRT_DEVICE", names[_i], 1);
+    float v[8];
+    rt_fill(v, 8);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8), v);
+    OK(lz_mark_sharding(x, mesh_2x4(), LZ_SPEC("data,model")));
+    same(x, v, 0);
+    char table[4096];
+    ck_assert_int_gt(lz_sharding_text_table("{replicated}", table, sizeof table), 0);
+    ck_assert_msg(strstr(table, "CPU") != NULL, "%s", table);
+}
+END_TEST
+
 /* A graph has one program for each way in which its parameters come, and no more. */
 START_TEST(programs_by_placement)
 {
@@ -678,6 +695,7 @@ int main(void)
     tcase_add_loop_test(t, there_and_back, 0, PLACES);
     tcase_add_loop_test(t, moved, 0, PLACES);
     tcase_add_test(t, programs_by_placement);
+    tcase_add_loop_test(t, platforms, 0, 5);
     tcase_add_loop_test(t, meshes_meet, 0, 2);
     tcase_add_test(t, meshes_that_differ);
     tcase_add_test(t, one_buffer_in_two_places);
