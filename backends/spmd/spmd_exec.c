@@ -205,48 +205,64 @@ static lz_status place_inputs(run *r, const spmd_exec *x, lz_device_buffer *cons
     return LZ_OK;
 }
 
-/* Result k, from the parts that were started. */
-static lz_status gather_output(run *r, const spmd_exec *x, uint32_t k, lz_device_buffer **out)
+/* Result k, of parts that are still to come. */
+static lz_status make_output(const spmd_exec *x, uint32_t k, lz_device_buffer **out)
 {
     lz_device_buffer **part = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
     if (!part)
         return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
     lz_status s = lz_spmd_of_parts(x->type[x->p.nin + k], x->p.out[k], part, out);
-    if (s != LZ_OK) {
+    if (s != LZ_OK)
         lz_free(part);
-        return s;
-    }
-    for (int64_t p = 0; p < lz_spmd.n; p++) {
-        part[p] = r->out[p][k];
-        r->out[p][k] = NULL;
-    }
-    lz_event_retain(r->done);
-    (*out)->ready = r->done;
-    return LZ_OK;
-}
-
-static lz_status gather_outputs(run *r, const spmd_exec *x, lz_device_buffer **out)
-{
-    lz_status s = LZ_OK;
-    for (uint32_t k = 0; k < x->p.nout && s == LZ_OK; k++)
-        s = gather_output(r, x, k, &out[k]);
-    for (int64_t p = 0; p < lz_spmd.n && s != LZ_OK; p++)
-        for (uint32_t k = 0; k < x->p.nout; k++)
-            lz_device_buffer_release(r->out[p][k]);
-    for (uint32_t k = 0; k < x->p.nout && s != LZ_OK; k++) {
-        lz_device_buffer_release(out[k]);
-        out[k] = NULL;
-    }
     return s;
 }
 
-static lz_status done_event(lz_event **out)
+/* All that may fail comes before the program is started: it takes donated memory away. */
+static lz_status make_outputs(const spmd_exec *x, lz_device_buffer **out, lz_event **spare)
 {
-    *out = lz_event_new();
-    if (!*out)
-        return LZ_EMEM;
-    lz_event_complete(*out, NULL);
-    return LZ_OK;
+    for (uint32_t k = 0; k < x->p.nout; k++)
+        LZ_TRY(make_output(x, k, &out[k]));
+    *spare = lz_event_new();
+    return *spare ? LZ_OK : LZ_EMEM;
+}
+
+/* The parts have been started. */
+static void fill_outputs(const run *r, const spmd_exec *x, lz_device_buffer **out)
+{
+    for (uint32_t k = 0; k < x->p.nout; k++) {
+        for (int64_t p = 0; p < lz_spmd.n; p++)
+            ((lz_spmd_buffer *)out[k])->part[p] = r->out[p][k];
+        lz_event_retain(r->done);
+        out[k]->ready = r->done;
+    }
+}
+
+static lz_status start(run *r, const spmd_exec *x, const bool *donated, bool awaited,
+                       lz_device_buffer **out)
+{
+    lz_event *spare = NULL;
+    bool *gives = lz_calloc((size_t)x->p.nin + 1, sizeof *gives);
+    lz_status s = gives ? LZ_OK : LZ_FAIL(LZ_EMEM, "SPMD: no memory to execute a program");
+    if (s == LZ_OK)
+        s = make_outputs(x, out, &spare);
+    if (s == LZ_OK) {
+        if (donated)
+            memcpy(gives, donated, x->p.nin * sizeof *gives);
+        s = lz_spmd.be->execute_partitions(x->inner, lz_spmd.n,
+                                           (lz_device_buffer *const *const *)r->in, gives, awaited,
+                                           r->out, NULL, &r->done);
+    }
+    if (spare)
+        lz_event_complete(spare, NULL);
+    if (s == LZ_OK && !r->done) { /* all is done */
+        r->done = spare;
+        spare = NULL;
+    }
+    if (s == LZ_OK)
+        fill_outputs(r, x, out);
+    lz_event_release(spare);
+    lz_free(gives);
+    return s;
 }
 
 lz_status lz_spmd_execute(lz_exec *exec, int device, lz_device_buffer *const *in,
@@ -260,27 +276,18 @@ lz_status lz_spmd_execute(lz_exec *exec, int device, lz_device_buffer *const *in
     for (uint32_t k = 0; k < x->p.nout; k++)
         out[k] = NULL;
     lz_status s = run_begin(&r, x);
-    bool *gives = lz_calloc((size_t)x->p.nin + 1, sizeof *gives);
-    if (s == LZ_OK && !gives)
-        s = LZ_FAIL(LZ_EMEM, "SPMD: no memory to execute a program");
     if (s == LZ_OK)
         s = place_inputs(&r, x, in);
-    if (s == LZ_OK) {
-        if (donated)
-            memcpy(gives, donated, x->p.nin * sizeof *gives);
-        s = lz_spmd.be->execute_partitions(x->inner, lz_spmd.n,
-                                           (lz_device_buffer *const *const *)r.in, gives, awaited,
-                                           r.out, NULL, &r.done);
-    }
-    if (s == LZ_OK && !r.done) /* all is done */
-        s = done_event(&r.done);
     if (s == LZ_OK)
-        s = gather_outputs(&r, x, out);
+        s = start(&r, x, donated, awaited, out);
     if (s == LZ_OK) {
         lz_event_retain(r.done);
         *done = r.done;
     }
-    lz_free(gives);
+    for (uint32_t k = 0; k < x->p.nout && s != LZ_OK; k++) {
+        lz_device_buffer_release(out[k]);
+        out[k] = NULL;
+    }
     run_end(&r);
     return s;
 }

@@ -427,6 +427,10 @@ static void failing_step(net *n)
 START_TEST(a_step_that_fails)
 {
     int failures = 0;
+    if (_i) { /* all devices as one */
+        setenv("XLA_USE_SPMD", "1", 1);
+        setenv("CPU_NUM_DEVICES", "2", 1);
+    }
     for (fail_at = 1; fail_at < 400; fail_at += fail_at / 8 + 1) {
         net n;
         net_init(&n);
@@ -675,7 +679,7 @@ int main(void)
     tcase_add_test(t, many_savers);
     tcase_add_test(t, what_others_record_waits_for_their_step);
     tcase_add_test(t, loading_counts_at_once);
-    tcase_add_test(t, a_step_that_fails);
+    tcase_add_loop_test(t, a_step_that_fails, 0, 2);
     tcase_add_test(t, donated_values);
     tcase_add_test(t, one_more_program);
     tcase_add_test(t, a_load_that_fails_publishes_nothing);
