@@ -138,7 +138,6 @@ static void values_backward(lz_tensor *const *residuals, lz_tensor *const *grad_
 
 static lz_tensor *eig(lz_composite *c, lz_tensor *a, lz_tensor **vectors)
 {
-    char text[160];
     if (!lz_composite_in(c, a, "a"))
         return NULL;
     lz_dtype d = lz_dtype_of(a);
@@ -148,11 +147,8 @@ static lz_tensor *eig(lz_composite *c, lz_tensor *a, lz_tensor **vectors)
         return NULL;
     }
     lz_shape s = lz_shape_of(a);
-    if (s.rank < 2 || s.dims[s.rank - 1] != s.dims[s.rank - 2]) {
-        LZ_FAIL(LZ_ESHAPE, "a is %s: it is not square in its last two dimensions",
-                lz_composite_shape(a, text));
+    if (!lz_composite_square(a, "a"))
         return NULL;
-    }
     if (lz_numel(a) == 0) {
         *vectors = TO(a, !real ? d : d == LZ_F64 ? LZ_C128 : LZ_C64);
         s.rank--;

@@ -158,7 +158,6 @@ static void backward(lz_tensor *const *residuals, lz_tensor *const *grad_out, lz
 
 static lz_tensor *matrix_exp(lz_composite *c, lz_tensor *a)
 {
-    char text[160];
     if (!lz_composite_in(c, a, "a"))
         return NULL;
     lz_dtype d = lz_dtype_of(a);
@@ -166,12 +165,8 @@ static lz_tensor *matrix_exp(lz_composite *c, lz_tensor *a)
         LZ_FAIL(LZ_EDTYPE, "a is %s: it must be a float or complex", lz_dtype_name(d));
         return NULL;
     }
-    lz_shape s = lz_shape_of(a);
-    if (s.rank < 2 || s.dims[s.rank - 1] != s.dims[s.rank - 2]) {
-        LZ_FAIL(LZ_ESHAPE, "a is %s: it is not square in its last two dimensions",
-                lz_composite_shape(a, text));
+    if (!lz_composite_square(a, "a"))
         return NULL;
-    }
     if (lz_numel(a) == 0)
         return lz_clone_at(a, c->site);
     lz_tensor *wide = lz_composite_wide(c, a), *out = NULL;

@@ -37,6 +37,17 @@ const char *lz_composite_shape(const lz_tensor *t, char *text)
     return text;
 }
 
+bool lz_composite_square(const lz_tensor *t, const char *what)
+{
+    char text[160];
+    lz_shape s = lz_shape_of(t);
+    if (s.rank >= 2 && s.dims[s.rank - 1] == s.dims[s.rank - 2])
+        return true;
+    LZ_FAIL(LZ_ESHAPE, "%s is %s: it is not square in its last two dimensions", what,
+            lz_composite_shape(t, text));
+    return false;
+}
+
 lz_tensor *lz_composite_iota(const lz_composite *c, lz_tensor *x, lz_dtype d, lz_shape s,
                              int64_t dim)
 {

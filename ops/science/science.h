@@ -43,6 +43,8 @@ static inline void lz_composite_also(const lz_composite *c, lz_tensor *t, lz_ten
 bool lz_composite_in(const lz_composite *c, const lz_tensor *t, const char *what);
 /* The same, and no complex number. */
 bool lz_composite_real(const lz_composite *c, const lz_tensor *t, const char *what);
+/* Whether t is square in its last two dimensions; otherwise LZ_ESHAPE is recorded. */
+bool lz_composite_square(const lz_tensor *t, const char *what);
 /* "[2, 3]" in text, which has room for 160 bytes. */
 const char *lz_composite_shape(const lz_tensor *t, char *text);
 /* Positions along dim, of this dtype and shape, on the device of x. */
