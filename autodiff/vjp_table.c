@@ -38,7 +38,6 @@ lz_vjp_rule lz_vjp_rule_of(lz_op op)
 #include "ir/ops.def"
     };
     lz_vjp_fn f = op > 0 && op < LZ_OP_COUNT ? table[op] : lz_vjp_none;
-    lz_vjp_rule r = {
-        .fn = f, .blocks = f == lz_vjp_zero || f == lz_vjp_none, .projects = f == lz_vjp_result};
+    lz_vjp_rule r = {.fn = f, .blocks = f == lz_vjp_zero, .projects = f == lz_vjp_result};
     return r;
 }

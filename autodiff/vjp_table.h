@@ -5,7 +5,8 @@
 
 typedef struct lz_vjp_rule {
     lz_vjp_fn fn;
-    bool blocks;   /* no gradient passes: `zero` and `none` of the table */
+    bool blocks;   /* no gradient passes: `zero` of the table; `none` is an error where there are
+                      operands */
     bool projects; /* reads one result of an operation with several */
 } lz_vjp_rule;
 lz_vjp_rule lz_vjp_rule_of(lz_op op);

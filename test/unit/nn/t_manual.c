@@ -291,6 +291,31 @@ START_TEST(without_gradient)
 }
 END_TEST
 
+/* A gradient of a gradient, or a tangent, through a region has no rule: it is never zeros. */
+static void cube(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_mul(in[0], lz_mul(in[0], in[0]));
+}
+
+START_TEST(second_order)
+{
+    lz_mesh *m = use();
+    float x[N];
+    rt_fill(x, N);
+    lz_tensor *t = lz_from_host(LZ_F32, LZ_SHAPE(ROWS, COLUMNS), x), *y, *g, *gg;
+    lz_partition_spec spec = LZ_SPEC("a", "b");
+    OK(lz_manual(cube, m, &t, &spec, 1, &spec, 1, NULL, &y));
+    if (_i == 1) {
+        lz_tensor *ones = lz_ones(LZ_F32, LZ_SHAPE(ROWS, COLUMNS));
+        FAILS(lz_jvp(&y, 1, &t, &ones, 1, &gg), LZ_EGRAD, "manual_computation");
+        return;
+    }
+    OK(lz_grad(lz_sum(y), &t, 1, &g));
+    FAILS(lz_grad(lz_sum(g), &t, 1, &gg), LZ_EGRAD, "manual_computation");
+}
+END_TEST
+
 /* ---- errors ---- */
 
 static const struct {
@@ -382,6 +407,7 @@ int main(void)
     tcase_add_test(t, outside);
     tcase_add_test(t, steps);
     tcase_add_test(t, without_gradient);
+    tcase_add_loop_test(t, second_order, 0, 2);
     tcase_add_test(t, errors);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
