@@ -159,14 +159,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cpu,
                                       .name = "cpu",
-                                      .seeds = 40,
-                                      .quick_seeds = 40,
+                                      .seeds = 32,
+                                      .quick_seeds = 16,
                                       .whole_seeds = 200,
-                                      .nets = 16,
-                                      .quick_nets = 12,
+                                      .nets = 12,
+                                      .quick_nets = 6,
                                       .whole_nets = 60,
                                       .stride = 23,
-                                      .quick_stride = 41,
+                                      .quick_stride = 83,
                                       .whole_stride = 1};
     return lz_diff_main(&o, argc, argv);
 }

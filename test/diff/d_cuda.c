@@ -119,14 +119,14 @@ int main(int argc, char **argv)
                                       .name = "cuda",
                                       .cases = "test/diff/cases/cuda/*.mlir",
                                       .case_stride = 2,
-                                      .seeds = 16,
-                                      .quick_seeds = 12,
+                                      .seeds = 12,
+                                      .quick_seeds = 5,
                                       .whole_seeds = 40,
-                                      .nets = 4,
-                                      .quick_nets = 3,
+                                      .nets = 3,
+                                      .quick_nets = 2,
                                       .whole_nets = 12,
-                                      .stride = 211,
-                                      .quick_stride = 211,
+                                      .stride = 311,
+                                      .quick_stride = 503,
                                       .whole_stride = 11};
     return lz_diff_main(&o, argc, argv);
 }

@@ -37,14 +37,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_loops,
                                       .name = "loops",
-                                      .seeds = 120,
-                                      .quick_seeds = 80,
+                                      .seeds = 90,
+                                      .quick_seeds = 30,
                                       .whole_seeds = 400,
-                                      .nets = 16,
-                                      .quick_nets = 10,
+                                      .nets = 12,
+                                      .quick_nets = 5,
                                       .whole_nets = 40,
                                       .stride = 3,
-                                      .quick_stride = 7,
+                                      .quick_stride = 17,
                                       .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);

@@ -106,14 +106,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_passes,
                                       .name = "passes",
-                                      .seeds = 24,
-                                      .quick_seeds = 24,
+                                      .seeds = 18,
+                                      .quick_seeds = 9,
                                       .whole_seeds = 150,
-                                      .nets = 4,
-                                      .quick_nets = 4,
+                                      .nets = 3,
+                                      .quick_nets = 2,
                                       .whole_nets = 16,
-                                      .stride = 37,
-                                      .quick_stride = 37,
+                                      .stride = 47,
+                                      .quick_stride = 97,
                                       .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);

@@ -15,14 +15,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_units,
                                       .name = "units",
-                                      .seeds = 24,
-                                      .quick_seeds = 24,
+                                      .seeds = 18,
+                                      .quick_seeds = 9,
                                       .whole_seeds = 150,
-                                      .nets = 8,
-                                      .quick_nets = 8,
+                                      .nets = 6,
+                                      .quick_nets = 4,
                                       .whole_nets = 40,
                                       .stride = 41,
-                                      .quick_stride = 61,
+                                      .quick_stride = 127,
                                       .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);

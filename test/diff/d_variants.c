@@ -66,14 +66,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_forms,
                                       .name = "forms",
-                                      .seeds = 8,
-                                      .quick_seeds = 6,
+                                      .seeds = 7,
+                                      .quick_seeds = 3,
                                       .whole_seeds = 40,
                                       .nets = 3,
                                       .quick_nets = 2,
                                       .whole_nets = 12,
                                       .stride = 151,
-                                      .quick_stride = 307,
+                                      .quick_stride = 601,
                                       .whole_stride = 5,
                                       .one_thread = true};
     for (int i = 0; i < NVARIANT; i++)

@@ -148,9 +148,10 @@ START_TEST(forms)
                                  {LZ_I8, LZ_I8, LZ_I8},      {LZ_U16, LZ_U16, LZ_U16}};
     form f = {.ta = _i & 1, .tb = (_i >> 1) & 1, .pro = (_i >> 2) & 1, .epi = (_i >> 3) & 1};
     enum { TRIALS = 4 }; /* one in turn, but for the whole load */
+    unsigned of = lz_test_small() ? 3 * TRIALS : TRIALS;
     for (unsigned d = 0; d < sizeof types / sizeof *types; d++)
         for (unsigned trial = 0; trial < TRIALS; trial++) {
-            if (!lz_test_in_turn(trial + d + (unsigned)_i, TRIALS))
+            if (!lz_test_in_turn(trial + TRIALS * d + (unsigned)_i, of))
                 continue;
             rnd_series(((unsigned)_i * 16 + d) * TRIALS + trial);
             f.in = types[d][0];
@@ -168,7 +169,7 @@ START_TEST(all_sizes)
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, _i == 1, 0};
     for (unsigned m = 0; m < NS; m++)
         for (unsigned n = 0; n < NS; n++)
-            if (lz_test_in_turn(m + n + 2 * (unsigned)_i, 8))
+            if (lz_test_in_turn(m + n + 2 * (unsigned)_i, lz_test_small() ? 24 : 8))
                 check(&f, sizes[m], sizes[n], sizes[(m * 5 + n * 3 + (unsigned)_i) % NS]);
 }
 END_TEST

@@ -636,7 +636,8 @@ START_TEST(every_f16_through_every_unary)
     if (info->cls != LZ_CLASS_EW || info->arity != 1 || info->attr != LZ_ATTR_none ||
         !lz_op_accepts(op, LZ_F16) || op == LZ_OP_IS_FINITE)
         return;
-    for (uint32_t h = 0; h < 65536; h++) {
+    uint32_t step = lz_test_small() ? 7 : 1;
+    for (uint32_t h = lz_test_seed() % step; h < 65536; h += step) {
         uint64_t got = run3(op, NULL, LZ_F16, LZ_F16, h, 0, 0),
                  want = nearest_f16(formula(op, f16_value((uint16_t)h)));
         bool ok = (want & 0x7fff) > 0x7c00 ? (got & 0x7fff) > 0x7c00 : got == want;
