@@ -100,6 +100,13 @@ static lz_node *along(lz_tracer *c, lz_node *f, int64_t dim, const lz_node *like
                      : NULL;
 }
 
+/* v w for each element of dim; an infinite or NaN v without weight is not there: 0. */
+static lz_node *part(lz_tracer *c, lz_node *v, lz_node *w, int64_t dim)
+{
+    w = along(c, w, dim, v);
+    return SEL(EQ(w, K(w, 0)), K(v, 0), MUL(v, w));
+}
+
 static lz_node *linear_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, bool align,
                            const double *scale)
 {
@@ -116,7 +123,7 @@ static lz_node *linear_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, b
     if (!w || !i1)
         return NULL;
     lz_node *a = lz_tracer_take(c, x, dim, i0), *b = lz_tracer_take(c, x, dim, i1);
-    return ADD(MUL(a, along(c, SUB(K(w, 1), w), dim, a)), MUL(b, along(c, w, dim, b)));
+    return ADD(part(c, a, SUB(K(w, 1), w), dim), part(c, b, w, dim));
 }
 
 /* Keys' cubic: the four factors at distances 1 + t, t, 1 - t, 2 - t. */
@@ -147,7 +154,7 @@ static lz_node *cubic_dim(lz_tracer *c, lz_node *x, int64_t dim, int64_t out, bo
     for (int k = 0; k < 4 && i; k++) {
         lz_node *at = ADD(i, K(i, k - 1));
         lz_node *v = at ? lz_tracer_take(c, x, dim, at) : NULL; /* clamped: the border repeated */
-        v = MUL(v, along(c, w[k], dim, v));
+        v = part(c, v, w[k], dim);
         sum = k ? ADD(sum, v) : v;
     }
     return sum;
@@ -191,27 +198,27 @@ typedef struct sampler {
     bool align;
 } sampler;
 
-/* lo below, hi above; the gradient at the bounds is 0, as ATen's. */
+/* 0 below and for NaN, hi above; the gradient at the bounds is 0, as ATen's. */
 static lz_node *clip(lz_tracer *c, lz_node *p, double hi)
 {
     lz_node *l = K(p, 0), *h = K(p, hi);
-    return SEL(LE(p, l), l, SEL(GE(p, h), h, p));
+    return SEL(GT(p, l), SEL(GE(p, h), h, p), l);
 }
 
-/* A coordinate brought to where there are elements; with zeros it stays. */
+/* A coordinate brought to where there are elements; with zeros it stays, if it is one: otherwise
+ * its weights would be inf - inf. */
 static lz_node *inside(lz_tracer *c, const sampler *s, lz_node *p, int64_t extent)
 {
     if (s->padding == LZ_GRID_ZEROS || !p)
-        return p;
+        return SEL(FINITE(p), p, K(p, -2));
     if (s->padding == LZ_GRID_REFLECTION) {
         double low = s->align ? 0 : -0.5, span = s->align ? (double)(extent - 1) : (double)extent;
         if (span == 0) {
             p = MUL(p, K(p, 0));
         } else {
-            lz_node *q = ABS(SUB(p, K(p, low))), *n = K(p, span);
-            lz_node *extra = REM(q, n), *flips = FLOOR(DIV(q, n));
-            lz_node *even = EQ(REM(flips, K(p, 2)), K(p, 0));
-            p = ADD(SEL(even, extra, SUB(n, extra)), K(p, low));
+            /* there and back: a quotient that is rounded up would turn once too often */
+            lz_node *way = K(p, 2 * span), *q = REM(ABS(SUB(p, K(p, low))), way);
+            p = ADD(SEL(GT(q, K(p, span)), SUB(way, q), q), K(p, low));
         }
     }
     return clip(c, p, (double)(extent - 1));
@@ -249,11 +256,14 @@ static lz_node *pick(lz_tracer *c, const sampler *s, lz_node *px, lz_node *py)
     return SEL(in, v, K(v, 0));
 }
 
+/* v w; an infinite or NaN v without weight is not there: 0. A finite one stays, for the gradient of
+ * w is v. */
 static lz_node *weighted(lz_tracer *c, lz_node *v, lz_node *w)
 {
-    return v && w ? MUL(v, lz_tracer_broadcast_in_dim(c, w, &(lz_ints){.n = 2, .v = {0, 2}},
-                                                      lz_tracer_shape(v)))
-                  : NULL;
+    if (!v || !w)
+        return NULL;
+    w = lz_tracer_broadcast_in_dim(c, w, &(lz_ints){.n = 2, .v = {0, 2}}, lz_tracer_shape(v));
+    return MUL(SEL(OR(FINITE(v), NE(w, K(w, 0))), v, K(v, 0)), w);
 }
 
 static lz_node *bilinear(lz_tracer *c, const sampler *s, lz_node *x, lz_node *y)

@@ -25,7 +25,8 @@ LZ_API lz_tensor *lz_upsample_bicubic2d_at(lz_tensor *x, lz_shape size, bool ali
 typedef enum lz_grid_mode { LZ_GRID_BILINEAR, LZ_GRID_NEAREST, LZ_GRID_BICUBIC } lz_grid_mode;
 typedef enum lz_grid_padding { LZ_GRID_ZEROS, LZ_GRID_BORDER, LZ_GRID_REFLECTION } lz_grid_padding;
 /* x[N, C, H, W] at grid[N, Ho, Wo, 2], whose pairs are (x, y), -1 and 1 the borders: [N, C, Ho,
- * Wo]. Differentiable in both. */
+ * Wo]. Elements of weight 0 do not count, NaN neither. A position that is NaN is outside (zeros) or
+ * at the first element; bicubic: NaN. Differentiable in both. */
 LZ_API lz_tensor *lz_grid_sampler_2d_at(lz_tensor *x, lz_tensor *grid, lz_grid_mode mode,
                                         lz_grid_padding padding, bool align_corners,
                                         const lz_site *site);

@@ -145,26 +145,31 @@ static lz_tensor *reflected(const lz_composite *c, lz_tensor *v, double low, dou
     double span = high - low;
     if (span == 0)
         return lz_zeros_like_at(v, LZ_DTYPE_NONE, c->site);
-    v = lz_abs_at(SUB(v, NUMBER(v, low)), c->site);
-    lz_tensor *turns = lz_composite_detached(c, lz_floor_at(DIV(v, NUMBER(v, span)), c->site));
-    lz_tensor *rest = SUB(v, MUL(turns, NUMBER(v, span)));
-    lz_tensor *odd = lz_ne_at(lz_fmod_at(turns, NUMBER(v, 2), c->site), NUMBER(v, 0), c->site);
-    return WHERE(odd, SUB(NUMBER(v, high), rest), ADD(rest, NUMBER(v, low)));
+    lz_tensor *round = NUMBER(v, 2 * span); /* there and back */
+    v = lz_fmod_at(lz_abs_at(SUB(v, NUMBER(v, low)), c->site), round, c->site);
+    v = WHERE(lz_gt_at(v, NUMBER(v, span), c->site), SUB(round, v), v);
+    return ADD(v, NUMBER(v, low));
 }
 
 /* Positions -1..1 of one dimension as coordinates of its elements, padded. */
 static lz_tensor *coordinate(const lz_composite *c, const volume *s, lz_tensor *g, int64_t n)
 {
-    double half = (double)(s->align ? n - 1 : n) / 2, middle = (double)(n - 1) / 2;
-    lz_tensor *v = ADD(MUL(g, NUMBER(g, half)), NUMBER(g, middle));
-    if (s->padding == LZ_GRID_ZEROS)
-        return v;
+    lz_tensor *one = NUMBER(g, 1), *v = ADD(g, one), *last = NUMBER(g, (double)(n - 1));
+    if (s->align)
+        v = MUL(DIV(v, NUMBER(g, 2)), last);
+    else
+        v = DIV(SUB(MUL(v, NUMBER(g, (double)n)), one), NUMBER(g, 2));
+    if (s->padding == LZ_GRID_ZEROS) /* what is no number is outside; its weights are inf - inf */
+        return WHERE(lz_isfinite_at(v, c->site), v, NUMBER(v, -2));
     if (s->padding == LZ_GRID_REFLECTION)
         v = s->align ? reflected(c, v, 0, (double)(n - 1)) : reflected(c, v, -0.5, (double)n - 0.5);
-    return lz_clamp_at(v, 0, (double)(n - 1), c->site);
+    lz_tensor *zero = NUMBER(v, 0); /* for NaN, too; the gradient at the bounds is 0 */
+    return WHERE(lz_gt_at(v, zero, c->site), WHERE(lz_ge_at(v, last, c->site), last, v), zero);
 }
 
-/* The elements at the whole coordinates p (x, y, z) [N, P], 0 outside, times w: [N, C, P]. */
+/* The elements at the whole coordinates p (x, y, z) [N, P], 0 outside, times w: [N, C, P]. An
+ * infinite or NaN one without weight is not there: 0. A finite one stays, for the gradient of w is
+ * the element. */
 static lz_tensor *corner(const lz_composite *c, const volume *s, lz_tensor *const *p, lz_tensor *w)
 {
     lz_tensor *in = NULL, *at = NULL;
@@ -180,10 +185,13 @@ static lz_tensor *corner(const lz_composite *c, const volume *s, lz_tensor *cons
     at = lz_expand_at(lz_unsqueeze_at(at, 1, c->site), out, c->site);
     lz_tensor *v = lz_gather_at(s->x, 2, at, c->site);
     in = lz_unsqueeze_at(in, 1, c->site);
+    v = WHERE(in, v, NUMBER(v, 0));
     if (!w)
-        return WHERE(in, v, NUMBER(v, 0));
+        return v;
     w = lz_unsqueeze_at(w, 1, c->site);
-    return MUL(WHERE(in, v, NUMBER(v, 0)), WHERE(in, w, NUMBER(w, 0)));
+    lz_tensor *there =
+        lz_logical_or_at(lz_isfinite_at(v, c->site), lz_ne_at(w, NUMBER(w, 0), c->site), c->site);
+    return MUL(WHERE(there, v, NUMBER(v, 0)), w);
 }
 
 static lz_tensor *trilinear(const lz_composite *c, const volume *s, lz_tensor *const *v)

@@ -111,6 +111,35 @@ START_TEST(interpolation_at_its_points)
 }
 END_TEST
 
+/* On a pixel the neighbour has no weight, but the slope is the difference to it; NaN pixels without
+ * weight and positions that are none leave the gradients finite. */
+START_TEST(gradients_of_special_grids)
+{
+    ck_assert_int_eq(lz_set_device(devices[_i]), LZ_OK);
+    double image[] = {1, 3, 10, 0, 5, NAN}, dx[6], dg[6];
+    const double grid[] = {-1, -1, 0, 0, NAN, INFINITY};
+    for (int volume = 0; volume < 2; volume++) {
+        lz_tensor *X = lz_from_host(LZ_F64, LZ_SHAPE(1, 1, 3, 2), image),
+                  *G = lz_from_host(LZ_F64, LZ_SHAPE(1, 1, 3, 2), grid), *d[2];
+        lz_tensor *both[] = {X, G};
+        lz_tensor *y =
+            volume
+                ? lz_grid_sample(lz_unsqueeze(X, 2),
+                                 lz_unsqueeze(lz_constant_pad_nd(G, ((int64_t[]){0, 1}), 2, 0), 1),
+                                 .align_corners = true)
+                : lz_grid_sample(X, G, .align_corners = true);
+        ck_assert_int_eq(lz_grad(lz_sum(y), both, 2, d), LZ_OK);
+        ck_assert_int_eq(lz_to_host(d[0], dx, sizeof dx), LZ_OK);
+        ck_assert_int_eq(lz_to_host(d[1], dg, sizeof dg), LZ_OK);
+        /* the middle is (0.5, 1): half of 10 and of 0, sloping to 5 and NaN below */
+        ck_assert(!memcmp(dx, (double[]){1, 0, 0.5, 0.5, 0, 0}, sizeof dx));
+        ck_assert(dg[0] == (3 - 1) * 0.5 && dg[1] == (10 - 1) * 1.0 && dg[2] == (0 - 10) * 0.5);
+        for (int i = 0; i < 6; i++)
+            ck_assert_msg(isfinite(dg[i]), "gradient %d of the grid is %g", i, dg[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("gradients of science");
@@ -118,6 +147,7 @@ int main(void)
     tcase_add_loop_test(t, first, 0, 2 * NCASES);
     tcase_add_loop_test(t, second, 0, NCASES);
     tcase_add_loop_test(t, interpolation_at_its_points, 0, 2);
+    tcase_add_loop_test(t, gradients_of_special_grids, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -194,6 +194,112 @@ START_TEST(grids)
 }
 END_TEST
 
+/* ---- grids with pixels and positions that are no numbers ---- */
+
+/* A coordinate among n elements as padding says; NaN is at the first, or outside. */
+static double brought(double p, int64_t n, int padding, bool align)
+{
+    if (padding == LZ_GRID_ZEROS)
+        return isfinite(p) ? p : -2;
+    if (padding == LZ_GRID_REFLECTION) {
+        double low = align ? 0 : -0.5, span = align ? (double)(n - 1) : (double)n;
+        double q = span == 0 ? 0 : fmod(fabs(p - low), 2 * span);
+        p = (q > span ? 2 * span - q : q) + low;
+    }
+    return !(p > 0) ? 0 : p > (double)(n - 1) ? (double)(n - 1) : p;
+}
+
+/* The value at g (x, y and of volumes z) of an image of these extents (W, H, D): the sum over the
+ * elements that have a weight. */
+static double special_value(const double *image, int nd, const int64_t *extent, const double *g,
+                            int mode, int padding, bool align)
+{
+    double p[3], sum = 0;
+    bool cubic = mode == LZ_GRID_BICUBIC;
+    int lo = cubic ? -1 : 0, taps = cubic ? 4 : mode == LZ_GRID_NEAREST ? 1 : 2, all = 1;
+    for (int k = 0; k < nd; k++) {
+        double n = (double)extent[k];
+        p[k] = align ? (g[k] + 1) / 2 * (n - 1) : ((g[k] + 1) * n - 1) / 2;
+        if (!cubic)
+            p[k] = brought(p[k], extent[k], padding, align);
+        all *= taps;
+    }
+    for (int i = 0; i < all; i++) {
+        double w = 1;
+        int64_t at = 0, stride = 1;
+        bool in = true;
+        for (int k = 0, rest = i; k < nd; rest /= taps, k++) {
+            double by = lo + rest % taps, d = p[k] - floor(p[k]) - by;
+            double q = mode == LZ_GRID_NEAREST ? rint(p[k]) : floor(p[k]) + by;
+            w *= mode == LZ_GRID_NEAREST ? 1 : cubic ? isnan(d) ? NAN : keys(d) : 1 - fabs(d);
+            if (cubic)
+                q = brought(q, extent[k], padding, align);
+            in = in && q >= 0 && q <= (double)(extent[k] - 1);
+            at += in ? (int64_t)q * stride : 0;
+            stride *= extent[k];
+        }
+        sum += isnan(w) ? NAN : in && w != 0 ? w * image[at] : 0;
+    }
+    return sum;
+}
+
+static const int64_t extents[] = {5, 4, 3};
+/* Eighths, exact in f32; every other image pixel is a special one. */
+static const double places[] = {-1,   -0.5, 0,     0.5,  1,        -1.25, 1.25,      -0.75,
+                                0.25, 3,    0.125, -2.5, INFINITY, NAN,   -INFINITY, 1e30};
+enum { NPLACES = sizeof places / sizeof *places, NGRID = 400 };
+
+static void special_grid(lz_dtype d, int nd)
+{
+    static const double specials[] = {NAN, INFINITY, -INFINITY, 1e30};
+    static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
+    static const char *const pads[] = {"zeros", "border", "reflection"};
+    static double g[NGRID * 3];
+    int64_t n = nd == 2 ? 20 : 60, np = d == LZ_F64 ? NPLACES : NPLACES - 1;
+    for (int i = 0; i < n; i++)
+        x[i] = rt_random() % 3 ? (double)(rt_random() % 64) / 8 - 4 : specials[rt_random() % 4];
+    for (int i = 0; i < NGRID * nd; i++)
+        g[i] = places[rt_random() % (rt_random() % 4 ? NPLACES - 4 : np)];
+    lz_tensor *X = at_tensor(d, nd == 2 ? LZ_SHAPE(1, 1, 4, 5) : LZ_SHAPE(1, 1, 3, 4, 5), x);
+    lz_tensor *G =
+        at_tensor(d, nd == 2 ? LZ_SHAPE(1, NGRID / 4, 4, 2) : LZ_SHAPE(1, NGRID / 4, 2, 2, 3), g);
+    OK(lz_to_host(lz_to(X, LZ_F64), x, sizeof(double) * (size_t)n));
+    for (int mode = 0; mode < (nd == 2 ? 3 : 2); mode++)
+        for (int padding = 0; padding < 3; padding++)
+            for (int align = 0; align < 2; align++) {
+                for (int i = 0; i < NGRID; i++)
+                    want[i] = special_value(x, nd, extents, g + i * nd, mode, padding, align);
+                EXPECT(lz_grid_sample(X, G, .mode = modes[mode], .padding_mode = pads[padding],
+                                      .align_corners = align),
+                       d, nd == 2 ? LZ_SHAPE(1, 1, NGRID / 4, 4) : LZ_SHAPE(1, 1, NGRID / 4, 2, 2),
+                       want, d == LZ_F64 ? 1e-11 : 2e-3);
+            }
+}
+
+START_TEST(grids_of_special_values)
+{
+    ON_DEVICE(_i);
+    for (int nd = 2; nd <= 3; nd++) {
+        special_grid(LZ_F64, nd);
+        special_grid(LZ_F32, nd);
+    }
+}
+END_TEST
+
+/* An infinite element stays where it is: at the places of the source it alone counts. */
+START_TEST(resizing_of_special_values)
+{
+    ON_DEVICE(_i);
+    const double v[] = {1, INFINITY, 3, NAN}, up[] = {1, INFINITY, INFINITY, INFINITY, 3, NAN, NAN};
+    EXPECT(lz_upsample_linear(at_tensor(LZ_F32, LZ_SHAPE(1, 1, 4), v), LZ_SHAPE(7), true, NULL),
+           LZ_F32, LZ_SHAPE(1, 1, 7), up, 0);
+    const double square[] = {1, 2, 3, 4, INFINITY, 5, 6, 7, NAN};
+    EXPECT(lz_upsample_bicubic2d(at_tensor(LZ_F32, LZ_SHAPE(1, 1, 3, 3), square), LZ_SHAPE(3, 3),
+                                 true, NULL),
+           LZ_F32, LZ_SHAPE(1, 1, 3, 3), square, 1e-6);
+}
+END_TEST
+
 START_TEST(paddings)
 {
     ON_DEVICE(_i);
@@ -309,6 +415,8 @@ int main(void)
     tcase_add_loop_test(t, nearest, 0, at_devices());
     tcase_add_loop_test(t, linear_and_cubic, 0, at_devices());
     tcase_add_loop_test(t, grids, 0, at_devices());
+    tcase_add_loop_test(t, grids_of_special_values, 0, at_devices());
+    tcase_add_loop_test(t, resizing_of_special_values, 0, at_devices());
     tcase_add_loop_test(t, paddings, 0, at_devices());
     tcase_add_loop_test(t, shuffles, 0, at_devices());
     tcase_add_loop_test(t, windows, 0, at_devices());
