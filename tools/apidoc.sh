@@ -3,6 +3,7 @@
 #   tools/apidoc.sh check                  exported functions and fields of options that have no comment; exit status 1 when any
 #   tools/apidoc.sh html VERSION FILE      the page
 #   tools/apidoc.sh man VERSION DIR        man pages in DIR/man1 and DIR/man3; HELP: what `lazuli --help` prints, for lazuli.1
+#   tools/apidoc.sh calls                  on standard output a program in C and C++ that calls each macro, with and without options
 # CC: the compiler, whose preprocessor expands the macros.
 set -u
 BUILD=${BUILD:?}
@@ -14,6 +15,7 @@ trap 'rm -rf "$tmp"' EXIT
 "$apidoc" stubs "${headers[@]}" >"$tmp/stubs.c" && ${CC:-cc} -E -P -Iinclude "$tmp/stubs.c" >"$tmp/expanded" || exit 1
 case $1 in
 check) "$apidoc" check "$tmp/expanded" abi/exports.txt "${headers[@]}" ;;
+calls) "$apidoc" calls "$tmp/expanded" "${headers[@]}" ;;
 html) "$apidoc" html "$tmp/expanded" "$2" "${headers[@]}" >"$tmp/page" && mkdir -p "$(dirname "$3")" && cp "$tmp/page" "$3" ;;
 man)
     rm -rf "$3/man3" "$3/man1"

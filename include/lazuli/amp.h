@@ -30,7 +30,7 @@ LZ_API lz_dtype lz_autocast_dtype(void);
 /* t as the function named ("lz_mse_loss") would take it here: for composites written outside the
  * library (torch.amp.custom_fwd). t itself where nothing is to be done; NULL passes. */
 LZ_API lz_tensor *lz_autocast_operand_at(const char *function, lz_tensor *t, const lz_site *site);
-#define lz_autocast_operand(function, t) lz_autocast_operand_at((function), (t), LZ_SITE)
+#define lz_autocast_operand(function, t) lz_autocast_operand_at(function, t, LZ_SITE)
 
 /* ---- loss scaling (torch.amp.GradScaler) ---- */
 /* Gradients in f16 vanish below 6e-8: the loss is multiplied by a scale before lz_backward and the
@@ -75,10 +75,10 @@ LZ_API lz_status lz_grad_scaler_update_at(lz_grad_scaler *s, const lz_site *site
 LZ_API lz_tensor *lz_grad_scaler_get_scale(const lz_grad_scaler *s);
 #define lz_grad_scaler_new(...)                                                                    \
     LZ_OVERRIDING(lz_grad_scaler_new_at(                                                           \
-        LZ_DEFAULTED(lz_grad_scaler_options, LZ_GRAD_SCALER_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_grad_scaler_scale(s, loss) lz_grad_scaler_scale_at((s), (loss), LZ_SITE)
-#define lz_grad_scaler_unscale(s, o) lz_grad_scaler_unscale_at((s), (o), LZ_SITE)
-#define lz_grad_scaler_step(s, o) lz_grad_scaler_step_at((s), (o), LZ_SITE)
-#define lz_grad_scaler_update(s) lz_grad_scaler_update_at((s), LZ_SITE)
+        LZ_DEFAULTED(lz_grad_scaler_options, LZ_GRAD_SCALER_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_grad_scaler_scale(s, loss) lz_grad_scaler_scale_at(s, loss, LZ_SITE)
+#define lz_grad_scaler_unscale(s, o) lz_grad_scaler_unscale_at(s, o, LZ_SITE)
+#define lz_grad_scaler_step(s, o) lz_grad_scaler_step_at(s, o, LZ_SITE)
+#define lz_grad_scaler_update(s) lz_grad_scaler_update_at(s, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -8,6 +8,7 @@
 #ifndef LAZULI_COMPLEX_OPS_H
 #define LAZULI_COMPLEX_OPS_H
 #include <lazuli/shape_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- complex numbers ---- */
@@ -86,29 +87,46 @@ LZ_API lz_tensor *lz_fftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site
 /* The inverse of lz_fftshift. */
 LZ_API lz_tensor *lz_ifftshift_at(lz_tensor *x, lz_dims dims, const lz_site *site);
 
-#define lz_conj(x) lz_conj_at((x), LZ_SITE)
-#define lz_angle(x) lz_angle_at((x), LZ_SITE)
-#define lz_polar(abs, angle) lz_polar_at((abs), (angle), LZ_SITE)
-#define lz_view_as_real(x) lz_view_as_real_at((x), LZ_SITE)
-#define lz_view_as_complex(x) lz_view_as_complex_at((x), LZ_SITE)
-#define LZ_FFT_OPTIONS(...) LZ_DEFAULTED(lz_fft_options, LZ_FFT_DEFAULTS, ##__VA_ARGS__)
-#define lz_fft(x, ...) LZ_OVERRIDING(lz_fft_at((x), LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_ifft(x, ...) LZ_OVERRIDING(lz_ifft_at((x), LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_rfft(x, ...) LZ_OVERRIDING(lz_rfft_at((x), LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_irfft(x, ...) LZ_OVERRIDING(lz_irfft_at((x), LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_hfft(x, ...) LZ_OVERRIDING(lz_hfft_at((x), LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_ihfft(x, ...) LZ_OVERRIDING(lz_ihfft_at((x), LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_fft2(x, ...) lz_fft2_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_ifft2(x, ...) lz_ifft2_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_rfft2(x, ...) lz_rfft2_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_irfft2(x, ...) lz_irfft2_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_fftn(x, ...) lz_fftn_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_ifftn(x, ...) lz_ifftn_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_rfftn(x, ...) lz_rfftn_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_irfftn(x, ...) lz_irfftn_at((x), LZ_OPTIONS(lz_fftn_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_fftfreq(dtype, n, d) lz_fftfreq_at((dtype), (n), (d), LZ_SITE)
-#define lz_rfftfreq(dtype, n, d) lz_rfftfreq_at((dtype), (n), (d), LZ_SITE)
-#define lz_fftshift(x, ...) lz_fftshift_at((x), LZ_DIMS(__VA_ARGS__), LZ_SITE)
-#define lz_ifftshift(x, ...) lz_ifftshift_at((x), LZ_DIMS(__VA_ARGS__), LZ_SITE)
+#define lz_conj(x) lz_conj_at(x, LZ_SITE)
+#define lz_angle(x) lz_angle_at(x, LZ_SITE)
+#define lz_polar(abs, angle) lz_polar_at(abs, angle, LZ_SITE)
+#define lz_view_as_real(x) lz_view_as_real_at(x, LZ_SITE)
+#define lz_view_as_complex(x) lz_view_as_complex_at(x, LZ_SITE)
+#define LZ_FFT_OPTIONS(...) LZ_DEFAULTED(lz_fft_options, LZ_FFT_DEFAULTS, __VA_ARGS__)
+#define lz_fft(...) LZ_ARGS_fft(__VA_ARGS__, )
+#define LZ_ARGS_fft(x, ...) LZ_OVERRIDING(lz_fft_at(x, LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_ifft(...) LZ_ARGS_ifft(__VA_ARGS__, )
+#define LZ_ARGS_ifft(x, ...) LZ_OVERRIDING(lz_ifft_at(x, LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_rfft(...) LZ_ARGS_rfft(__VA_ARGS__, )
+#define LZ_ARGS_rfft(x, ...) LZ_OVERRIDING(lz_rfft_at(x, LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_irfft(...) LZ_ARGS_irfft(__VA_ARGS__, )
+#define LZ_ARGS_irfft(x, ...) LZ_OVERRIDING(lz_irfft_at(x, LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_hfft(...) LZ_ARGS_hfft(__VA_ARGS__, )
+#define LZ_ARGS_hfft(x, ...) LZ_OVERRIDING(lz_hfft_at(x, LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_ihfft(...) LZ_ARGS_ihfft(__VA_ARGS__, )
+#define LZ_ARGS_ihfft(x, ...) LZ_OVERRIDING(lz_ihfft_at(x, LZ_FFT_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_fft2(...) LZ_ARGS_fft2(__VA_ARGS__, )
+#define LZ_ARGS_fft2(x, ...) lz_fft2_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_ifft2(...) LZ_ARGS_ifft2(__VA_ARGS__, )
+#define LZ_ARGS_ifft2(x, ...) lz_ifft2_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_rfft2(...) LZ_ARGS_rfft2(__VA_ARGS__, )
+#define LZ_ARGS_rfft2(x, ...) lz_rfft2_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_irfft2(...) LZ_ARGS_irfft2(__VA_ARGS__, )
+#define LZ_ARGS_irfft2(x, ...) lz_irfft2_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_fftn(...) LZ_ARGS_fftn(__VA_ARGS__, )
+#define LZ_ARGS_fftn(x, ...) lz_fftn_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_ifftn(...) LZ_ARGS_ifftn(__VA_ARGS__, )
+#define LZ_ARGS_ifftn(x, ...) lz_ifftn_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_rfftn(...) LZ_ARGS_rfftn(__VA_ARGS__, )
+#define LZ_ARGS_rfftn(x, ...) lz_rfftn_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_irfftn(...) LZ_ARGS_irfftn(__VA_ARGS__, )
+#define LZ_ARGS_irfftn(x, ...) lz_irfftn_at(x, LZ_OPTIONS_OF(lz_fftn_options, __VA_ARGS__), LZ_SITE)
+#define lz_fftfreq(dtype, n, d) lz_fftfreq_at(dtype, n, d, LZ_SITE)
+#define lz_rfftfreq(dtype, n, d) lz_rfftfreq_at(dtype, n, d, LZ_SITE)
+/* the 0 is dropped: it stands for dims where there are none */
+#define lz_fftshift(...) LZ_ARGS_fftshift(__VA_ARGS__, 0)
+#define LZ_ARGS_fftshift(x, ...) lz_fftshift_at(x, LZ_DIMS_BEFORE_LAST(__VA_ARGS__), LZ_SITE)
+#define lz_ifftshift(...) LZ_ARGS_ifftshift(__VA_ARGS__, 0)
+#define LZ_ARGS_ifftshift(x, ...) lz_ifftshift_at(x, LZ_DIMS_BEFORE_LAST(__VA_ARGS__), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -16,6 +16,7 @@
 #ifndef LAZULI_CONTROL_H
 #define LAZULI_CONTROL_H
 #include <lazuli/tensor.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* out[k] for in[..]: as many as the function that calls it says. */
@@ -64,9 +65,10 @@ LZ_API lz_status lz_checkpoint_at(lz_body_fn *fn, lz_tensor *const *in, int nin,
 
 #define lz_while(...) lz_while_at(__VA_ARGS__, LZ_SITE)
 #define lz_fori(...) lz_fori_at(__VA_ARGS__, LZ_SITE)
-#define lz_scan(init, ncarry, xs, nx, ny, body, user, out, ys, ...)                                \
-    lz_scan_at((init), (ncarry), (xs), (nx), (ny), (body), (user), (out), (ys),                    \
-               LZ_OPTIONS(lz_scan_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_scan(...) LZ_ARGS_scan(__VA_ARGS__, )
+#define LZ_ARGS_scan(init, ncarry, xs, nx, ny, body, user, out, ys, ...)                           \
+    lz_scan_at(init, ncarry, xs, nx, ny, body, user, out, ys,                                      \
+               LZ_OPTIONS_OF(lz_scan_options, __VA_ARGS__), LZ_SITE)
 #define lz_cond(...) lz_cond_at(__VA_ARGS__, LZ_SITE)
 #define lz_switch(...) lz_switch_at(__VA_ARGS__, LZ_SITE)
 #define lz_checkpoint(...) lz_checkpoint_at(__VA_ARGS__, LZ_SITE)

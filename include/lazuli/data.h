@@ -41,15 +41,15 @@ LZ_API void lz_array_free(lz_array *a);
  * the device can use the memory as it is: 64-byte aligned, as arrays of .npy files and fresh ones
  * are; else copied. */
 LZ_API lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site);
-#define lz_array_tensor(a) lz_array_tensor_at((a), LZ_SITE)
+#define lz_array_tensor(a) lz_array_tensor_at(a, LZ_SITE)
 /* Reads t (which executes what is needed) into a fresh array. On error *out is {0}. */
 LZ_API lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *site);
-#define lz_tensor_array(t, out) lz_tensor_array_at((t), (out), LZ_SITE)
+#define lz_tensor_array(t, out) lz_tensor_array_at(t, out, LZ_SITE)
 /* Reads n tensors of one device into as many fresh arrays: a snapshot, as lz_save_safetensors
  * writes one. On error all of out is {0}. */
 LZ_API lz_status lz_tensor_arrays_at(lz_tensor *const *tensors, size_t n, lz_array *out,
                                      const lz_site *site);
-#define lz_tensor_arrays(tensors, n, out) lz_tensor_arrays_at((tensors), (n), (out), LZ_SITE)
+#define lz_tensor_arrays(tensors, n, out) lz_tensor_arrays_at(tensors, n, out, LZ_SITE)
 
 /* ---- one array in a file. On error *out is {0} ---- */
 /* NumPy's .npy, versions 1.0 to 3.0; C or Fortran order, either byte order. Booleans, integers,
@@ -85,15 +85,16 @@ LZ_API lz_status lz_csv_read_at(const char *path, const lz_csv_options *o, lz_ar
                                 const lz_site *site);
 /* A file as it is: u8 [bytes]. */
 LZ_API lz_status lz_bytes_read_at(const char *path, lz_array *out, const lz_site *site);
-#define lz_npy_read(path, out) lz_npy_read_at((path), (out), LZ_SITE)
-#define lz_npy_write(path, a) lz_npy_write_at((path), (a), LZ_SITE)
-#define lz_npy_decode(bytes, n, name, out) lz_npy_decode_at((bytes), (n), (name), (out), LZ_SITE)
-#define lz_idx_read(path, out) lz_idx_read_at((path), (out), LZ_SITE)
+#define lz_npy_read(path, out) lz_npy_read_at(path, out, LZ_SITE)
+#define lz_npy_write(path, a) lz_npy_write_at(path, a, LZ_SITE)
+#define lz_npy_decode(bytes, n, name, out) lz_npy_decode_at(bytes, n, name, out, LZ_SITE)
+#define lz_idx_read(path, out) lz_idx_read_at(path, out, LZ_SITE)
 #define lz_cifar_read(path, fine, images, labels)                                                  \
-    lz_cifar_read_at((path), (fine), (images), (labels), LZ_SITE)
-#define lz_csv_read(path, out, ...)                                                                \
-    lz_csv_read_at((path), LZ_OPTIONS(lz_csv_options, ##__VA_ARGS__), (out), LZ_SITE)
-#define lz_bytes_read(path, out) lz_bytes_read_at((path), (out), LZ_SITE)
+    lz_cifar_read_at(path, fine, images, labels, LZ_SITE)
+#define lz_csv_read(...) LZ_ARGS_csv_read(__VA_ARGS__, )
+#define LZ_ARGS_csv_read(path, out, ...)                                                           \
+    lz_csv_read_at(path, LZ_OPTIONS_OF(lz_csv_options, __VA_ARGS__), out, LZ_SITE)
+#define lz_bytes_read(path, out) lz_bytes_read_at(path, out, LZ_SITE)
 
 /* ---- named arrays in a file ---- */
 typedef struct lz_archive lz_archive;
@@ -108,8 +109,8 @@ LZ_API lz_archive *lz_npz_open_at(const char *path, const lz_site *site);
  * has not, or of too many dimensions, is listed, and refused when it is asked for.
  * Source: https://github.com/huggingface/safetensors. */
 LZ_API lz_archive *lz_safetensors_open_at(const char *path, const lz_site *site);
-#define lz_npz_open(path) lz_npz_open_at((path), LZ_SITE)
-#define lz_safetensors_open(path) lz_safetensors_open_at((path), LZ_SITE)
+#define lz_npz_open(path) lz_npz_open_at(path, LZ_SITE)
+#define lz_safetensors_open(path) lz_safetensors_open_at(path, LZ_SITE)
 /* Closes an archive; arrays that were read stay. NULL is fine. */
 LZ_API void lz_archive_close(lz_archive *a);
 /* Number of arrays in the archive; 0 for NULL. */
@@ -131,10 +132,9 @@ LZ_API lz_status lz_archive_read_at(const lz_archive *a, const char *name, lz_ar
                                     const lz_site *site);
 /* The array as a tensor on the default device. LZ_ENOENT, as an error tensor. */
 LZ_API lz_tensor *lz_archive_tensor_at(const lz_archive *a, const char *name, const lz_site *site);
-#define lz_archive_info(a, name, dtype, shape)                                                     \
-    lz_archive_info_at((a), (name), (dtype), (shape), LZ_SITE)
-#define lz_archive_read(a, name, out) lz_archive_read_at((a), (name), (out), LZ_SITE)
-#define lz_archive_tensor(a, name) lz_archive_tensor_at((a), (name), LZ_SITE)
+#define lz_archive_info(a, name, dtype, shape) lz_archive_info_at(a, name, dtype, shape, LZ_SITE)
+#define lz_archive_read(a, name, out) lz_archive_read_at(a, name, out, LZ_SITE)
+#define lz_archive_tensor(a, name) lz_archive_tensor_at(a, name, LZ_SITE)
 
 /* Writes n arrays under distinct names. compress: deflate them. */
 LZ_API lz_status lz_npz_write_at(const char *path, const char *const *names, const lz_array *arrays,
@@ -159,10 +159,10 @@ LZ_API lz_status lz_save_safetensors_at(const char *path, const char *const *nam
                                         const char *const *metadata, size_t nmetadata,
                                         const lz_site *site);
 #define lz_npz_write(path, names, arrays, n, compress)                                             \
-    lz_npz_write_at((path), (names), (arrays), (n), (compress), LZ_SITE)
+    lz_npz_write_at(path, names, arrays, n, compress, LZ_SITE)
 #define lz_safetensors_write(path, names, arrays, n, metadata, nmetadata)                          \
-    lz_safetensors_write_at((path), (names), (arrays), (n), (metadata), (nmetadata), LZ_SITE)
+    lz_safetensors_write_at(path, names, arrays, n, metadata, nmetadata, LZ_SITE)
 #define lz_save_safetensors(path, names, tensors, n, metadata, nmetadata)                          \
-    lz_save_safetensors_at((path), (names), (tensors), (n), (metadata), (nmetadata), LZ_SITE)
+    lz_save_safetensors_at(path, names, tensors, n, metadata, nmetadata, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -43,11 +43,11 @@ LZ_API size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, 
  * that a step dropped or that was donated, and NULL it says what is wrong, and so does the last
  * error. 0 only with LZ_EMEM. */
 LZ_API size_t lz_to_string_at(lz_tensor *t, char *buf, size_t n, const lz_site *site);
-#define lz_to_string(t, buf, n) lz_to_string_at((t), (buf), (n), LZ_SITE)
+#define lz_to_string(t, buf, n) lz_to_string_at(t, buf, n, LZ_SITE)
 /* Writes the text of lz_to_string and a newline to stdout. The status of what it had to say: LZ_OK,
  * t's own error, LZ_ESTALE, LZ_EHANDLE, LZ_ENULL, LZ_EMEM, or whatever computing it gives. */
 LZ_API lz_status lz_print_at(lz_tensor *t, const lz_site *site);
-#define lz_print(t) lz_print_at((t), LZ_SITE)
+#define lz_print(t) lz_print_at(t, LZ_SITE)
 /* Names the operations that the calling thread records from now on; scopes nest as outer/inner. The
  * name appears in dumps, never in hashes. LZ_ENULL, LZ_EMEM. */
 LZ_API lz_status lz_name_scope_begin(const char *name);

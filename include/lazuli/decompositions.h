@@ -18,6 +18,7 @@
 #define LAZULI_DECOMPOSITIONS_H
 #include <lazuli/hlo.h>
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- triangles ---- */
@@ -103,32 +104,31 @@ LZ_API lz_tensor *lz_linalg_eigvals_at(lz_tensor *a, const lz_site *site);
  * computed in f32. Its error grows with the norm of a. The gradient of norms above 2^64 is NaN. */
 LZ_API lz_tensor *lz_linalg_matrix_exp_at(lz_tensor *a, const lz_site *site);
 
-#define lz_linalg_eig(a, vectors) lz_linalg_eig_at((a), (vectors), LZ_SITE)
-#define lz_linalg_eigvals(a) lz_linalg_eigvals_at((a), LZ_SITE)
-#define lz_linalg_matrix_exp(a) lz_linalg_matrix_exp_at((a), LZ_SITE)
+#define lz_linalg_eig(a, vectors) lz_linalg_eig_at(a, vectors, LZ_SITE)
+#define lz_linalg_eigvals(a) lz_linalg_eigvals_at(a, LZ_SITE)
+#define lz_linalg_matrix_exp(a) lz_linalg_matrix_exp_at(a, LZ_SITE)
 #define lz_matrix_exp(a) lz_linalg_matrix_exp(a) /* torch.matrix_exp */
-#define lz_linalg_cholesky(a, upper) lz_linalg_cholesky_at((a), (upper), LZ_SITE)
-#define lz_cholesky_solve(b, l, upper) lz_cholesky_solve_at((b), (l), (upper), LZ_SITE)
-#define lz_cholesky_inverse(l, upper) lz_cholesky_inverse_at((l), (upper), LZ_SITE)
+#define lz_linalg_cholesky(a, upper) lz_linalg_cholesky_at(a, upper, LZ_SITE)
+#define lz_cholesky_solve(b, l, upper) lz_cholesky_solve_at(b, l, upper, LZ_SITE)
+#define lz_cholesky_inverse(l, upper) lz_cholesky_inverse_at(l, upper, LZ_SITE)
 #define lz_linalg_solve_triangular(...) lz_linalg_solve_triangular_at(__VA_ARGS__, LZ_SITE)
 #define lz_triangular_solve(...) lz_triangular_solve_at(__VA_ARGS__, LZ_SITE)
-#define lz_linalg_lu_factor(a, pivots) lz_linalg_lu_factor_at((a), (pivots), LZ_SITE)
-#define lz_linalg_lu(a, l, u) lz_linalg_lu_at((a), (l), (u), LZ_SITE)
-#define lz_linalg_solve(a, b, left) lz_linalg_solve_at((a), (b), (left), LZ_SITE)
-#define lz_linalg_inv(a) lz_linalg_inv_at((a), LZ_SITE)
-#define lz_linalg_det(a) lz_linalg_det_at((a), LZ_SITE)
-#define lz_linalg_slogdet(a, logabsdet) lz_linalg_slogdet_at((a), (logabsdet), LZ_SITE)
-#define lz_linalg_matrix_power(a, n) lz_linalg_matrix_power_at((a), (n), LZ_SITE)
-#define lz_linalg_qr(a, mode, r) lz_linalg_qr_at((a), (mode), (r), LZ_SITE)
-#define lz_linalg_svd(a, full, s, vh) lz_linalg_svd_at((a), (full), (s), (vh), LZ_SITE)
-#define lz_linalg_svdvals(a) lz_linalg_svdvals_at((a), LZ_SITE)
-#define lz_linalg_eigh(a, upper, vectors) lz_linalg_eigh_at((a), (upper), (vectors), LZ_SITE)
-#define lz_linalg_eigvalsh(a, upper) lz_linalg_eigvalsh_at((a), (upper), LZ_SITE)
-#define lz_linalg_pinv(a, rtol) lz_linalg_pinv_at((a), (rtol), LZ_SITE)
-#define lz_linalg_matrix_rank(a, rtol) lz_linalg_matrix_rank_at((a), (rtol), LZ_SITE)
-#define lz_linalg_lstsq(a, b) lz_linalg_lstsq_at((a), (b), LZ_SITE)
-#define lz_linalg_matrix_norm(a, ord, keepdim)                                                     \
-    lz_linalg_matrix_norm_at((a), (ord), (keepdim), LZ_SITE)
-#define lz_linalg_cond(a) lz_linalg_cond_at((a), LZ_SITE)
+#define lz_linalg_lu_factor(a, pivots) lz_linalg_lu_factor_at(a, pivots, LZ_SITE)
+#define lz_linalg_lu(a, l, u) lz_linalg_lu_at(a, l, u, LZ_SITE)
+#define lz_linalg_solve(a, b, left) lz_linalg_solve_at(a, b, left, LZ_SITE)
+#define lz_linalg_inv(a) lz_linalg_inv_at(a, LZ_SITE)
+#define lz_linalg_det(a) lz_linalg_det_at(a, LZ_SITE)
+#define lz_linalg_slogdet(a, logabsdet) lz_linalg_slogdet_at(a, logabsdet, LZ_SITE)
+#define lz_linalg_matrix_power(a, n) lz_linalg_matrix_power_at(a, n, LZ_SITE)
+#define lz_linalg_qr(a, mode, r) lz_linalg_qr_at(a, mode, r, LZ_SITE)
+#define lz_linalg_svd(a, full, s, vh) lz_linalg_svd_at(a, full, s, vh, LZ_SITE)
+#define lz_linalg_svdvals(a) lz_linalg_svdvals_at(a, LZ_SITE)
+#define lz_linalg_eigh(a, upper, vectors) lz_linalg_eigh_at(a, upper, vectors, LZ_SITE)
+#define lz_linalg_eigvalsh(a, upper) lz_linalg_eigvalsh_at(a, upper, LZ_SITE)
+#define lz_linalg_pinv(a, rtol) lz_linalg_pinv_at(a, rtol, LZ_SITE)
+#define lz_linalg_matrix_rank(a, rtol) lz_linalg_matrix_rank_at(a, rtol, LZ_SITE)
+#define lz_linalg_lstsq(a, b) lz_linalg_lstsq_at(a, b, LZ_SITE)
+#define lz_linalg_matrix_norm(a, ord, keepdim) lz_linalg_matrix_norm_at(a, ord, keepdim, LZ_SITE)
+#define lz_linalg_cond(a) lz_linalg_cond_at(a, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

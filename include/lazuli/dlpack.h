@@ -117,9 +117,9 @@ LZ_API lz_tensor *lz_from_dlpack_at(struct DLManagedTensorVersioned *m, bool all
 /* As lz_from_dlpack, of the struct of DLPack before 1.0. */
 LZ_API lz_tensor *lz_from_dlpack_legacy_at(struct DLManagedTensor *m, bool allow_copy,
                                            const lz_site *site);
-#define lz_to_dlpack(t, copy, out) lz_to_dlpack_at((t), (copy), (out), LZ_SITE)
-#define lz_to_dlpack_legacy(t, copy, out) lz_to_dlpack_legacy_at((t), (copy), (out), LZ_SITE)
-#define lz_from_dlpack(m, allow_copy) lz_from_dlpack_at((m), (allow_copy), LZ_SITE)
-#define lz_from_dlpack_legacy(m, allow_copy) lz_from_dlpack_legacy_at((m), (allow_copy), LZ_SITE)
+#define lz_to_dlpack(t, copy, out) lz_to_dlpack_at(t, copy, out, LZ_SITE)
+#define lz_to_dlpack_legacy(t, copy, out) lz_to_dlpack_legacy_at(t, copy, out, LZ_SITE)
+#define lz_from_dlpack(m, allow_copy) lz_from_dlpack_at(m, allow_copy, LZ_SITE)
+#define lz_from_dlpack_legacy(m, allow_copy) lz_from_dlpack_legacy_at(m, allow_copy, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

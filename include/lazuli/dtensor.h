@@ -87,7 +87,7 @@ LZ_API lz_tensor *lz_redistribute_at(lz_tensor *x, lz_mesh *mesh, lz_placements 
 #define lz_redistribute(...) lz_redistribute_at(__VA_ARGS__, LZ_SITE)
 /* x, whole on every device of whatever mesh. The gradient is, too. Source: DTensor.full_tensor. */
 LZ_API lz_tensor *lz_full_tensor_at(lz_tensor *x, const lz_site *site);
-#define lz_full_tensor(x) lz_full_tensor_at((x), LZ_SITE)
+#define lz_full_tensor(x) lz_full_tensor_at(x, LZ_SITE)
 
 /* ---- parts ---- */
 

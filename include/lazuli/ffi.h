@@ -37,7 +37,7 @@ LZ_API lz_tensor *lz_custom_call_at(const char *target, const char *backend_conf
                                     lz_tensor *const *args, int nargs, const lz_ffi_type *rets,
                                     int nrets, lz_tensor **out, const lz_site *site);
 #define lz_custom_call(target, config, args, nargs, rets, nrets, out)                              \
-    lz_custom_call_at((target), (config), (args), (nargs), (rets), (nrets), (out), LZ_SITE)
+    lz_custom_call_at(target, config, args, nargs, rets, nrets, out, LZ_SITE)
 
 LZ_EXTERN_C_END
 #endif

@@ -9,6 +9,7 @@
 #ifndef LAZULI_FUNCTIONAL_H
 #define LAZULI_FUNCTIONAL_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- normalisation: (x - mean) / sqrt(var + eps) * weight + bias, with the biased variance;
@@ -217,72 +218,93 @@ LZ_API lz_tensor *lz_ctc_loss_at(lz_tensor *log_probs, lz_tensor *targets, lz_te
 LZ_API lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site);
 
 #define lz_layer_norm(x, shape, weight, bias, eps)                                                 \
-    lz_layer_norm_at((x), (shape), (weight), (bias), (eps), LZ_SITE)
-#define lz_rms_norm(x, shape, weight, eps) lz_rms_norm_at((x), (shape), (weight), (eps), LZ_SITE)
+    lz_layer_norm_at(x, shape, weight, bias, eps, LZ_SITE)
+#define lz_rms_norm(x, shape, weight, eps) lz_rms_norm_at(x, shape, weight, eps, LZ_SITE)
 #define lz_group_norm(x, groups, weight, bias, eps)                                                \
-    lz_group_norm_at((x), (groups), (weight), (bias), (eps), LZ_SITE)
-#define lz_batch_norm(x, running_mean, running_var, ...)                                           \
+    lz_group_norm_at(x, groups, weight, bias, eps, LZ_SITE)
+#define lz_batch_norm(...) LZ_ARGS_batch_norm(__VA_ARGS__, )
+#define LZ_ARGS_batch_norm(x, running_mean, running_var, ...)                                      \
     LZ_OVERRIDING(lz_batch_norm_at(                                                                \
-        (x), (running_mean), (running_var),                                                        \
-        LZ_DEFAULTED(lz_batch_norm_options, LZ_BATCH_NORM_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_instance_norm(x, weight, bias, eps)                                                     \
-    lz_instance_norm_at((x), (weight), (bias), (eps), LZ_SITE)
-#define lz_normalize(x, p, dim, eps) lz_normalize_at((x), (p), (dim), (eps), LZ_SITE)
+        x, running_mean, running_var,                                                              \
+        LZ_DEFAULTED(lz_batch_norm_options, LZ_BATCH_NORM_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_instance_norm(x, weight, bias, eps) lz_instance_norm_at(x, weight, bias, eps, LZ_SITE)
+#define lz_normalize(x, p, dim, eps) lz_normalize_at(x, p, dim, eps, LZ_SITE)
 #define lz_pairwise_distance(a, b, p, eps, keepdim)                                                \
-    lz_pairwise_distance_at((a), (b), (p), (eps), (keepdim), LZ_SITE)
+    lz_pairwise_distance_at(a, b, p, eps, keepdim, LZ_SITE)
 #define lz_local_response_norm(x, size, alpha, beta, k)                                            \
-    lz_local_response_norm_at((x), (size), (alpha), (beta), (k), LZ_SITE)
-#define lz_dropout(x, p, training) lz_dropout_at((x), (p), (training), LZ_SITE)
-#define lz_feature_dropout(x, p, training) lz_feature_dropout_at((x), (p), (training), LZ_SITE)
-#define lz_alpha_dropout(x, p, training) lz_alpha_dropout_at((x), (p), (training), LZ_SITE)
-#define lz_rrelu(x, lower, upper, training) lz_rrelu_at((x), (lower), (upper), (training), LZ_SITE)
-#define lz_scaled_dot_product_attention(q, k, v, ...)                                              \
-    lz_scaled_dot_product_attention_at((q), (k), (v),                                              \
-                                       LZ_OPTIONS(lz_attention_options, ##__VA_ARGS__), LZ_SITE)
+    lz_local_response_norm_at(x, size, alpha, beta, k, LZ_SITE)
+#define lz_dropout(x, p, training) lz_dropout_at(x, p, training, LZ_SITE)
+#define lz_feature_dropout(x, p, training) lz_feature_dropout_at(x, p, training, LZ_SITE)
+#define lz_alpha_dropout(x, p, training) lz_alpha_dropout_at(x, p, training, LZ_SITE)
+#define lz_rrelu(x, lower, upper, training) lz_rrelu_at(x, lower, upper, training, LZ_SITE)
+#define lz_scaled_dot_product_attention(...) LZ_ARGS_scaled_dot_product_attention(__VA_ARGS__, )
+#define LZ_ARGS_scaled_dot_product_attention(q, k, v, ...)                                         \
+    lz_scaled_dot_product_attention_at(q, k, v, LZ_OPTIONS_OF(lz_attention_options, __VA_ARGS__),  \
+                                       LZ_SITE)
 #define lz_rotary_embedding(x, offset, base, interleaved)                                          \
-    lz_rotary_embedding_at((x), (offset), (base), (interleaved), LZ_SITE)
+    lz_rotary_embedding_at(x, offset, base, interleaved, LZ_SITE)
 #define LZ_LOSS2(f, x, y, ...)                                                                     \
-    LZ_OVERRIDING(                                                                                 \
-        f((x), (y), LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+    LZ_OVERRIDING(f(x, y, LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, __VA_ARGS__), LZ_SITE))
 #define LZ_LOSS3(f, x, y, z, ...)                                                                  \
-    LZ_OVERRIDING(                                                                                 \
-        f((x), (y), (z), LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_cross_entropy(logits, target, ...)                                                      \
-    LZ_LOSS2(lz_cross_entropy_at, logits, target, ##__VA_ARGS__)
-#define lz_nll_loss(x, target, ...) LZ_LOSS2(lz_nll_loss_at, x, target, ##__VA_ARGS__)
-#define lz_mse_loss(x, target, ...) LZ_LOSS2(lz_mse_loss_at, x, target, ##__VA_ARGS__)
-#define lz_l1_loss(x, target, ...) LZ_LOSS2(lz_l1_loss_at, x, target, ##__VA_ARGS__)
-#define lz_smooth_l1_loss(x, target, ...) LZ_LOSS2(lz_smooth_l1_loss_at, x, target, ##__VA_ARGS__)
-#define lz_huber_loss(x, target, ...) LZ_LOSS2(lz_huber_loss_at, x, target, ##__VA_ARGS__)
-#define lz_binary_cross_entropy(x, target, ...)                                                    \
-    LZ_LOSS2(lz_binary_cross_entropy_at, x, target, ##__VA_ARGS__)
-#define lz_binary_cross_entropy_with_logits(x, target, ...)                                        \
-    LZ_LOSS2(lz_binary_cross_entropy_with_logits_at, x, target, ##__VA_ARGS__)
-#define lz_kl_div(x, target, ...) LZ_LOSS2(lz_kl_div_at, x, target, ##__VA_ARGS__)
-#define lz_cosine_embedding_loss(a, b, target, ...)                                                \
-    LZ_LOSS3(lz_cosine_embedding_loss_at, a, b, target, ##__VA_ARGS__)
-#define lz_triplet_margin_loss(a, p, n, ...)                                                       \
-    LZ_LOSS3(lz_triplet_margin_loss_at, a, p, n, ##__VA_ARGS__)
-#define lz_hinge_embedding_loss(x, target, ...)                                                    \
-    LZ_LOSS2(lz_hinge_embedding_loss_at, x, target, ##__VA_ARGS__)
-#define lz_soft_margin_loss(x, target, ...)                                                        \
-    LZ_LOSS2(lz_soft_margin_loss_at, x, target, ##__VA_ARGS__)
-#define lz_poisson_nll_loss(x, target, ...)                                                        \
-    LZ_LOSS2(lz_poisson_nll_loss_at, x, target, ##__VA_ARGS__)
-#define lz_multi_margin_loss(x, target, ...)                                                       \
-    LZ_LOSS2(lz_multi_margin_loss_at, x, target, ##__VA_ARGS__)
-#define lz_multilabel_margin_loss(x, target, ...)                                                  \
-    LZ_LOSS2(lz_multilabel_margin_loss_at, x, target, ##__VA_ARGS__)
-#define lz_multilabel_soft_margin_loss(x, target, ...)                                             \
-    LZ_LOSS2(lz_multilabel_soft_margin_loss_at, x, target, ##__VA_ARGS__)
-#define lz_margin_ranking_loss(a, b, target, ...)                                                  \
-    LZ_LOSS3(lz_margin_ranking_loss_at, a, b, target, ##__VA_ARGS__)
-#define lz_gaussian_nll_loss(x, target, variance, ...)                                             \
-    LZ_LOSS3(lz_gaussian_nll_loss_at, x, target, variance, ##__VA_ARGS__)
-#define lz_ctc_loss(log_probs, targets, input_lengths, target_lengths, ...)                        \
-    LZ_OVERRIDING(lz_ctc_loss_at((log_probs), (targets), (input_lengths), (target_lengths),        \
-                                 LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, ##__VA_ARGS__),   \
+    LZ_OVERRIDING(f(x, y, z, LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_cross_entropy(...) LZ_ARGS_cross_entropy(__VA_ARGS__, )
+#define LZ_ARGS_cross_entropy(logits, target, ...)                                                 \
+    LZ_LOSS2(lz_cross_entropy_at, logits, target, __VA_ARGS__)
+#define lz_nll_loss(...) LZ_ARGS_nll_loss(__VA_ARGS__, )
+#define LZ_ARGS_nll_loss(x, target, ...) LZ_LOSS2(lz_nll_loss_at, x, target, __VA_ARGS__)
+#define lz_mse_loss(...) LZ_ARGS_mse_loss(__VA_ARGS__, )
+#define LZ_ARGS_mse_loss(x, target, ...) LZ_LOSS2(lz_mse_loss_at, x, target, __VA_ARGS__)
+#define lz_l1_loss(...) LZ_ARGS_l1_loss(__VA_ARGS__, )
+#define LZ_ARGS_l1_loss(x, target, ...) LZ_LOSS2(lz_l1_loss_at, x, target, __VA_ARGS__)
+#define lz_smooth_l1_loss(...) LZ_ARGS_smooth_l1_loss(__VA_ARGS__, )
+#define LZ_ARGS_smooth_l1_loss(x, target, ...)                                                     \
+    LZ_LOSS2(lz_smooth_l1_loss_at, x, target, __VA_ARGS__)
+#define lz_huber_loss(...) LZ_ARGS_huber_loss(__VA_ARGS__, )
+#define LZ_ARGS_huber_loss(x, target, ...) LZ_LOSS2(lz_huber_loss_at, x, target, __VA_ARGS__)
+#define lz_binary_cross_entropy(...) LZ_ARGS_binary_cross_entropy(__VA_ARGS__, )
+#define LZ_ARGS_binary_cross_entropy(x, target, ...)                                               \
+    LZ_LOSS2(lz_binary_cross_entropy_at, x, target, __VA_ARGS__)
+#define lz_binary_cross_entropy_with_logits(...)                                                   \
+    LZ_ARGS_binary_cross_entropy_with_logits(__VA_ARGS__, )
+#define LZ_ARGS_binary_cross_entropy_with_logits(x, target, ...)                                   \
+    LZ_LOSS2(lz_binary_cross_entropy_with_logits_at, x, target, __VA_ARGS__)
+#define lz_kl_div(...) LZ_ARGS_kl_div(__VA_ARGS__, )
+#define LZ_ARGS_kl_div(x, target, ...) LZ_LOSS2(lz_kl_div_at, x, target, __VA_ARGS__)
+#define lz_cosine_embedding_loss(...) LZ_ARGS_cosine_embedding_loss(__VA_ARGS__, )
+#define LZ_ARGS_cosine_embedding_loss(a, b, target, ...)                                           \
+    LZ_LOSS3(lz_cosine_embedding_loss_at, a, b, target, __VA_ARGS__)
+#define lz_triplet_margin_loss(...) LZ_ARGS_triplet_margin_loss(__VA_ARGS__, )
+#define LZ_ARGS_triplet_margin_loss(a, p, n, ...)                                                  \
+    LZ_LOSS3(lz_triplet_margin_loss_at, a, p, n, __VA_ARGS__)
+#define lz_hinge_embedding_loss(...) LZ_ARGS_hinge_embedding_loss(__VA_ARGS__, )
+#define LZ_ARGS_hinge_embedding_loss(x, target, ...)                                               \
+    LZ_LOSS2(lz_hinge_embedding_loss_at, x, target, __VA_ARGS__)
+#define lz_soft_margin_loss(...) LZ_ARGS_soft_margin_loss(__VA_ARGS__, )
+#define LZ_ARGS_soft_margin_loss(x, target, ...)                                                   \
+    LZ_LOSS2(lz_soft_margin_loss_at, x, target, __VA_ARGS__)
+#define lz_poisson_nll_loss(...) LZ_ARGS_poisson_nll_loss(__VA_ARGS__, )
+#define LZ_ARGS_poisson_nll_loss(x, target, ...)                                                   \
+    LZ_LOSS2(lz_poisson_nll_loss_at, x, target, __VA_ARGS__)
+#define lz_multi_margin_loss(...) LZ_ARGS_multi_margin_loss(__VA_ARGS__, )
+#define LZ_ARGS_multi_margin_loss(x, target, ...)                                                  \
+    LZ_LOSS2(lz_multi_margin_loss_at, x, target, __VA_ARGS__)
+#define lz_multilabel_margin_loss(...) LZ_ARGS_multilabel_margin_loss(__VA_ARGS__, )
+#define LZ_ARGS_multilabel_margin_loss(x, target, ...)                                             \
+    LZ_LOSS2(lz_multilabel_margin_loss_at, x, target, __VA_ARGS__)
+#define lz_multilabel_soft_margin_loss(...) LZ_ARGS_multilabel_soft_margin_loss(__VA_ARGS__, )
+#define LZ_ARGS_multilabel_soft_margin_loss(x, target, ...)                                        \
+    LZ_LOSS2(lz_multilabel_soft_margin_loss_at, x, target, __VA_ARGS__)
+#define lz_margin_ranking_loss(...) LZ_ARGS_margin_ranking_loss(__VA_ARGS__, )
+#define LZ_ARGS_margin_ranking_loss(a, b, target, ...)                                             \
+    LZ_LOSS3(lz_margin_ranking_loss_at, a, b, target, __VA_ARGS__)
+#define lz_gaussian_nll_loss(...) LZ_ARGS_gaussian_nll_loss(__VA_ARGS__, )
+#define LZ_ARGS_gaussian_nll_loss(x, target, variance, ...)                                        \
+    LZ_LOSS3(lz_gaussian_nll_loss_at, x, target, variance, __VA_ARGS__)
+#define lz_ctc_loss(...) LZ_ARGS_ctc_loss(__VA_ARGS__, )
+#define LZ_ARGS_ctc_loss(log_probs, targets, input_lengths, target_lengths, ...)                   \
+    LZ_OVERRIDING(lz_ctc_loss_at(log_probs, targets, input_lengths, target_lengths,                \
+                                 LZ_DEFAULTED(lz_loss_options, LZ_LOSS_DEFAULTS, __VA_ARGS__),     \
                                  LZ_SITE))
-#define lz_accuracy(logits, labels) lz_accuracy_at((logits), (labels), LZ_SITE)
+#define lz_accuracy(logits, labels) lz_accuracy_at(logits, labels, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -5,6 +5,7 @@
 #ifndef LAZULI_GRAD_H
 #define LAZULI_GRAD_H
 #include <lazuli/tensor.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 typedef struct lz_grad_options {
@@ -21,8 +22,9 @@ typedef struct lz_grad_options {
  * failure. Integer, boolean and comparison paths carry no gradient. */
 LZ_API lz_status lz_grad_at(lz_tensor *loss, lz_tensor *const *params, size_t n, lz_tensor **grads,
                             const lz_grad_options *o, const lz_site *site);
-#define lz_grad(loss, params, n, grads, ...)                                                       \
-    lz_grad_at((loss), (params), (n), (grads), LZ_OPTIONS(lz_grad_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_grad(...) LZ_ARGS_grad(__VA_ARGS__, )
+#define LZ_ARGS_grad(loss, params, n, grads, ...)                                                  \
+    lz_grad_at(loss, params, n, grads, LZ_OPTIONS_OF(lz_grad_options, __VA_ARGS__), LZ_SITE)
 typedef struct lz_jvp_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_jvp_options));
     /* an input that no output depends on is no error (LZ_EGRAD) */
@@ -38,16 +40,17 @@ typedef struct lz_jvp_options {
 LZ_API lz_status lz_jvp_at(lz_tensor *const *outputs, size_t nout, lz_tensor *const *inputs,
                            lz_tensor *const *tangents, size_t nin, lz_tensor **out,
                            const lz_jvp_options *o, const lz_site *site);
-#define lz_jvp(outputs, nout, inputs, tangents, nin, out, ...)                                     \
-    lz_jvp_at((outputs), (nout), (inputs), (tangents), (nin), (out),                               \
-              LZ_OPTIONS(lz_jvp_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_jvp(...) LZ_ARGS_jvp(__VA_ARGS__, )
+#define LZ_ARGS_jvp(outputs, nout, inputs, tangents, nin, out, ...)                                \
+    lz_jvp_at(outputs, nout, inputs, tangents, nin, out,                                           \
+              LZ_OPTIONS_OF(lz_jvp_options, __VA_ARGS__), LZ_SITE)
 /* Marks t as a parameter: lz_backward accumulates into its gradient. t keeps its mark through
  * lz_assign. */
 LZ_API lz_status lz_requires_grad(lz_tensor *t, bool on);
 /* Adds d loss / d p to the gradient of every live marked tensor p that loss depends on (loss has
  * one element). */
 LZ_API lz_status lz_backward_at(lz_tensor *loss, const lz_site *site);
-#define lz_backward(loss) lz_backward_at((loss), LZ_SITE)
+#define lz_backward(loss) lz_backward_at(loss, LZ_SITE)
 /* The accumulated gradient (handle owned by t, valid while t is and until lz_zero_grad; lz_retain
  * to keep), or NULL when there is none. */
 LZ_API lz_tensor *lz_grad_of(lz_tensor *t);
@@ -55,7 +58,7 @@ LZ_API lz_tensor *lz_grad_of(lz_tensor *t);
 LZ_API lz_status lz_zero_grad(lz_tensor *const *params, size_t n);
 /* The same value with its history cut (stop-gradient): no gradient flows through. */
 LZ_API lz_tensor *lz_detach_at(lz_tensor *x, const lz_site *site);
-#define lz_detach(x) lz_detach_at((x), LZ_SITE)
+#define lz_detach(x) lz_detach_at(x, LZ_SITE)
 #define lz_stop_gradient(x) lz_detach(x) /* JAX's name */
 
 /* ---- functions with a gradient of their own ---- */
@@ -90,8 +93,9 @@ LZ_API lz_status lz_custom_vjp_at(lz_custom_forward_fn *forward, lz_custom_backw
                                   lz_tensor *const *in, int nin, int nout, int nresiduals,
                                   void *user, lz_tensor **out, const lz_custom_vjp_options *o,
                                   const lz_site *site);
-#define lz_custom_vjp(forward, backward, in, nin, nout, nresiduals, user, out, ...)                \
-    lz_custom_vjp_at((forward), (backward), (in), (nin), (nout), (nresiduals), (user), (out),      \
-                     LZ_OPTIONS(lz_custom_vjp_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_custom_vjp(...) LZ_ARGS_custom_vjp(__VA_ARGS__, )
+#define LZ_ARGS_custom_vjp(forward, backward, in, nin, nout, nresiduals, user, out, ...)           \
+    lz_custom_vjp_at(forward, backward, in, nin, nout, nresiduals, user, out,                      \
+                     LZ_OPTIONS_OF(lz_custom_vjp_options, __VA_ARGS__), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

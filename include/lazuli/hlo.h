@@ -9,11 +9,12 @@
 #ifndef LAZULI_HLO_H
 #define LAZULI_HLO_H
 #include <lazuli/tensor.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* A rank-0 constant that is part of the program (lz_scalar makes a run-time argument instead). */
 LZ_API lz_tensor *lz_hlo_constant_at(lz_dtype dtype, double value, const lz_site *site);
-#define lz_hlo_constant(dtype, value) lz_hlo_constant_at((dtype), (value), LZ_SITE)
+#define lz_hlo_constant(dtype, value) lz_hlo_constant_at(dtype, value, LZ_SITE)
 /* An error tensor that carries the calling thread's last error, annotated with op and site: for
  * composites written outside the library. */
 LZ_API lz_tensor *lz_error_tensor_last(const char *op, const lz_site *site);
@@ -212,12 +213,12 @@ LZ_API lz_tensor *lz_hlo_optimization_barrier_at(lz_tensor *x, const lz_site *si
  * LZ_ESHAPE. */
 LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const lz_site *site);
 
-#define lz_hlo_compare(d, a, b) lz_hlo_compare_at((d), (a), (b), LZ_SITE)
-#define lz_hlo_convert(x, dtype) lz_hlo_convert_at((x), (dtype), LZ_SITE)
-#define lz_hlo_bitcast_convert(x, dtype) lz_hlo_bitcast_convert_at((x), (dtype), LZ_SITE)
-#define lz_hlo_reduce_precision(x, e, m) lz_hlo_reduce_precision_at((x), (e), (m), LZ_SITE)
+#define lz_hlo_compare(d, a, b) lz_hlo_compare_at(d, a, b, LZ_SITE)
+#define lz_hlo_convert(x, dtype) lz_hlo_convert_at(x, dtype, LZ_SITE)
+#define lz_hlo_bitcast_convert(x, dtype) lz_hlo_bitcast_convert_at(x, dtype, LZ_SITE)
+#define lz_hlo_reduce_precision(x, e, m) lz_hlo_reduce_precision_at(x, e, m, LZ_SITE)
 #define lz_hlo_broadcast_in_dim(...) lz_hlo_broadcast_in_dim_at(__VA_ARGS__, LZ_SITE)
-#define lz_hlo_reshape(x, shape) lz_hlo_reshape_at((x), (shape), LZ_SITE)
+#define lz_hlo_reshape(x, shape) lz_hlo_reshape_at(x, shape, LZ_SITE)
 #define lz_hlo_transpose(...) lz_hlo_transpose_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_slice(...) lz_hlo_slice_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_pad(...) lz_hlo_pad_at(__VA_ARGS__, LZ_SITE)
@@ -226,7 +227,7 @@ LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const
 #define lz_hlo_reduce(...) lz_hlo_reduce_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dot_general(...) lz_hlo_dot_general_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_fft(...) lz_hlo_fft_at(__VA_ARGS__, LZ_SITE)
-#define lz_hlo_cholesky(a, lower) lz_hlo_cholesky_at((a), (lower), LZ_SITE)
+#define lz_hlo_cholesky(a, lower) lz_hlo_cholesky_at(a, lower, LZ_SITE)
 #define lz_hlo_triangular_solve(...) lz_hlo_triangular_solve_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce_window(...) lz_hlo_reduce_window_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_reduce_window_arg(...) lz_hlo_reduce_window_arg_at(__VA_ARGS__, LZ_SITE)
@@ -237,9 +238,9 @@ LZ_API lz_tensor *lz_hlo_argminmax_at(bool max, lz_tensor *x, int64_t dim, const
 #define lz_hlo_dynamic_slice(...) lz_hlo_dynamic_slice_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_dynamic_update_slice(...) lz_hlo_dynamic_update_slice_at(__VA_ARGS__, LZ_SITE)
 #define lz_hlo_sort(xs, n, dim, num_keys, descending, out)                                         \
-    lz_hlo_sort_at((xs), (n), (dim), (num_keys), (descending), (out), LZ_SITE)
+    lz_hlo_sort_at(xs, n, dim, num_keys, descending, out, LZ_SITE)
 #define lz_hlo_rng_bit_generator(state, dtype, shape, ns)                                          \
-    lz_hlo_rng_bit_generator_at((state), (dtype), (shape), (ns), LZ_SITE)
-#define lz_hlo_optimization_barrier(x) lz_hlo_optimization_barrier_at((x), LZ_SITE)
+    lz_hlo_rng_bit_generator_at(state, dtype, shape, ns, LZ_SITE)
+#define lz_hlo_optimization_barrier(x) lz_hlo_optimization_barrier_at(x, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

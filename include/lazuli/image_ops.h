@@ -7,6 +7,7 @@
 #ifndef LAZULI_IMAGE_OPS_H
 #define LAZULI_IMAGE_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- resizing to `size`, the spatial extents (1 to 3 of them). scales: one for each, used instead
@@ -98,31 +99,33 @@ LZ_API lz_tensor *lz_col2im_at(lz_tensor *x, int64_t height, int64_t width, cons
                                const lz_site *site);
 
 #define lz_upsample_nearest(x, size, scales, exact)                                                \
-    lz_upsample_nearest_at((x), (size), (scales), (exact), LZ_SITE)
+    lz_upsample_nearest_at(x, size, scales, exact, LZ_SITE)
 #define lz_upsample_linear(x, size, align_corners, scales)                                         \
-    lz_upsample_linear_at((x), (size), (align_corners), (scales), LZ_SITE)
+    lz_upsample_linear_at(x, size, align_corners, scales, LZ_SITE)
 #define lz_upsample_bicubic2d(x, size, align_corners, scales)                                      \
-    lz_upsample_bicubic2d_at((x), (size), (align_corners), (scales), LZ_SITE)
+    lz_upsample_bicubic2d_at(x, size, align_corners, scales, LZ_SITE)
 #define lz_upsample_nearest2d(x, size, scales)                                                     \
-    lz_upsample_nearest_at((x), (size), (scales), false, LZ_SITE)
+    lz_upsample_nearest_at(x, size, scales, false, LZ_SITE)
 #define lz_upsample_bilinear2d lz_upsample_linear
 #define lz_grid_sampler_2d(x, grid, mode, padding, align_corners)                                  \
-    lz_grid_sampler_2d_at((x), (grid), (mode), (padding), (align_corners), LZ_SITE)
+    lz_grid_sampler_2d_at(x, grid, mode, padding, align_corners, LZ_SITE)
 #define lz_affine_grid_generator(theta, size, align_corners)                                       \
-    lz_affine_grid_generator_at((theta), (size), (align_corners), LZ_SITE)
-#define lz_interpolate(x, ...)                                                                     \
-    lz_interpolate_at((x), LZ_OPTIONS(lz_interpolate_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_grid_sample(x, grid, ...)                                                               \
-    lz_grid_sample_at((x), (grid), LZ_OPTIONS(lz_grid_sample_options, ##__VA_ARGS__), LZ_SITE)
+    lz_affine_grid_generator_at(theta, size, align_corners, LZ_SITE)
+#define lz_interpolate(...) LZ_ARGS_interpolate(__VA_ARGS__, )
+#define LZ_ARGS_interpolate(x, ...)                                                                \
+    lz_interpolate_at(x, LZ_OPTIONS_OF(lz_interpolate_options, __VA_ARGS__), LZ_SITE)
+#define lz_grid_sample(...) LZ_ARGS_grid_sample(__VA_ARGS__, )
+#define LZ_ARGS_grid_sample(x, grid, ...)                                                          \
+    lz_grid_sample_at(x, grid, LZ_OPTIONS_OF(lz_grid_sample_options, __VA_ARGS__), LZ_SITE)
 #define lz_affine_grid(theta, size, align_corners)                                                 \
-    lz_affine_grid_at((theta), (size), (align_corners), LZ_SITE)
+    lz_affine_grid_at(theta, size, align_corners, LZ_SITE)
 #define lz_reflection_pad(...) lz_reflection_pad_at(__VA_ARGS__, LZ_SITE)
 #define lz_replication_pad(...) lz_replication_pad_at(__VA_ARGS__, LZ_SITE)
 #define lz_circular_pad(...) lz_circular_pad_at(__VA_ARGS__, LZ_SITE)
-#define lz_pixel_shuffle(x, factor) lz_pixel_shuffle_at((x), (factor), LZ_SITE)
-#define lz_pixel_unshuffle(x, factor) lz_pixel_unshuffle_at((x), (factor), LZ_SITE)
-#define lz_channel_shuffle(x, groups) lz_channel_shuffle_at((x), (groups), LZ_SITE)
-#define lz_im2col(x, window) lz_im2col_at((x), (window), LZ_SITE)
-#define lz_col2im(x, height, width, window) lz_col2im_at((x), (height), (width), (window), LZ_SITE)
+#define lz_pixel_shuffle(x, factor) lz_pixel_shuffle_at(x, factor, LZ_SITE)
+#define lz_pixel_unshuffle(x, factor) lz_pixel_unshuffle_at(x, factor, LZ_SITE)
+#define lz_channel_shuffle(x, groups) lz_channel_shuffle_at(x, groups, LZ_SITE)
+#define lz_im2col(x, window) lz_im2col_at(x, window, LZ_SITE)
+#define lz_col2im(x, height, width, window) lz_col2im_at(x, height, width, window, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -9,6 +9,7 @@
 #ifndef LAZULI_INDEX_OPS_H
 #define LAZULI_INDEX_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* x[indices[0], indices[1], ..] of NumPy and ATen: n <= rank entries, NULL for a whole dimension;
@@ -91,32 +92,27 @@ LZ_API lz_tensor *lz_embedding_bag_at(lz_tensor *weight, lz_tensor *indices, lz_
 #define lz_index(...) lz_index_at(__VA_ARGS__, LZ_SITE)
 #define lz_index_put(...) lz_index_put_at(__VA_ARGS__, LZ_SITE)
 #define lz_index_add(x, dim, index, source, alpha)                                                 \
-    lz_index_add_at((x), (dim), (index), (source), (alpha), LZ_SITE)
-#define lz_index_copy(x, dim, index, source)                                                       \
-    lz_index_copy_at((x), (dim), (index), (source), LZ_SITE)
-#define lz_index_fill(x, dim, index, value) lz_index_fill_at((x), (dim), (index), (value), LZ_SITE)
-#define lz_scatter(x, dim, index, src) lz_scatter_at((x), (dim), (index), (src), LZ_SITE)
-#define lz_scatter_value(x, dim, index, value)                                                     \
-    lz_scatter_value_at((x), (dim), (index), (value), LZ_SITE)
+    lz_index_add_at(x, dim, index, source, alpha, LZ_SITE)
+#define lz_index_copy(x, dim, index, source) lz_index_copy_at(x, dim, index, source, LZ_SITE)
+#define lz_index_fill(x, dim, index, value) lz_index_fill_at(x, dim, index, value, LZ_SITE)
+#define lz_scatter(x, dim, index, src) lz_scatter_at(x, dim, index, src, LZ_SITE)
+#define lz_scatter_value(x, dim, index, value) lz_scatter_value_at(x, dim, index, value, LZ_SITE)
 #define lz_scatter_reduce(x, dim, index, src, reduce, include_self)                                \
-    lz_scatter_reduce_at((x), (dim), (index), (src), (reduce), (include_self), LZ_SITE)
-#define lz_take(x, index) lz_take_at((x), (index), LZ_SITE)
-#define lz_take_along_dim(x, index, dim) lz_take_along_dim_at((x), (index), (dim), LZ_SITE)
-#define lz_put(x, index, source, accumulate)                                                       \
-    lz_put_at((x), (index), (source), (accumulate), LZ_SITE)
-#define lz_masked_fill(x, mask, value) lz_masked_fill_at((x), (mask), (value), LZ_SITE)
-#define lz_masked_fill_tensor(x, mask, value)                                                      \
-    lz_masked_fill_tensor_at((x), (mask), (value), LZ_SITE)
-#define lz_masked_scatter(x, mask, source) lz_masked_scatter_at((x), (mask), (source), LZ_SITE)
+    lz_scatter_reduce_at(x, dim, index, src, reduce, include_self, LZ_SITE)
+#define lz_take(x, index) lz_take_at(x, index, LZ_SITE)
+#define lz_take_along_dim(x, index, dim) lz_take_along_dim_at(x, index, dim, LZ_SITE)
+#define lz_put(x, index, source, accumulate) lz_put_at(x, index, source, accumulate, LZ_SITE)
+#define lz_masked_fill(x, mask, value) lz_masked_fill_at(x, mask, value, LZ_SITE)
+#define lz_masked_fill_tensor(x, mask, value) lz_masked_fill_tensor_at(x, mask, value, LZ_SITE)
+#define lz_masked_scatter(x, mask, source) lz_masked_scatter_at(x, mask, source, LZ_SITE)
 #define lz_embedding_padding(weight, indices, padding_idx)                                         \
-    lz_embedding_padding_at((weight), (indices), (padding_idx), LZ_SITE)
+    lz_embedding_padding_at(weight, indices, padding_idx, LZ_SITE)
 #define lz_embedding_dense_backward(grad, indices, num_weights, padding_idx, scale)                \
-    lz_embedding_dense_backward_at((grad), (indices), (num_weights), (padding_idx), (scale),       \
-                                   LZ_SITE)
-#define lz_embedding_bag(weight, indices, offsets, ...)                                            \
+    lz_embedding_dense_backward_at(grad, indices, num_weights, padding_idx, scale, LZ_SITE)
+#define lz_embedding_bag(...) LZ_ARGS_embedding_bag(__VA_ARGS__, )
+#define LZ_ARGS_embedding_bag(weight, indices, offsets, ...)                                       \
     LZ_OVERRIDING(lz_embedding_bag_at(                                                             \
-        (weight), (indices), (offsets),                                                            \
-        LZ_DEFAULTED(lz_embedding_bag_options, LZ_EMBEDDING_BAG_DEFAULTS, ##__VA_ARGS__),          \
-        LZ_SITE))
+        weight, indices, offsets,                                                                  \
+        LZ_DEFAULTED(lz_embedding_bag_options, LZ_EMBEDDING_BAG_DEFAULTS, __VA_ARGS__), LZ_SITE))
 LZ_EXTERN_C_END
 #endif

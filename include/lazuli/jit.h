@@ -13,6 +13,7 @@
 #ifndef LAZULI_JIT_H
 #define LAZULI_JIT_H
 #include <lazuli/control.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 typedef struct lz_function lz_function;
@@ -31,9 +32,10 @@ typedef struct lz_function_options {
 LZ_API lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *const *in, int nin,
                                       int nout, const lz_function_options *o, lz_function **out,
                                       const lz_site *site);
-#define lz_function_trace(fn, user, in, nin, nout, out, ...)                                       \
-    lz_function_trace_at((fn), (user), (in), (nin), (nout),                                        \
-                         LZ_OPTIONS(lz_function_options, ##__VA_ARGS__), (out), LZ_SITE)
+#define lz_function_trace(...) LZ_ARGS_function_trace(__VA_ARGS__, )
+#define LZ_ARGS_function_trace(fn, user, in, nin, nout, out, ...)                                  \
+    lz_function_trace_at(fn, user, in, nin, nout, LZ_OPTIONS_OF(lz_function_options, __VA_ARGS__), \
+                         out, LZ_SITE)
 /* Starts it; results are handles of the innermost scope, their values come asynchronously. Errors,
  * after which every out[k] is an error tensor and no state has changed: LZ_ENULL; LZ_EINVAL
  * (another number of arguments or results, another device, state in a body that runs any number of

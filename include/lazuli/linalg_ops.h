@@ -7,6 +7,7 @@
 #ifndef LAZULI_LINALG_OPS_H
 #define LAZULI_LINALG_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* Product of two matrices: [m, k] x [k, n] -> [m, n]. */
@@ -61,27 +62,32 @@ LZ_API lz_tensor *lz_kron_at(lz_tensor *a, lz_tensor *b, const lz_site *site);
  * broadcast. */
 LZ_API lz_tensor *lz_cross_at(lz_tensor *a, lz_tensor *b, int64_t dim, const lz_site *site);
 
-#define lz_mm(a, b) lz_mm_at((a), (b), LZ_SITE)
-#define lz_bmm(a, b) lz_bmm_at((a), (b), LZ_SITE)
-#define lz_mv(a, v) lz_mv_at((a), (v), LZ_SITE)
-#define lz_dot(a, b) lz_dot_at((a), (b), LZ_SITE)
-#define lz_outer(a, b) lz_outer_at((a), (b), LZ_SITE)
-#define lz_inner(a, b) lz_inner_at((a), (b), LZ_SITE)
-#define LZ_ADDMM_OPTIONS(...) LZ_DEFAULTED(lz_addmm_options, LZ_ADDMM_DEFAULTS, ##__VA_ARGS__)
-#define lz_addmm(x, a, b, ...)                                                                     \
-    LZ_OVERRIDING(lz_addmm_at((x), (a), (b), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_addmv(x, a, v, ...)                                                                     \
-    LZ_OVERRIDING(lz_addmv_at((x), (a), (v), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_addr(x, a, b, ...)                                                                      \
-    LZ_OVERRIDING(lz_addr_at((x), (a), (b), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_addbmm(x, a, b, ...)                                                                    \
-    LZ_OVERRIDING(lz_addbmm_at((x), (a), (b), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_baddbmm(x, a, b, ...)                                                                   \
-    LZ_OVERRIDING(lz_baddbmm_at((x), (a), (b), LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_mm(a, b) lz_mm_at(a, b, LZ_SITE)
+#define lz_bmm(a, b) lz_bmm_at(a, b, LZ_SITE)
+#define lz_mv(a, v) lz_mv_at(a, v, LZ_SITE)
+#define lz_dot(a, b) lz_dot_at(a, b, LZ_SITE)
+#define lz_outer(a, b) lz_outer_at(a, b, LZ_SITE)
+#define lz_inner(a, b) lz_inner_at(a, b, LZ_SITE)
+#define LZ_ADDMM_OPTIONS(...) LZ_DEFAULTED(lz_addmm_options, LZ_ADDMM_DEFAULTS, __VA_ARGS__)
+#define lz_addmm(...) LZ_ARGS_addmm(__VA_ARGS__, )
+#define LZ_ARGS_addmm(x, a, b, ...)                                                                \
+    LZ_OVERRIDING(lz_addmm_at(x, a, b, LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_addmv(...) LZ_ARGS_addmv(__VA_ARGS__, )
+#define LZ_ARGS_addmv(x, a, v, ...)                                                                \
+    LZ_OVERRIDING(lz_addmv_at(x, a, v, LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_addr(...) LZ_ARGS_addr(__VA_ARGS__, )
+#define LZ_ARGS_addr(x, a, b, ...)                                                                 \
+    LZ_OVERRIDING(lz_addr_at(x, a, b, LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_addbmm(...) LZ_ARGS_addbmm(__VA_ARGS__, )
+#define LZ_ARGS_addbmm(x, a, b, ...)                                                               \
+    LZ_OVERRIDING(lz_addbmm_at(x, a, b, LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_baddbmm(...) LZ_ARGS_baddbmm(__VA_ARGS__, )
+#define LZ_ARGS_baddbmm(x, a, b, ...)                                                              \
+    LZ_OVERRIDING(lz_baddbmm_at(x, a, b, LZ_ADDMM_OPTIONS(__VA_ARGS__), LZ_SITE))
 #define lz_einsum(...) lz_einsum_at(__VA_ARGS__, LZ_SITE)
-#define lz_bilinear(x1, x2, weight, bias) lz_bilinear_at((x1), (x2), (weight), (bias), LZ_SITE)
+#define lz_bilinear(x1, x2, weight, bias) lz_bilinear_at(x1, x2, weight, bias, LZ_SITE)
 #define lz_tensordot(...) lz_tensordot_at(__VA_ARGS__, LZ_SITE)
-#define lz_kron(a, b) lz_kron_at((a), (b), LZ_SITE)
-#define lz_cross(a, b, dim) lz_cross_at((a), (b), (dim), LZ_SITE)
+#define lz_kron(a, b) lz_kron_at(a, b, LZ_SITE)
+#define lz_cross(a, b, dim) lz_cross_at(a, b, dim, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -49,9 +49,9 @@ LZ_API lz_status lz_dataset_fake_at(int64_t len, const lz_field *fields, int n, 
                                     uint64_t seed, lz_dataset *out, const lz_site *site);
 /* Ends a data set, after its loaders. NULL is fine. */
 LZ_API void lz_dataset_free(lz_dataset *d);
-#define lz_dataset_of_arrays(arrays, n, out) lz_dataset_of_arrays_at((arrays), (n), (out), LZ_SITE)
+#define lz_dataset_of_arrays(arrays, n, out) lz_dataset_of_arrays_at(arrays, n, out, LZ_SITE)
 #define lz_dataset_fake(len, fields, n, classes, seed, out)                                        \
-    lz_dataset_fake_at((len), (fields), (n), (classes), (seed), (out), LZ_SITE)
+    lz_dataset_fake_at(len, fields, n, classes, seed, out, LZ_SITE)
 
 /* The order of an epoch: a random permutation of 0..len-1 that depends on seed and epoch only.
  * order has room for len. */
@@ -86,22 +86,22 @@ typedef struct lz_loader_options {
  * option), LZ_EMEM. */
 LZ_API lz_loader *lz_loader_new_at(const lz_dataset *d, const lz_loader_options *o,
                                    const lz_site *site);
-#define lz_loader_new(d, ...)                                                                      \
+#define lz_loader_new(...) LZ_ARGS_loader_new(__VA_ARGS__, )
+#define LZ_ARGS_loader_new(d, ...)                                                                 \
     LZ_OVERRIDING(lz_loader_new_at(                                                                \
-        (d), LZ_DEFAULTED(lz_loader_options, LZ_LOADER_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+        d, LZ_DEFAULTED(lz_loader_options, LZ_LOADER_DEFAULTS, __VA_ARGS__), LZ_SITE))
 /* Batches in an epoch; 0 for NULL. */
 LZ_API int64_t lz_loader_len(const lz_loader *l);
 /* Starts an epoch, at its batch number first_batch (not 0 when a training is continued). What was
  * left of the one before is dropped. LZ_ENULL, LZ_ERANGE, LZ_EMEM. */
 LZ_API lz_status lz_loader_begin_at(lz_loader *l, int64_t epoch, int64_t first_batch,
                                     const lz_site *site);
-#define lz_loader_begin(l, epoch, first_batch)                                                     \
-    lz_loader_begin_at((l), (epoch), (first_batch), LZ_SITE)
+#define lz_loader_begin(l, epoch, first_batch) lz_loader_begin_at(l, epoch, first_batch, LZ_SITE)
 /* The next batch: one tensor [batch, ..] for each field in out, which belong to the loader and stay
  * until the next call. False at the end of the epoch, or after a failure: lz_loader_status tells
  * them apart. */
 LZ_API bool lz_loader_next_at(lz_loader *l, lz_tensor **out, const lz_site *site);
-#define lz_loader_next(l, out) lz_loader_next_at((l), (out), LZ_SITE)
+#define lz_loader_next(l, out) lz_loader_next_at(l, out, LZ_SITE)
 /* LZ_OK, or the failure that ended the epoch (a sample's, the step's), which it records again;
  * LZ_ENULL */
 LZ_API lz_status lz_loader_status(const lz_loader *l);

@@ -6,6 +6,7 @@
 #define LAZULI_MANUAL_H
 #include <lazuli/control.h>
 #include <lazuli/spmd.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* out[0..nout-1] of in[0..nin-1]: fn is recorded once, on tensors of the shapes that one device has
@@ -31,7 +32,7 @@ LZ_API lz_status lz_manual_at(lz_body_fn *fn, lz_mesh *mesh, lz_tensor *const *i
 
 /* The place of the device along the axes, from 0: i32, rank 0. Source: jax.lax.axis_index. */
 LZ_API lz_tensor *lz_axis_index_at(const char *axes, const lz_site *site);
-#define lz_axis_index(axes) lz_axis_index_at((axes), LZ_SITE)
+#define lz_axis_index(axes) lz_axis_index_at(axes, LZ_SITE)
 /* How many devices there are along the axes; 0 with an error. */
 LZ_API int64_t lz_axis_size(const char *axes);
 /* x reduced over the devices: "sum", "mul", "min", "max", "and", "or". Floats are gathered where it

@@ -11,6 +11,7 @@
 #ifndef LAZULI_MATH_OPS_H
 #define LAZULI_MATH_OPS_H
 #include <lazuli/tensor.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- arithmetic ---- */
@@ -147,51 +148,57 @@ LZ_API lz_tensor *lz_log_softmax_dtype_at(lz_tensor *x, int64_t dim, lz_dtype dt
 /* softmax(-x) along dim. Floats. */
 LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 
-#define lz_add_alpha(a, b, alpha) lz_add_alpha_at((a), (b), (alpha), LZ_SITE)
-#define lz_sub_alpha(a, b, alpha) lz_sub_alpha_at((a), (b), (alpha), LZ_SITE)
-#define lz_div_mode(a, b, mode) lz_div_mode_at((a), (b), (mode), LZ_SITE)
-#define lz_div_scalar_mode(a, b, mode) lz_div_scalar_mode_at((a), (b), (mode), LZ_SITE)
-#define lz_scalar_pow(base, x) lz_scalar_pow_at((base), (x), LZ_SITE)
-#define lz_addcmul(x, a, b, value) lz_addcmul_at((x), (a), (b), (value), LZ_SITE)
-#define lz_addcdiv(x, a, b, value) lz_addcdiv_at((x), (a), (b), (value), LZ_SITE)
-#define lz_lerp(start, end, weight) lz_lerp_at((start), (end), (weight), LZ_SITE)
-#define lz_lerp_scalar(start, end, weight) lz_lerp_scalar_at((start), (end), (weight), LZ_SITE)
-#define lz_clamp_tensor(x, lo, hi) lz_clamp_tensor_at((x), (lo), (hi), LZ_SITE)
-#define lz_clamp_min(x, lo) lz_clamp_min_at((x), (lo), LZ_SITE)
-#define lz_clamp_max(x, hi) lz_clamp_max_at((x), (hi), LZ_SITE)
-#define lz_round_decimals(x, decimals) lz_round_decimals_at((x), (decimals), LZ_SITE)
-#define lz_logit(x, eps) lz_logit_at((x), (eps), LZ_SITE)
-#define lz_mvlgamma(x, p) lz_mvlgamma_at((x), (p), LZ_SITE)
-#define lz_polygamma(n, x) lz_polygamma_at((n), (x), LZ_SITE)
-#define lz_nan_to_num(x, ...)                                                                      \
-    lz_nan_to_num_at((x), LZ_OPTIONS(lz_nan_to_num_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_isclose(a, b, ...)                                                                      \
+#define lz_add_alpha(a, b, alpha) lz_add_alpha_at(a, b, alpha, LZ_SITE)
+#define lz_sub_alpha(a, b, alpha) lz_sub_alpha_at(a, b, alpha, LZ_SITE)
+#define lz_div_mode(a, b, mode) lz_div_mode_at(a, b, mode, LZ_SITE)
+#define lz_div_scalar_mode(a, b, mode) lz_div_scalar_mode_at(a, b, mode, LZ_SITE)
+#define lz_scalar_pow(base, x) lz_scalar_pow_at(base, x, LZ_SITE)
+#define lz_addcmul(x, a, b, value) lz_addcmul_at(x, a, b, value, LZ_SITE)
+#define lz_addcdiv(x, a, b, value) lz_addcdiv_at(x, a, b, value, LZ_SITE)
+#define lz_lerp(start, end, weight) lz_lerp_at(start, end, weight, LZ_SITE)
+#define lz_lerp_scalar(start, end, weight) lz_lerp_scalar_at(start, end, weight, LZ_SITE)
+#define lz_clamp_tensor(x, lo, hi) lz_clamp_tensor_at(x, lo, hi, LZ_SITE)
+#define lz_clamp_min(x, lo) lz_clamp_min_at(x, lo, LZ_SITE)
+#define lz_clamp_max(x, hi) lz_clamp_max_at(x, hi, LZ_SITE)
+#define lz_round_decimals(x, decimals) lz_round_decimals_at(x, decimals, LZ_SITE)
+#define lz_logit(x, eps) lz_logit_at(x, eps, LZ_SITE)
+#define lz_mvlgamma(x, p) lz_mvlgamma_at(x, p, LZ_SITE)
+#define lz_polygamma(n, x) lz_polygamma_at(n, x, LZ_SITE)
+#define lz_nan_to_num(...) LZ_ARGS_nan_to_num(__VA_ARGS__, )
+#define LZ_ARGS_nan_to_num(x, ...)                                                                 \
+    lz_nan_to_num_at(x, LZ_OPTIONS_OF(lz_nan_to_num_options, __VA_ARGS__), LZ_SITE)
+#define lz_isclose(...) LZ_ARGS_isclose(__VA_ARGS__, )
+#define LZ_ARGS_isclose(a, b, ...)                                                                 \
     LZ_OVERRIDING(lz_isclose_at(                                                                   \
-        (a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_allclose(a, b, ...)                                                                     \
+        a, b, LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_allclose(...) LZ_ARGS_allclose(__VA_ARGS__, )
+#define LZ_ARGS_allclose(a, b, ...)                                                                \
     LZ_OVERRIDING(lz_allclose_at(                                                                  \
-        (a), (b), LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_equal(a, b) lz_equal_at((a), (b), LZ_SITE)
-#define lz_leaky_relu(x, ...)                                                                      \
+        a, b, LZ_DEFAULTED(lz_isclose_options, LZ_ISCLOSE_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_equal(a, b) lz_equal_at(a, b, LZ_SITE)
+#define lz_leaky_relu(...) LZ_ARGS_leaky_relu(__VA_ARGS__, )
+#define LZ_ARGS_leaky_relu(x, ...)                                                                 \
     LZ_OVERRIDING(lz_leaky_relu_at(                                                                \
-        (x), LZ_DEFAULTED(lz_leaky_relu_options, LZ_LEAKY_RELU_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_elu(x, ...)                                                                             \
-    LZ_OVERRIDING(                                                                                 \
-        lz_elu_at((x), LZ_DEFAULTED(lz_elu_options, LZ_ELU_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_celu(x, alpha) lz_celu_at((x), (alpha), LZ_SITE)
-#define lz_softplus(x, ...)                                                                        \
+        x, LZ_DEFAULTED(lz_leaky_relu_options, LZ_LEAKY_RELU_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_elu(...) LZ_ARGS_elu(__VA_ARGS__, )
+#define LZ_ARGS_elu(x, ...)                                                                        \
+    LZ_OVERRIDING(lz_elu_at(x, LZ_DEFAULTED(lz_elu_options, LZ_ELU_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_celu(x, alpha) lz_celu_at(x, alpha, LZ_SITE)
+#define lz_softplus(...) LZ_ARGS_softplus(__VA_ARGS__, )
+#define LZ_ARGS_softplus(x, ...)                                                                   \
     LZ_OVERRIDING(lz_softplus_at(                                                                  \
-        (x), LZ_DEFAULTED(lz_softplus_options, LZ_SOFTPLUS_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_hardtanh(x, ...)                                                                        \
+        x, LZ_DEFAULTED(lz_softplus_options, LZ_SOFTPLUS_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_hardtanh(...) LZ_ARGS_hardtanh(__VA_ARGS__, )
+#define LZ_ARGS_hardtanh(x, ...)                                                                   \
     LZ_OVERRIDING(lz_hardtanh_at(                                                                  \
-        (x), LZ_DEFAULTED(lz_hardtanh_options, LZ_HARDTANH_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_hardshrink(x, lambd) lz_hardshrink_at((x), (lambd), LZ_SITE)
-#define lz_softshrink(x, lambd) lz_softshrink_at((x), (lambd), LZ_SITE)
-#define lz_threshold(x, threshold, value) lz_threshold_at((x), (threshold), (value), LZ_SITE)
-#define lz_prelu(x, weight) lz_prelu_at((x), (weight), LZ_SITE)
-#define lz_glu(x, dim) lz_glu_at((x), (dim), LZ_SITE)
-#define lz_softmax_dtype(x, dim, dtype) lz_softmax_dtype_at((x), (dim), (dtype), LZ_SITE)
-#define lz_log_softmax_dtype(x, dim, dtype) lz_log_softmax_dtype_at((x), (dim), (dtype), LZ_SITE)
-#define lz_softmin(x, dim) lz_softmin_at((x), (dim), LZ_SITE)
+        x, LZ_DEFAULTED(lz_hardtanh_options, LZ_HARDTANH_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_hardshrink(x, lambd) lz_hardshrink_at(x, lambd, LZ_SITE)
+#define lz_softshrink(x, lambd) lz_softshrink_at(x, lambd, LZ_SITE)
+#define lz_threshold(x, threshold, value) lz_threshold_at(x, threshold, value, LZ_SITE)
+#define lz_prelu(x, weight) lz_prelu_at(x, weight, LZ_SITE)
+#define lz_glu(x, dim) lz_glu_at(x, dim, LZ_SITE)
+#define lz_softmax_dtype(x, dim, dtype) lz_softmax_dtype_at(x, dim, dtype, LZ_SITE)
+#define lz_log_softmax_dtype(x, dim, dtype) lz_log_softmax_dtype_at(x, dim, dtype, LZ_SITE)
+#define lz_softmin(x, dim) lz_softmin_at(x, dim, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -20,12 +20,12 @@ typedef struct lz_params {
  * LZ_ENULL, LZ_EDTYPE, LZ_EMEM, t's own error; then nothing is added. */
 LZ_API lz_status lz_params_add_at(lz_params *ps, const char *name, lz_tensor *t,
                                   const lz_site *site);
-#define lz_params_add(ps, name, t) lz_params_add_at((ps), (name), (t), LZ_SITE)
+#define lz_params_add(ps, name, t) lz_params_add_at(ps, name, t, LZ_SITE)
 /* The same for state that is saved and loaded but not learned (running statistics): any dtype, no
  * gradient. */
 LZ_API lz_status lz_params_add_buffer_at(lz_params *ps, const char *name, lz_tensor *t,
                                          const lz_site *site);
-#define lz_params_add_buffer(ps, name, t) lz_params_add_buffer_at((ps), (name), (t), LZ_SITE)
+#define lz_params_add_buffer(ps, name, t) lz_params_add_buffer_at(ps, name, t, LZ_SITE)
 /* The tensor of this name; NULL when there is none. */
 LZ_API lz_tensor *lz_params_find(const lz_params *ps, const char *name);
 /* Adds to `to` those of `from` that `want` says: groups of parameters for an optimizer. LZ_ENULL,
@@ -55,9 +55,10 @@ typedef struct lz_load_options {
  * fit; then nothing was assigned. Further errors: those of lz_safetensors_open. */
 LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o,
                                    const lz_site *site);
-#define lz_params_save(ps, path) lz_params_save_at((ps), (path), LZ_SITE)
-#define lz_params_load(ps, path, ...)                                                              \
-    lz_params_load_at((ps), (path), LZ_OPTIONS(lz_load_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_params_save(ps, path) lz_params_save_at(ps, path, LZ_SITE)
+#define lz_params_load(...) LZ_ARGS_params_load(__VA_ARGS__, )
+#define LZ_ARGS_params_load(ps, path, ...)                                                         \
+    lz_params_load_at(ps, path, LZ_OPTIONS_OF(lz_load_options, __VA_ARGS__), LZ_SITE)
 
 /* Fully sharded data parallel (ZeRO-3): marks the parameters of the list, so that each device of
  * the mesh keeps a part of them along the axis (NULL: "fsdp"), and of their gradients and optimizer
@@ -74,9 +75,9 @@ LZ_API lz_status lz_fsdp_shard_batch_at(lz_tensor *x, lz_mesh *mesh, const char 
 /* The output of a module, placed as a batch is: a value of its own. Errors: the same. */
 LZ_API lz_tensor *lz_fsdp_shard_output_at(lz_tensor *x, lz_mesh *mesh, const char *axes,
                                           const lz_site *site);
-#define lz_fsdp_shard_module(ps, mesh, axis) lz_fsdp_shard_module_at((ps), (mesh), (axis), LZ_SITE)
-#define lz_fsdp_shard_batch(x, mesh, axes) lz_fsdp_shard_batch_at((x), (mesh), (axes), LZ_SITE)
-#define lz_fsdp_shard_output(x, mesh, axes) lz_fsdp_shard_output_at((x), (mesh), (axes), LZ_SITE)
+#define lz_fsdp_shard_module(ps, mesh, axis) lz_fsdp_shard_module_at(ps, mesh, axis, LZ_SITE)
+#define lz_fsdp_shard_batch(x, mesh, axes) lz_fsdp_shard_batch_at(x, mesh, axes, LZ_SITE)
+#define lz_fsdp_shard_output(x, mesh, axes) lz_fsdp_shard_output_at(x, mesh, axes, LZ_SITE)
 
 /* y = x @ weight^T + bias, weight [out, in], bias [out]: torch.nn.Linear, with its default
  * initialisation (uniform +-1/sqrt(in)). */
@@ -90,11 +91,11 @@ LZ_API lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, cons
                                          int64_t in, int64_t out, bool bias, lz_dtype dtype,
                                          const lz_site *site);
 #define lz_linear_layer_init(l, ps, name, in, out, bias, dtype)                                    \
-    lz_linear_layer_init_at((l), (ps), (name), (in), (out), (bias), (dtype), LZ_SITE)
+    lz_linear_layer_init_at(l, ps, name, in, out, bias, dtype, LZ_SITE)
 /* x[.., in] -> [.., out]. Errors: those of lz_linear. */
 LZ_API lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x,
                                              const lz_site *site);
-#define lz_linear_layer_forward(l, x) lz_linear_layer_forward_at((l), (x), LZ_SITE)
+#define lz_linear_layer_forward(l, x) lz_linear_layer_forward_at(l, x, LZ_SITE)
 
 /* ---- further layers, as torch.nn. Each init adds the layer's parameters to ps, which owns them,
  * under "<name>.<torch's name>" (without "<name>." when name is ""), with torch's initial values;
@@ -269,42 +270,45 @@ LZ_API lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, l
                                           lz_tensor *c, lz_tensor **h_out, lz_tensor **c_out,
                                           const lz_rnn_call *o, const lz_site *site);
 
-#define lz_embedding_layer_init(l, ps, name, num, dim, dtype, ...)                                 \
+#define lz_embedding_layer_init(...) LZ_ARGS_embedding_layer_init(__VA_ARGS__, )
+#define LZ_ARGS_embedding_layer_init(l, ps, name, num, dim, dtype, ...)                            \
     LZ_OVERRIDING(lz_embedding_layer_init_at(                                                      \
-        (l), (ps), (name), (num), (dim),                                                           \
-        LZ_DEFAULTED(lz_embedding_layer_options, .padding_idx = -1, ##__VA_ARGS__), (dtype),       \
-        LZ_SITE))
-#define lz_embedding_layer_forward(l, indices)                                                     \
-    lz_embedding_layer_forward_at((l), (indices), LZ_SITE)
-#define lz_conv_layer_init(l, dims, ps, name, in, out, dtype, ...)                                 \
-    lz_conv_layer_init_at((l), (dims), (ps), (name), (in), (out),                                  \
-                          LZ_OPTIONS(lz_conv_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
-#define lz_conv_layer_forward(l, x) lz_conv_layer_forward_at((l), (x), LZ_SITE)
-#define lz_norm_layer_init(l, kind, ps, name, n, dtype, ...)                                       \
+        l, ps, name, num, dim,                                                                     \
+        LZ_DEFAULTED(lz_embedding_layer_options, .padding_idx = -1, __VA_ARGS__), dtype, LZ_SITE))
+#define lz_embedding_layer_forward(l, indices) lz_embedding_layer_forward_at(l, indices, LZ_SITE)
+#define lz_conv_layer_init(...) LZ_ARGS_conv_layer_init(__VA_ARGS__, )
+#define LZ_ARGS_conv_layer_init(l, dims, ps, name, in, out, dtype, ...)                            \
+    lz_conv_layer_init_at(l, dims, ps, name, in, out,                                              \
+                          LZ_OPTIONS_OF(lz_conv_layer_options, __VA_ARGS__), dtype, LZ_SITE)
+#define lz_conv_layer_forward(l, x) lz_conv_layer_forward_at(l, x, LZ_SITE)
+#define lz_norm_layer_init(...) LZ_ARGS_norm_layer_init(__VA_ARGS__, )
+#define LZ_ARGS_norm_layer_init(l, kind, ps, name, n, dtype, ...)                                  \
     LZ_OVERRIDING(lz_norm_layer_init_at(                                                           \
-        (l), (kind), (ps), (name), (n),                                                            \
-        LZ_DEFAULTED(lz_norm_layer_options, LZ_NORM_LAYER_DEFAULTS, ##__VA_ARGS__), (dtype),       \
-        LZ_SITE))
-#define lz_norm_layer_forward(l, x, training)                                                      \
-    lz_norm_layer_forward_at((l), (x), (training), LZ_SITE)
+        l, kind, ps, name, n,                                                                      \
+        LZ_DEFAULTED(lz_norm_layer_options, LZ_NORM_LAYER_DEFAULTS, __VA_ARGS__), dtype, LZ_SITE))
+#define lz_norm_layer_forward(l, x, training) lz_norm_layer_forward_at(l, x, training, LZ_SITE)
 #define lz_kv_cache_init(c, batch, kv_heads, capacity, head_dim, dtype)                            \
-    lz_kv_cache_init_at((c), (batch), (kv_heads), (capacity), (head_dim), (dtype), LZ_SITE)
-#define lz_attention_layer_init(l, ps, name, dim, heads, dtype, ...)                               \
-    lz_attention_layer_init_at((l), (ps), (name), (dim), (heads),                                  \
-                               LZ_OPTIONS(lz_attention_layer_options, ##__VA_ARGS__), (dtype),     \
+    lz_kv_cache_init_at(c, batch, kv_heads, capacity, head_dim, dtype, LZ_SITE)
+#define lz_attention_layer_init(...) LZ_ARGS_attention_layer_init(__VA_ARGS__, )
+#define LZ_ARGS_attention_layer_init(l, ps, name, dim, heads, dtype, ...)                          \
+    lz_attention_layer_init_at(l, ps, name, dim, heads,                                            \
+                               LZ_OPTIONS_OF(lz_attention_layer_options, __VA_ARGS__), dtype,      \
                                LZ_SITE)
-#define lz_attention_layer_forward(l, x, ...)                                                      \
-    lz_attention_layer_forward_at((l), (x), LZ_OPTIONS(lz_attention_call, ##__VA_ARGS__), LZ_SITE)
+#define lz_attention_layer_forward(...) LZ_ARGS_attention_layer_forward(__VA_ARGS__, )
+#define LZ_ARGS_attention_layer_forward(l, x, ...)                                                 \
+    lz_attention_layer_forward_at(l, x, LZ_OPTIONS_OF(lz_attention_call, __VA_ARGS__), LZ_SITE)
 #define lz_lstm_cell(x, h, c, w_ih, w_hh, b_ih, b_hh, c_out)                                       \
-    lz_lstm_cell_at((x), (h), (c), (w_ih), (w_hh), (b_ih), (b_hh), (c_out), LZ_SITE)
+    lz_lstm_cell_at(x, h, c, w_ih, w_hh, b_ih, b_hh, c_out, LZ_SITE)
 #define lz_gru_cell(x, h, w_ih, w_hh, b_ih, b_hh)                                                  \
-    lz_gru_cell_at((x), (h), (w_ih), (w_hh), (b_ih), (b_hh), LZ_SITE)
-#define lz_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype, ...)              \
-    lz_rnn_layer_init_at((l), (kind), (ps), (name), (input), (hidden), (layers), (bias),           \
-                         LZ_OPTIONS(lz_rnn_layer_options, ##__VA_ARGS__), (dtype), LZ_SITE)
-#define lz_rnn_layer_forward(l, x, h, c, h_out, c_out, ...)                                        \
-    lz_rnn_layer_forward_at((l), (x), (h), (c), (h_out), (c_out),                                  \
-                            LZ_OPTIONS(lz_rnn_call, ##__VA_ARGS__), LZ_SITE)
+    lz_gru_cell_at(x, h, w_ih, w_hh, b_ih, b_hh, LZ_SITE)
+#define lz_rnn_layer_init(...) LZ_ARGS_rnn_layer_init(__VA_ARGS__, )
+#define LZ_ARGS_rnn_layer_init(l, kind, ps, name, input, hidden, layers, bias, dtype, ...)         \
+    lz_rnn_layer_init_at(l, kind, ps, name, input, hidden, layers, bias,                           \
+                         LZ_OPTIONS_OF(lz_rnn_layer_options, __VA_ARGS__), dtype, LZ_SITE)
+#define lz_rnn_layer_forward(...) LZ_ARGS_rnn_layer_forward(__VA_ARGS__, )
+#define LZ_ARGS_rnn_layer_forward(l, x, h, c, h_out, c_out, ...)                                   \
+    lz_rnn_layer_forward_at(l, x, h, c, h_out, c_out, LZ_OPTIONS_OF(lz_rnn_call, __VA_ARGS__),     \
+                            LZ_SITE)
 
 /* ---- initialisers ---- fresh tensors of a floating-point dtype, else LZ_EDTYPE; fan_in and
  * fan_out of shape [out, in, ...] as in torch.nn.init */
@@ -333,22 +337,18 @@ LZ_API lz_tensor *lz_init_trunc_normal_at(lz_dtype dtype, lz_shape shape, double
  * on the host, which waits. Saxe et al. 2014. */
 LZ_API lz_tensor *lz_init_orthogonal_at(lz_dtype dtype, lz_shape shape, double gain,
                                         const lz_site *site);
-#define lz_init_kaiming_normal(dtype, shape, a)                                                    \
-    lz_init_kaiming_normal_at((dtype), (shape), (a), LZ_SITE)
+#define lz_init_kaiming_normal(dtype, shape, a) lz_init_kaiming_normal_at(dtype, shape, a, LZ_SITE)
 #define lz_init_xavier_normal(dtype, shape, gain)                                                  \
-    lz_init_xavier_normal_at((dtype), (shape), (gain), LZ_SITE)
+    lz_init_xavier_normal_at(dtype, shape, gain, LZ_SITE)
 #define lz_init_trunc_normal(dtype, shape, mean, std, lo, hi)                                      \
-    lz_init_trunc_normal_at((dtype), (shape), (mean), (std), (lo), (hi), LZ_SITE)
-#define lz_init_orthogonal(dtype, shape, gain)                                                     \
-    lz_init_orthogonal_at((dtype), (shape), (gain), LZ_SITE)
-#define lz_init_uniform(dtype, shape, lo, hi)                                                      \
-    lz_init_uniform_at((dtype), (shape), (lo), (hi), LZ_SITE)
-#define lz_init_normal(dtype, shape, mean, std)                                                    \
-    lz_init_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
+    lz_init_trunc_normal_at(dtype, shape, mean, std, lo, hi, LZ_SITE)
+#define lz_init_orthogonal(dtype, shape, gain) lz_init_orthogonal_at(dtype, shape, gain, LZ_SITE)
+#define lz_init_uniform(dtype, shape, lo, hi) lz_init_uniform_at(dtype, shape, lo, hi, LZ_SITE)
+#define lz_init_normal(dtype, shape, mean, std) lz_init_normal_at(dtype, shape, mean, std, LZ_SITE)
 #define lz_init_kaiming_uniform(dtype, shape, a)                                                   \
-    lz_init_kaiming_uniform_at((dtype), (shape), (a), LZ_SITE)
+    lz_init_kaiming_uniform_at(dtype, shape, a, LZ_SITE)
 #define lz_init_xavier_uniform(dtype, shape, gain)                                                 \
-    lz_init_xavier_uniform_at((dtype), (shape), (gain), LZ_SITE)
+    lz_init_xavier_uniform_at(dtype, shape, gain, LZ_SITE)
 
 LZ_EXTERN_C_END
 #endif

@@ -8,6 +8,7 @@
 #ifndef LAZULI_NORM_OPS_H
 #define LAZULI_NORM_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* Over the last dimensions, which are normalized_shape: (x - mean) rstd weight + bias; weight and
@@ -59,12 +60,12 @@ LZ_API lz_tensor *lz_native_dropout_at(lz_tensor *x, double p, bool train, lz_te
 #define lz_native_layer_norm_backward(...) lz_native_layer_norm_backward_at(__VA_ARGS__, LZ_SITE)
 #define lz_native_group_norm(...) lz_native_group_norm_at(__VA_ARGS__, LZ_SITE)
 #define lz_native_group_norm_backward(...) lz_native_group_norm_backward_at(__VA_ARGS__, LZ_SITE)
-#define lz_native_batch_norm(x, weight, bias, running_mean, running_var, ...)                      \
+#define lz_native_batch_norm(...) LZ_ARGS_native_batch_norm(__VA_ARGS__, )
+#define LZ_ARGS_native_batch_norm(x, weight, bias, running_mean, running_var, ...)                 \
     LZ_OVERRIDING(lz_native_batch_norm_at(                                                         \
-        (x), (weight), (bias), (running_mean), (running_var),                                      \
-        LZ_DEFAULTED(lz_native_batch_norm_options, LZ_NATIVE_BATCH_NORM_DEFAULTS, ##__VA_ARGS__),  \
+        x, weight, bias, running_mean, running_var,                                                \
+        LZ_DEFAULTED(lz_native_batch_norm_options, LZ_NATIVE_BATCH_NORM_DEFAULTS, __VA_ARGS__),    \
         LZ_SITE))
-#define lz_native_dropout(x, p, train, mask)                                                       \
-    lz_native_dropout_at((x), (p), (train), (mask), LZ_SITE)
+#define lz_native_dropout(x, p, train, mask) lz_native_dropout_at(x, p, train, mask, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

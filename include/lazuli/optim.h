@@ -84,13 +84,19 @@ LZ_API lz_optim *lz_lion_new_at(lz_params *ps, const lz_lion_options *o, const l
 #define LZ_LION_DEFAULTS .lr = 1e-4, .beta1 = 0.9, .beta2 = 0.99
 #define LZ_OPTIM_NEW(name, NAME, ps, ...)                                                          \
     LZ_OVERRIDING(lz_##name##_new_at(                                                              \
-        (ps), LZ_DEFAULTED(lz_##name##_options, LZ_##NAME##_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_sgd(ps, ...) LZ_OPTIM_NEW(sgd, SGD, ps, ##__VA_ARGS__)
-#define lz_adam(ps, ...) LZ_OPTIM_NEW(adam, ADAM, ps, ##__VA_ARGS__)
-#define lz_adamw(ps, ...) LZ_OPTIM_NEW(adamw, ADAMW, ps, ##__VA_ARGS__)
-#define lz_rmsprop(ps, ...) LZ_OPTIM_NEW(rmsprop, RMSPROP, ps, ##__VA_ARGS__)
-#define lz_adagrad(ps, ...) LZ_OPTIM_NEW(adagrad, ADAGRAD, ps, ##__VA_ARGS__)
-#define lz_lion(ps, ...) LZ_OPTIM_NEW(lion, LION, ps, ##__VA_ARGS__)
+        ps, LZ_DEFAULTED(lz_##name##_options, LZ_##NAME##_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_sgd(...) LZ_ARGS_sgd(__VA_ARGS__, )
+#define LZ_ARGS_sgd(ps, ...) LZ_OPTIM_NEW(sgd, SGD, ps, __VA_ARGS__)
+#define lz_adam(...) LZ_ARGS_adam(__VA_ARGS__, )
+#define LZ_ARGS_adam(ps, ...) LZ_OPTIM_NEW(adam, ADAM, ps, __VA_ARGS__)
+#define lz_adamw(...) LZ_ARGS_adamw(__VA_ARGS__, )
+#define LZ_ARGS_adamw(ps, ...) LZ_OPTIM_NEW(adamw, ADAMW, ps, __VA_ARGS__)
+#define lz_rmsprop(...) LZ_ARGS_rmsprop(__VA_ARGS__, )
+#define LZ_ARGS_rmsprop(ps, ...) LZ_OPTIM_NEW(rmsprop, RMSPROP, ps, __VA_ARGS__)
+#define lz_adagrad(...) LZ_ARGS_adagrad(__VA_ARGS__, )
+#define LZ_ARGS_adagrad(ps, ...) LZ_OPTIM_NEW(adagrad, ADAGRAD, ps, __VA_ARGS__)
+#define lz_lion(...) LZ_ARGS_lion(__VA_ARGS__, )
+#define LZ_ARGS_lion(ps, ...) LZ_OPTIM_NEW(lion, LION, ps, __VA_ARGS__)
 
 /* One more group of parameters, with its own rate and weight decay (none on biases, say). A
  * parameter belongs in one group only. ps must outlive the optimizer. LZ_ENULL, LZ_EINVAL,
@@ -102,14 +108,15 @@ typedef struct lz_group_options {
 } lz_group_options;
 LZ_API lz_status lz_optim_add_group_at(lz_optim *o, lz_params *ps, const lz_group_options *g,
                                        const lz_site *site);
-#define lz_optim_add_group(o, ps, ...)                                                             \
+#define lz_optim_add_group(...) LZ_ARGS_optim_add_group(__VA_ARGS__, )
+#define LZ_ARGS_optim_add_group(o, ps, ...)                                                        \
     LZ_OVERRIDING(lz_optim_add_group_at(                                                           \
-        (o), (ps), LZ_DEFAULTED(lz_group_options, .lr_scale = 1, ##__VA_ARGS__), LZ_SITE))
+        o, ps, LZ_DEFAULTED(lz_group_options, .lr_scale = 1, __VA_ARGS__), LZ_SITE))
 
 /* Records the update of every parameter that has a gradient (lz_backward); others keep value and
  * state. LZ_ENULL, LZ_EMEM, errors of the gradients. */
 LZ_API lz_status lz_optim_step_at(lz_optim *o, const lz_site *site);
-#define lz_optim_step(o) lz_optim_step_at((o), LZ_SITE)
+#define lz_optim_step(o) lz_optim_step_at(o, LZ_SITE)
 /* Forgets the gradients. Without it the next lz_backward adds to them: gradient accumulation. */
 LZ_API lz_status lz_optim_zero_grad(lz_optim *o);
 /* The learning rate of the next steps; compiles nothing. LZ_EINVAL when negative or not finite. */
@@ -129,8 +136,8 @@ LZ_API lz_tensor *lz_clip_grad_norm_at(const lz_params *ps, double max_norm, dou
 /* torch.nn.utils.clip_grad_value_: every element to [-value, value]. LZ_ENULL, LZ_EINVAL. */
 LZ_API lz_status lz_clip_grad_value_at(const lz_params *ps, double value, const lz_site *site);
 #define lz_clip_grad_norm(ps, max_norm, norm_type)                                                 \
-    lz_clip_grad_norm_at((ps), (max_norm), (norm_type), LZ_SITE)
-#define lz_clip_grad_value(ps, value) lz_clip_grad_value_at((ps), (value), LZ_SITE)
+    lz_clip_grad_norm_at(ps, max_norm, norm_type, LZ_SITE)
+#define lz_clip_grad_value(ps, value) lz_clip_grad_value_at(ps, value, LZ_SITE)
 
 /* ---- exponential moving average of parameters (torch.optim.swa_utils.get_ema_multi_avg_fn)
  * ---- */
@@ -138,13 +145,13 @@ typedef struct lz_ema lz_ema;
 /* Averages start from the present values; buffers and what is not floating point are followed, not
  * averaged. decay in [0, 1]. NULL with an error recorded. */
 LZ_API lz_ema *lz_ema_new_at(lz_params *ps, double decay, const lz_site *site);
-#define lz_ema_new(ps, decay) lz_ema_new_at((ps), (decay), LZ_SITE)
+#define lz_ema_new(ps, decay) lz_ema_new_at(ps, decay, LZ_SITE)
 /* Records average += (1 - decay) (parameter - average); after a step. */
 LZ_API lz_status lz_ema_update_at(lz_ema *e, const lz_site *site);
-#define lz_ema_update(e) lz_ema_update_at((e), LZ_SITE)
+#define lz_ema_update(e) lz_ema_update_at(e, LZ_SITE)
 /* Exchanges averages and parameters: for an evaluation, and again afterwards. */
 LZ_API lz_status lz_ema_swap_at(lz_ema *e, const lz_site *site);
-#define lz_ema_swap(e) lz_ema_swap_at((e), LZ_SITE)
+#define lz_ema_swap(e) lz_ema_swap_at(e, LZ_SITE)
 /* The averages, under the parameters' names; NULL for NULL. */
 LZ_API const lz_params *lz_ema_params(const lz_ema *e);
 /* Ends the averages. NULL is fine. */
@@ -178,8 +185,8 @@ LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
  * it, the next step of the training is one like all others, and compiles nothing. Errors: as
  * lz_params_load. */
 LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);
-#define lz_checkpoint_save(path, c) lz_checkpoint_save_at((path), (c), LZ_SITE)
-#define lz_checkpoint_load(path, c) lz_checkpoint_load_at((path), (c), LZ_SITE)
+#define lz_checkpoint_save(path, c) lz_checkpoint_save_at(path, c, LZ_SITE)
+#define lz_checkpoint_load(path, c) lz_checkpoint_load_at(path, c, LZ_SITE)
 
 /* ---- schedules: pure functions of the step, which counts from 0; give the result to
  * lz_optim_set_lr. Formulas of torch.optim.lr_scheduler ---- */

@@ -11,6 +11,7 @@
 #ifndef LAZULI_ORDER_H
 #define LAZULI_ORDER_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- sorting ---- */
@@ -103,34 +104,39 @@ typedef struct lz_unique_options {
  * are not there repeat the smallest. */
 LZ_API lz_tensor *lz_unique_at(lz_tensor *x, const lz_unique_options *o, const lz_site *site);
 
-#define lz_sort(x, dim, descending, indices)                                                       \
-    lz_sort_at((x), (dim), (descending), (indices), LZ_SITE)
-#define lz_argsort(x, dim, descending) lz_argsort_at((x), (dim), (descending), LZ_SITE)
-#define lz_msort(x) lz_msort_at((x), LZ_SITE)
-#define lz_topk(x, k, dim, largest, indices)                                                       \
-    lz_topk_at((x), (k), (dim), (largest), (indices), LZ_SITE)
+#define lz_sort(x, dim, descending, indices) lz_sort_at(x, dim, descending, indices, LZ_SITE)
+#define lz_argsort(x, dim, descending) lz_argsort_at(x, dim, descending, LZ_SITE)
+#define lz_msort(x) lz_msort_at(x, LZ_SITE)
+#define lz_topk(x, k, dim, largest, indices) lz_topk_at(x, k, dim, largest, indices, LZ_SITE)
 #define lz_kthvalue(x, k, dim, keepdim, indices)                                                   \
-    lz_kthvalue_at((x), (k), (dim), (keepdim), (indices), LZ_SITE)
-#define lz_median(x, dim, keepdim, indices) lz_median_at((x), (dim), (keepdim), (indices), LZ_SITE)
-#define lz_nanmedian(x, dim, keepdim, indices)                                                     \
-    lz_nanmedian_at((x), (dim), (keepdim), (indices), LZ_SITE)
-#define lz_mode(x, dim, keepdim, indices) lz_mode_at((x), (dim), (keepdim), (indices), LZ_SITE)
+    lz_kthvalue_at(x, k, dim, keepdim, indices, LZ_SITE)
+#define lz_median(x, dim, keepdim, indices) lz_median_at(x, dim, keepdim, indices, LZ_SITE)
+#define lz_nanmedian(x, dim, keepdim, indices) lz_nanmedian_at(x, dim, keepdim, indices, LZ_SITE)
+#define lz_mode(x, dim, keepdim, indices) lz_mode_at(x, dim, keepdim, indices, LZ_SITE)
 #define LZ_QUANTILE_OPTIONS(...)                                                                   \
-    LZ_DEFAULTED(lz_quantile_options, LZ_QUANTILE_DEFAULTS, ##__VA_ARGS__)
-#define lz_quantile(x, q, ...)                                                                     \
-    LZ_OVERRIDING(lz_quantile_at((x), (q), LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_nanquantile(x, q, ...)                                                                  \
-    LZ_OVERRIDING(lz_nanquantile_at((x), (q), LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_quantile_tensor(x, q, ...)                                                              \
-    LZ_OVERRIDING(lz_quantile_tensor_at((x), (q), LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_nanquantile_tensor(x, q, ...)                                                           \
-    LZ_OVERRIDING(lz_nanquantile_tensor_at((x), (q), LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_searchsorted(sorted, values, right)                                                     \
-    lz_searchsorted_at((sorted), (values), (right), LZ_SITE)
-#define lz_bucketize(x, boundaries, right) lz_bucketize_at((x), (boundaries), (right), LZ_SITE)
-#define lz_nonzero(x, ...) lz_nonzero_at((x), LZ_OPTIONS(lz_size_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_masked_select(x, mask, ...)                                                             \
-    lz_masked_select_at((x), (mask), LZ_OPTIONS(lz_size_options, ##__VA_ARGS__), LZ_SITE)
-#define lz_unique(x, ...) lz_unique_at((x), LZ_OPTIONS(lz_unique_options, ##__VA_ARGS__), LZ_SITE)
+    LZ_DEFAULTED(lz_quantile_options, LZ_QUANTILE_DEFAULTS, __VA_ARGS__)
+#define lz_quantile(...) LZ_ARGS_quantile(__VA_ARGS__, )
+#define LZ_ARGS_quantile(x, q, ...)                                                                \
+    LZ_OVERRIDING(lz_quantile_at(x, q, LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_nanquantile(...) LZ_ARGS_nanquantile(__VA_ARGS__, )
+#define LZ_ARGS_nanquantile(x, q, ...)                                                             \
+    LZ_OVERRIDING(lz_nanquantile_at(x, q, LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_quantile_tensor(...) LZ_ARGS_quantile_tensor(__VA_ARGS__, )
+#define LZ_ARGS_quantile_tensor(x, q, ...)                                                         \
+    LZ_OVERRIDING(lz_quantile_tensor_at(x, q, LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_nanquantile_tensor(...) LZ_ARGS_nanquantile_tensor(__VA_ARGS__, )
+#define LZ_ARGS_nanquantile_tensor(x, q, ...)                                                      \
+    LZ_OVERRIDING(lz_nanquantile_tensor_at(x, q, LZ_QUANTILE_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_searchsorted(sorted, values, right) lz_searchsorted_at(sorted, values, right, LZ_SITE)
+#define lz_bucketize(x, boundaries, right) lz_bucketize_at(x, boundaries, right, LZ_SITE)
+#define lz_nonzero(...) LZ_ARGS_nonzero(__VA_ARGS__, )
+#define LZ_ARGS_nonzero(x, ...)                                                                    \
+    lz_nonzero_at(x, LZ_OPTIONS_OF(lz_size_options, __VA_ARGS__), LZ_SITE)
+#define lz_masked_select(...) LZ_ARGS_masked_select(__VA_ARGS__, )
+#define LZ_ARGS_masked_select(x, mask, ...)                                                        \
+    lz_masked_select_at(x, mask, LZ_OPTIONS_OF(lz_size_options, __VA_ARGS__), LZ_SITE)
+#define lz_unique(...) LZ_ARGS_unique(__VA_ARGS__, )
+#define LZ_ARGS_unique(x, ...)                                                                     \
+    lz_unique_at(x, LZ_OPTIONS_OF(lz_unique_options, __VA_ARGS__), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

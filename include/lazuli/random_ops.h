@@ -7,6 +7,7 @@
 #ifndef LAZULI_RANDOM_OPS_H
 #define LAZULI_RANDOM_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* As lz_rand of x's shape; dtype LZ_DTYPE_NONE: x's. */
@@ -67,28 +68,26 @@ LZ_API lz_tensor *lz_poisson_at(lz_tensor *rate, const lz_site *site);
  * gradient. Hoermann 1993. */
 LZ_API lz_tensor *lz_binomial_at(lz_tensor *count, lz_tensor *prob, const lz_site *site);
 
-#define lz_rand_like(x) lz_rand_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
-#define lz_randn_like(x) lz_randn_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
-#define lz_uniform(dtype, shape, low, high) lz_uniform_at((dtype), (shape), (low), (high), LZ_SITE)
-#define lz_randint(dtype, low, high, shape) lz_randint_at((dtype), (low), (high), (shape), LZ_SITE)
-#define lz_randperm(dtype, n) lz_randperm_at((dtype), (n), LZ_SITE)
-#define lz_bernoulli(p) lz_bernoulli_at((p), LZ_SITE)
-#define lz_bernoulli_p(x, p) lz_bernoulli_p_at((x), (p), LZ_SITE)
-#define lz_normal(mean, std) lz_normal_at((mean), (std), LZ_SITE)
+#define lz_rand_like(x) lz_rand_like_at(x, LZ_DTYPE_NONE, LZ_SITE)
+#define lz_randn_like(x) lz_randn_like_at(x, LZ_DTYPE_NONE, LZ_SITE)
+#define lz_uniform(dtype, shape, low, high) lz_uniform_at(dtype, shape, low, high, LZ_SITE)
+#define lz_randint(dtype, low, high, shape) lz_randint_at(dtype, low, high, shape, LZ_SITE)
+#define lz_randperm(dtype, n) lz_randperm_at(dtype, n, LZ_SITE)
+#define lz_bernoulli(p) lz_bernoulli_at(p, LZ_SITE)
+#define lz_bernoulli_p(x, p) lz_bernoulli_p_at(x, p, LZ_SITE)
+#define lz_normal(mean, std) lz_normal_at(mean, std, LZ_SITE)
 #define lz_normal_scalar(dtype, shape, mean, std)                                                  \
-    lz_normal_scalar_at((dtype), (shape), (mean), (std), LZ_SITE)
-#define lz_exponential(dtype, shape, lambd) lz_exponential_at((dtype), (shape), (lambd), LZ_SITE)
-#define lz_log_normal(dtype, shape, mean, std)                                                     \
-    lz_log_normal_at((dtype), (shape), (mean), (std), LZ_SITE)
-#define lz_cauchy(dtype, shape, median, sigma)                                                     \
-    lz_cauchy_at((dtype), (shape), (median), (sigma), LZ_SITE)
-#define lz_geometric(dtype, shape, p) lz_geometric_at((dtype), (shape), (p), LZ_SITE)
+    lz_normal_scalar_at(dtype, shape, mean, std, LZ_SITE)
+#define lz_exponential(dtype, shape, lambd) lz_exponential_at(dtype, shape, lambd, LZ_SITE)
+#define lz_log_normal(dtype, shape, mean, std) lz_log_normal_at(dtype, shape, mean, std, LZ_SITE)
+#define lz_cauchy(dtype, shape, median, sigma) lz_cauchy_at(dtype, shape, median, sigma, LZ_SITE)
+#define lz_geometric(dtype, shape, p) lz_geometric_at(dtype, shape, p, LZ_SITE)
 #define lz_multinomial(p, num_samples, replacement)                                                \
-    lz_multinomial_at((p), (num_samples), (replacement), LZ_SITE)
-#define lz_standard_gamma(alpha) lz_standard_gamma_at((alpha), LZ_SITE)
-#define lz_beta(a, b) lz_beta_at((a), (b), LZ_SITE)
-#define lz_dirichlet(alpha) lz_dirichlet_at((alpha), LZ_SITE)
-#define lz_poisson(rate) lz_poisson_at((rate), LZ_SITE)
-#define lz_binomial(count, prob) lz_binomial_at((count), (prob), LZ_SITE)
+    lz_multinomial_at(p, num_samples, replacement, LZ_SITE)
+#define lz_standard_gamma(alpha) lz_standard_gamma_at(alpha, LZ_SITE)
+#define lz_beta(a, b) lz_beta_at(a, b, LZ_SITE)
+#define lz_dirichlet(alpha) lz_dirichlet_at(alpha, LZ_SITE)
+#define lz_poisson(rate) lz_poisson_at(rate, LZ_SITE)
+#define lz_binomial(count, prob) lz_binomial_at(count, prob, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -9,6 +9,7 @@
 #ifndef LAZULI_REDUCE_OPS_H
 #define LAZULI_REDUCE_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* Standard deviation; the default of correction is 1. Floats. The gradient is 0 where the result is
@@ -81,37 +82,41 @@ LZ_API lz_tensor *lz_histc_at(lz_tensor *x, int64_t bins, double min, double max
 LZ_API lz_tensor *lz_bincount_at(lz_tensor *x, lz_tensor *weights, int64_t size,
                                  const lz_site *site);
 
-#define lz_std(x, ...)                                                                             \
-    LZ_OVERRIDING(lz_std_at(                                                                       \
-        (x), LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_var_mean(x, mean, ...)                                                                  \
+#define lz_std(...) LZ_ARGS_std(__VA_ARGS__, )
+#define LZ_ARGS_std(x, ...)                                                                        \
+    LZ_OVERRIDING(                                                                                 \
+        lz_std_at(x, LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_var_mean(...) LZ_ARGS_var_mean(__VA_ARGS__, )
+#define LZ_ARGS_var_mean(x, mean, ...)                                                             \
     LZ_OVERRIDING(lz_var_mean_at(                                                                  \
-        (x), (mean), LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, ##__VA_ARGS__),         \
-        LZ_SITE))
-#define lz_std_mean(x, mean, ...)                                                                  \
+        x, mean, LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_std_mean(...) LZ_ARGS_std_mean(__VA_ARGS__, )
+#define LZ_ARGS_std_mean(x, mean, ...)                                                             \
     LZ_OVERRIDING(lz_std_mean_at(                                                                  \
-        (x), (mean), LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, ##__VA_ARGS__),         \
-        LZ_SITE))
-#define lz_aminmax(x, max, ...) lz_aminmax_at((x), (max), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_max_dim(x, dim, keepdim, indices)                                                       \
-    lz_max_dim_at((x), (dim), (keepdim), (indices), LZ_SITE)
-#define lz_min_dim(x, dim, keepdim, indices)                                                       \
-    lz_min_dim_at((x), (dim), (keepdim), (indices), LZ_SITE)
-#define lz_count_nonzero(x, ...) lz_count_nonzero_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_nansum(x, ...) lz_nansum_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_nanmean(x, ...) lz_nanmean_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_trace(x) lz_trace_at((x), LZ_SITE)
-#define lz_linalg_vector_norm(x, ...)                                                              \
+        x, mean, LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_aminmax(...) LZ_ARGS_aminmax(__VA_ARGS__, )
+#define LZ_ARGS_aminmax(x, max, ...) lz_aminmax_at(x, max, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_max_dim(x, dim, keepdim, indices) lz_max_dim_at(x, dim, keepdim, indices, LZ_SITE)
+#define lz_min_dim(x, dim, keepdim, indices) lz_min_dim_at(x, dim, keepdim, indices, LZ_SITE)
+#define lz_count_nonzero(...) LZ_ARGS_count_nonzero(__VA_ARGS__, )
+#define LZ_ARGS_count_nonzero(x, ...)                                                              \
+    lz_count_nonzero_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_nansum(...) LZ_ARGS_nansum(__VA_ARGS__, )
+#define LZ_ARGS_nansum(x, ...) lz_nansum_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_nanmean(...) LZ_ARGS_nanmean(__VA_ARGS__, )
+#define LZ_ARGS_nanmean(x, ...) lz_nanmean_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_trace(x) lz_trace_at(x, LZ_SITE)
+#define lz_linalg_vector_norm(...) LZ_ARGS_linalg_vector_norm(__VA_ARGS__, )
+#define LZ_ARGS_linalg_vector_norm(x, ...)                                                         \
     LZ_OVERRIDING(lz_linalg_vector_norm_at(                                                        \
-        (x), LZ_DEFAULTED(lz_norm_options, LZ_NORM_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+        x, LZ_DEFAULTED(lz_norm_options, LZ_NORM_DEFAULTS, __VA_ARGS__), LZ_SITE))
 #define lz_norm lz_linalg_vector_norm
-#define lz_renorm(x, p, dim, maxnorm) lz_renorm_at((x), (p), (dim), (maxnorm), LZ_SITE)
-#define lz_dist(a, b, p) lz_dist_at((a), (b), (p), LZ_SITE)
-#define lz_cdist(a, b, p) lz_cdist_at((a), (b), (p), LZ_SITE)
-#define lz_pdist(x, p) lz_pdist_at((x), (p), LZ_SITE)
-#define lz_cosine_similarity(a, b, dim, eps)                                                       \
-    lz_cosine_similarity_at((a), (b), (dim), (eps), LZ_SITE)
-#define lz_histc(x, bins, min, max) lz_histc_at((x), (bins), (min), (max), LZ_SITE)
-#define lz_bincount(x, weights, size) lz_bincount_at((x), (weights), (size), LZ_SITE)
+#define lz_renorm(x, p, dim, maxnorm) lz_renorm_at(x, p, dim, maxnorm, LZ_SITE)
+#define lz_dist(a, b, p) lz_dist_at(a, b, p, LZ_SITE)
+#define lz_cdist(a, b, p) lz_cdist_at(a, b, p, LZ_SITE)
+#define lz_pdist(x, p) lz_pdist_at(x, p, LZ_SITE)
+#define lz_cosine_similarity(a, b, dim, eps) lz_cosine_similarity_at(a, b, dim, eps, LZ_SITE)
+#define lz_histc(x, bins, min, max) lz_histc_at(x, bins, min, max, LZ_SITE)
+#define lz_bincount(x, weights, size) lz_bincount_at(x, weights, size, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

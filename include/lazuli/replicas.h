@@ -30,8 +30,7 @@ typedef struct lz_collective_options {
     int64_t group_size LZ_DEFAULT(0); /* members of each */
 } lz_collective_options;
 #define LZ_COLLECTIVE_DEFAULTS .scale = 1
-#define LZ_COLLECTIVE(...)                                                                         \
-    LZ_DEFAULTED(lz_collective_options, LZ_COLLECTIVE_DEFAULTS, ##__VA_ARGS__)
+#define LZ_COLLECTIVE(...) LZ_DEFAULTED(lz_collective_options, LZ_COLLECTIVE_DEFAULTS, __VA_ARGS__)
 
 /* Errors of what follows, as an error tensor or a status: LZ_EINVAL (reduce_type, groups: names the
  * ordinal), LZ_ERANGE (the dimension), LZ_ESHAPE (an extent that the group does not divide),
@@ -42,42 +41,45 @@ typedef struct lz_collective_options {
 /* x reduced over the replicas of the group. */
 LZ_API lz_tensor *lz_all_reduce_at(const char *reduce_type, lz_tensor *x,
                                    const lz_collective_options *o, const lz_site *site);
-#define lz_all_reduce(reduce_type, x, ...)                                                         \
-    LZ_OVERRIDING(lz_all_reduce_at((reduce_type), (x), LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+#define lz_all_reduce(...) LZ_ARGS_all_reduce(__VA_ARGS__, )
+#define LZ_ARGS_all_reduce(reduce_type, x, ...)                                                    \
+    LZ_OVERRIDING(lz_all_reduce_at(reduce_type, x, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 /* The same of n tensors, which are assigned their results: one combined collective for each
  * dtype. */
 LZ_API lz_status lz_all_reduce_in_place_at(const char *reduce_type, lz_tensor *const *xs, size_t n,
                                            const lz_collective_options *o, const lz_site *site);
-#define lz_all_reduce_in_place(reduce_type, xs, n, ...)                                            \
+#define lz_all_reduce_in_place(...) LZ_ARGS_all_reduce_in_place(__VA_ARGS__, )
+#define LZ_ARGS_all_reduce_in_place(reduce_type, xs, n, ...)                                       \
     LZ_OVERRIDING(                                                                                 \
-        lz_all_reduce_in_place_at((reduce_type), (xs), (n), LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+        lz_all_reduce_in_place_at(reduce_type, xs, n, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 /* The x of all members, joined along dim. */
 LZ_API lz_tensor *lz_all_gather_at(lz_tensor *x, int64_t dim, const lz_collective_options *o,
                                    const lz_site *site);
-#define lz_all_gather(x, dim, ...)                                                                 \
-    LZ_OVERRIDING(lz_all_gather_at((x), (dim), LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+#define lz_all_gather(...) LZ_ARGS_all_gather(__VA_ARGS__, )
+#define LZ_ARGS_all_gather(x, dim, ...)                                                            \
+    LZ_OVERRIDING(lz_all_gather_at(x, dim, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 /* lz_all_reduce, of which each member gets its part along dim. */
 LZ_API lz_tensor *lz_reduce_scatter_at(const char *reduce_type, lz_tensor *x, int64_t dim,
                                        const lz_collective_options *o, const lz_site *site);
-#define lz_reduce_scatter(reduce_type, x, dim, ...)                                                \
-    LZ_OVERRIDING(                                                                                 \
-        lz_reduce_scatter_at((reduce_type), (x), (dim), LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+#define lz_reduce_scatter(...) LZ_ARGS_reduce_scatter(__VA_ARGS__, )
+#define LZ_ARGS_reduce_scatter(reduce_type, x, dim, ...)                                           \
+    LZ_OVERRIDING(lz_reduce_scatter_at(reduce_type, x, dim, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 /* x split along split_dim, part k to member k; what arrives joined along concat_dim. */
 LZ_API lz_tensor *lz_all_to_all_at(lz_tensor *x, int64_t split_dim, int64_t concat_dim,
                                    const lz_collective_options *o, const lz_site *site);
-#define lz_all_to_all(x, split_dim, concat_dim, ...)                                               \
-    LZ_OVERRIDING(                                                                                 \
-        lz_all_to_all_at((x), (split_dim), (concat_dim), LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+#define lz_all_to_all(...) LZ_ARGS_all_to_all(__VA_ARGS__, )
+#define LZ_ARGS_all_to_all(x, split_dim, concat_dim, ...)                                          \
+    LZ_OVERRIDING(lz_all_to_all_at(x, split_dim, concat_dim, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 /* npairs pairs of ordinals, source and target: the x of the source; zeros without one. */
 LZ_API lz_tensor *lz_collective_permute_at(lz_tensor *x, const int64_t *pairs, int64_t npairs,
                                            const lz_site *site);
-#define lz_collective_permute(x, pairs, npairs)                                                    \
-    lz_collective_permute_at((x), (pairs), (npairs), LZ_SITE)
+#define lz_collective_permute(x, pairs, npairs) lz_collective_permute_at(x, pairs, npairs, LZ_SITE)
 /* The x of member `root` of the group (its place; the ordinal when there is one group). */
 LZ_API lz_tensor *lz_collective_broadcast_at(lz_tensor *x, int64_t root,
                                              const lz_collective_options *o, const lz_site *site);
-#define lz_collective_broadcast(x, root, ...)                                                      \
-    LZ_OVERRIDING(lz_collective_broadcast_at((x), (root), LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+#define lz_collective_broadcast(...) LZ_ARGS_collective_broadcast(__VA_ARGS__, )
+#define LZ_ARGS_collective_broadcast(x, root, ...)                                                 \
+    LZ_OVERRIDING(lz_collective_broadcast_at(x, root, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 
 /* torch_xla.core.xla_model.rendezvous: waits until all replicas are here, and gives to each what
  * all brought: nbytes bytes of each, by ordinal; `all` (may be NULL) has room for lz_world_size() *
@@ -86,20 +88,20 @@ LZ_API lz_tensor *lz_collective_broadcast_at(lz_tensor *x, int64_t root,
 LZ_API lz_status lz_rendezvous_at(const char *tag, const void *payload, size_t nbytes, void *all,
                                   const lz_site *site);
 #define lz_rendezvous(tag, payload, nbytes, all)                                                   \
-    lz_rendezvous_at((tag), (payload), (nbytes), (all), LZ_SITE)
+    lz_rendezvous_at(tag, payload, nbytes, all, LZ_SITE)
 
 /* ---- training ---- */
 /* torch_xla.core.xla_model.broadcast_master_param: parameters and buffers become those of replica
  * 0. */
 LZ_API lz_status lz_broadcast_master_param_at(lz_params *ps, const lz_site *site);
-#define lz_broadcast_master_param(ps) lz_broadcast_master_param_at((ps), LZ_SITE)
+#define lz_broadcast_master_param(ps) lz_broadcast_master_param_at(ps, LZ_SITE)
 /* torch_xla.core.xla_model.reduce_gradients: every gradient of the optimizer becomes the mean over
  * the replicas, by one combined all_reduce for each dtype. */
 LZ_API lz_status lz_reduce_gradients_at(lz_optim *o, const lz_site *site);
-#define lz_reduce_gradients(o) lz_reduce_gradients_at((o), LZ_SITE)
+#define lz_reduce_gradients(o) lz_reduce_gradients_at(o, LZ_SITE)
 /* torch_xla.core.xla_model.optimizer_step: lz_reduce_gradients, then lz_optim_step. lz_mark_step
  * runs it. */
 LZ_API lz_status lz_optimizer_step_at(lz_optim *o, const lz_site *site);
-#define lz_optimizer_step(o) lz_optimizer_step_at((o), LZ_SITE)
+#define lz_optimizer_step(o) lz_optimizer_step_at(o, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

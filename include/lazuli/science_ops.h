@@ -8,6 +8,7 @@
 #ifndef LAZULI_SCIENCE_OPS_H
 #define LAZULI_SCIENCE_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- covariances ---- */
@@ -84,22 +85,24 @@ typedef struct lz_searchsorted_options {
 LZ_API lz_tensor *lz_searchsorted_with_at(lz_tensor *sorted, lz_tensor *values,
                                           const lz_searchsorted_options *o, const lz_site *site);
 
-#define lz_cov(x, ...)                                                                             \
+#define lz_cov(...) LZ_ARGS_cov(__VA_ARGS__, )
+#define LZ_ARGS_cov(x, ...)                                                                        \
+    LZ_OVERRIDING(lz_cov_at(x, LZ_DEFAULTED(lz_cov_options, LZ_COV_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_corrcoef(x) lz_corrcoef_at(x, LZ_SITE)
+#define lz_diff(...) LZ_ARGS_diff(__VA_ARGS__, )
+#define LZ_ARGS_diff(x, ...)                                                                       \
     LZ_OVERRIDING(                                                                                 \
-        lz_cov_at((x), LZ_DEFAULTED(lz_cov_options, LZ_COV_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_corrcoef(x) lz_corrcoef_at((x), LZ_SITE)
-#define lz_diff(x, ...)                                                                            \
-    LZ_OVERRIDING(                                                                                 \
-        lz_diff_at((x), LZ_DEFAULTED(lz_diff_options, LZ_DIFF_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_trapezoid(y, x, dx, dim) lz_trapezoid_at((y), (x), (dx), (dim), LZ_SITE)
-#define lz_cumulative_trapezoid(y, x, dx, dim)                                                     \
-    lz_cumulative_trapezoid_at((y), (x), (dx), (dim), LZ_SITE)
-#define lz_interp(x, xp, fp, ...)                                                                  \
-    lz_interp_at((x), (xp), (fp), LZ_OPTIONS(lz_interp_options, ##__VA_ARGS__), LZ_SITE)
+        lz_diff_at(x, LZ_DEFAULTED(lz_diff_options, LZ_DIFF_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_trapezoid(y, x, dx, dim) lz_trapezoid_at(y, x, dx, dim, LZ_SITE)
+#define lz_cumulative_trapezoid(y, x, dx, dim) lz_cumulative_trapezoid_at(y, x, dx, dim, LZ_SITE)
+#define lz_interp(...) LZ_ARGS_interp(__VA_ARGS__, )
+#define LZ_ARGS_interp(x, xp, fp, ...)                                                             \
+    lz_interp_at(x, xp, fp, LZ_OPTIONS_OF(lz_interp_options, __VA_ARGS__), LZ_SITE)
 #define lz_isin(elements, test_elements, invert)                                                   \
-    lz_isin_at((elements), (test_elements), (invert), LZ_SITE)
-#define lz_searchsorted_with(sorted, values, ...)                                                  \
-    lz_searchsorted_with_at((sorted), (values),                                                    \
-                            LZ_OPTIONS(lz_searchsorted_options, ##__VA_ARGS__), LZ_SITE)
+    lz_isin_at(elements, test_elements, invert, LZ_SITE)
+#define lz_searchsorted_with(...) LZ_ARGS_searchsorted_with(__VA_ARGS__, )
+#define LZ_ARGS_searchsorted_with(sorted, values, ...)                                             \
+    lz_searchsorted_with_at(sorted, values, LZ_OPTIONS_OF(lz_searchsorted_options, __VA_ARGS__),   \
+                            LZ_SITE)
 LZ_EXTERN_C_END
 #endif

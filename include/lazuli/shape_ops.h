@@ -7,6 +7,7 @@
 #ifndef LAZULI_SHAPE_OPS_H
 #define LAZULI_SHAPE_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- the same elements, rearranged ---- */
@@ -145,54 +146,50 @@ LZ_API lz_tensor *lz_triu_indices_at(int64_t rows, int64_t cols, int64_t offset,
 #else
 #define LZ_DIMS(...) ((lz_dims)LZ_DIM(__VA_ARGS__)) /* a list of dimensions as an argument */
 #endif
-#define lz_clone(x) lz_clone_at((x), LZ_SITE)
-#define lz_t(x) lz_t_at((x), LZ_SITE)
+#define lz_clone(x) lz_clone_at(x, LZ_SITE)
+#define lz_t(x) lz_t_at(x, LZ_SITE)
 #define lz_movedim(...) lz_movedim_at(__VA_ARGS__, LZ_SITE)
-#define lz_squeeze_dims(x, ...) lz_squeeze_dims_at((x), LZ_DIMS(__VA_ARGS__), LZ_SITE)
-#define lz_unflatten(x, dim, sizes) lz_unflatten_at((x), (dim), (sizes), LZ_SITE)
-#define lz_expand_as(x, other) lz_expand_as_at((x), (other), LZ_SITE)
+#define lz_squeeze_dims(x, ...) lz_squeeze_dims_at(x, LZ_DIMS(__VA_ARGS__), LZ_SITE)
+#define lz_unflatten(x, dim, sizes) lz_unflatten_at(x, dim, sizes, LZ_SITE)
+#define lz_expand_as(x, other) lz_expand_as_at(x, other, LZ_SITE)
 #define lz_roll(...) lz_roll_at(__VA_ARGS__, LZ_SITE)
-#define lz_rot90(x, k, dim0, dim1) lz_rot90_at((x), (k), (dim0), (dim1), LZ_SITE)
-#define lz_resize(x, shape) lz_resize_at((x), (shape), LZ_SITE)
-#define lz_repeat(x, repeats) lz_repeat_at((x), (repeats), LZ_SITE)
-#define lz_tile(x, repeats) lz_tile_at((x), (repeats), LZ_SITE)
-#define lz_repeat_interleave(x, repeats, dim)                                                      \
-    lz_repeat_interleave_at((x), (repeats), (dim), LZ_SITE)
-#define lz_narrow(x, dim, start, length) lz_narrow_at((x), (dim), (start), (length), LZ_SITE)
+#define lz_rot90(x, k, dim0, dim1) lz_rot90_at(x, k, dim0, dim1, LZ_SITE)
+#define lz_resize(x, shape) lz_resize_at(x, shape, LZ_SITE)
+#define lz_repeat(x, repeats) lz_repeat_at(x, repeats, LZ_SITE)
+#define lz_tile(x, repeats) lz_tile_at(x, repeats, LZ_SITE)
+#define lz_repeat_interleave(x, repeats, dim) lz_repeat_interleave_at(x, repeats, dim, LZ_SITE)
+#define lz_narrow(x, dim, start, length) lz_narrow_at(x, dim, start, length, LZ_SITE)
 #define lz_split(...) lz_split_at(__VA_ARGS__, LZ_SITE)
 #define lz_chunk(...) lz_chunk_at(__VA_ARGS__, LZ_SITE)
 #define lz_unbind(...) lz_unbind_at(__VA_ARGS__, LZ_SITE)
 #define lz_split_with_sizes(...) lz_split_with_sizes_at(__VA_ARGS__, LZ_SITE)
-#define lz_diagonal(x, offset, dim1, dim2) lz_diagonal_at((x), (offset), (dim1), (dim2), LZ_SITE)
-#define lz_diag(x, offset) lz_diag_at((x), (offset), LZ_SITE)
-#define lz_unfold_dim(x, dim, size, step) lz_unfold_dim_at((x), (dim), (size), (step), LZ_SITE)
+#define lz_diagonal(x, offset, dim1, dim2) lz_diagonal_at(x, offset, dim1, dim2, LZ_SITE)
+#define lz_diag(x, offset) lz_diag_at(x, offset, LZ_SITE)
+#define lz_unfold_dim(x, dim, size, step) lz_unfold_dim_at(x, dim, size, step, LZ_SITE)
 #define lz_as_strided(...) lz_as_strided_at(__VA_ARGS__, LZ_SITE)
 #define lz_slice_scatter(...) lz_slice_scatter_at(__VA_ARGS__, LZ_SITE)
-#define lz_select_scatter(x, src, dim, index)                                                      \
-    lz_select_scatter_at((x), (src), (dim), (index), LZ_SITE)
+#define lz_select_scatter(x, src, dim, index) lz_select_scatter_at(x, src, dim, index, LZ_SITE)
 #define lz_diagonal_scatter(...) lz_diagonal_scatter_at(__VA_ARGS__, LZ_SITE)
 #define lz_as_strided_scatter(...) lz_as_strided_scatter_at(__VA_ARGS__, LZ_SITE)
-#define lz_tril(x, diagonal) lz_tril_at((x), (diagonal), LZ_SITE)
-#define lz_triu(x, diagonal) lz_triu_at((x), (diagonal), LZ_SITE)
-#define lz_diag_embed(x, offset, dim1, dim2)                                                       \
-    lz_diag_embed_at((x), (offset), (dim1), (dim2), LZ_SITE)
+#define lz_tril(x, diagonal) lz_tril_at(x, diagonal, LZ_SITE)
+#define lz_triu(x, diagonal) lz_triu_at(x, diagonal, LZ_SITE)
+#define lz_diag_embed(x, offset, dim1, dim2) lz_diag_embed_at(x, offset, dim1, dim2, LZ_SITE)
 #define lz_tensor_split(...) lz_tensor_split_at(__VA_ARGS__, LZ_SITE)
 #define lz_hstack(...) lz_hstack_at(__VA_ARGS__, LZ_SITE)
 #define lz_vstack(...) lz_vstack_at(__VA_ARGS__, LZ_SITE)
 #define lz_dstack(...) lz_dstack_at(__VA_ARGS__, LZ_SITE)
 #define lz_block_diag(...) lz_block_diag_at(__VA_ARGS__, LZ_SITE)
 #define lz_meshgrid(...) lz_meshgrid_at(__VA_ARGS__, LZ_SITE)
-#define lz_vander(x, n, increasing) lz_vander_at((x), (n), (increasing), LZ_SITE)
-#define lz_empty(dtype, shape) lz_empty_at((dtype), (shape), LZ_SITE)
-#define lz_zeros_like(x) lz_zeros_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
-#define lz_ones_like(x) lz_ones_like_at((x), LZ_DTYPE_NONE, LZ_SITE)
-#define lz_full_like(x, value) lz_full_like_at((x), (value), LZ_DTYPE_NONE, LZ_SITE)
-#define lz_eye(dtype, n, m) lz_eye_at((dtype), (n), (m), LZ_SITE)
-#define lz_linspace(dtype, start, end, steps)                                                      \
-    lz_linspace_at((dtype), (start), (end), (steps), LZ_SITE)
+#define lz_vander(x, n, increasing) lz_vander_at(x, n, increasing, LZ_SITE)
+#define lz_empty(dtype, shape) lz_empty_at(dtype, shape, LZ_SITE)
+#define lz_zeros_like(x) lz_zeros_like_at(x, LZ_DTYPE_NONE, LZ_SITE)
+#define lz_ones_like(x) lz_ones_like_at(x, LZ_DTYPE_NONE, LZ_SITE)
+#define lz_full_like(x, value) lz_full_like_at(x, value, LZ_DTYPE_NONE, LZ_SITE)
+#define lz_eye(dtype, n, m) lz_eye_at(dtype, n, m, LZ_SITE)
+#define lz_linspace(dtype, start, end, steps) lz_linspace_at(dtype, start, end, steps, LZ_SITE)
 #define lz_logspace(dtype, start, end, steps, base)                                                \
-    lz_logspace_at((dtype), (start), (end), (steps), (base), LZ_SITE)
-#define lz_tril_indices(rows, cols, offset) lz_tril_indices_at((rows), (cols), (offset), LZ_SITE)
-#define lz_triu_indices(rows, cols, offset) lz_triu_indices_at((rows), (cols), (offset), LZ_SITE)
+    lz_logspace_at(dtype, start, end, steps, base, LZ_SITE)
+#define lz_tril_indices(rows, cols, offset) lz_tril_indices_at(rows, cols, offset, LZ_SITE)
+#define lz_triu_indices(rows, cols, offset) lz_triu_indices_at(rows, cols, offset, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

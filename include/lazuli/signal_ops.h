@@ -5,6 +5,7 @@
 #ifndef LAZULI_SIGNAL_OPS_H
 #define LAZULI_SIGNAL_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- windows: [n] of a float dtype, computed in f64. periodic: of n + 1 elements without the last
@@ -51,18 +52,17 @@ LZ_API lz_tensor *lz_stft_at(lz_tensor *x, int64_t n_fft, const lz_stft_options 
 LZ_API lz_tensor *lz_istft_at(lz_tensor *x, int64_t n_fft, const lz_stft_options *o,
                               const lz_site *site);
 
-#define lz_hann_window(dtype, n, periodic) lz_hann_window_at((dtype), (n), (periodic), LZ_SITE)
-#define lz_hamming_window(dtype, n, periodic)                                                      \
-    lz_hamming_window_at((dtype), (n), (periodic), LZ_SITE)
-#define lz_blackman_window(dtype, n, periodic)                                                     \
-    lz_blackman_window_at((dtype), (n), (periodic), LZ_SITE)
-#define lz_bartlett_window(dtype, n, periodic)                                                     \
-    lz_bartlett_window_at((dtype), (n), (periodic), LZ_SITE)
-#define lz_stft(x, n_fft, ...)                                                                     \
+#define lz_hann_window(dtype, n, periodic) lz_hann_window_at(dtype, n, periodic, LZ_SITE)
+#define lz_hamming_window(dtype, n, periodic) lz_hamming_window_at(dtype, n, periodic, LZ_SITE)
+#define lz_blackman_window(dtype, n, periodic) lz_blackman_window_at(dtype, n, periodic, LZ_SITE)
+#define lz_bartlett_window(dtype, n, periodic) lz_bartlett_window_at(dtype, n, periodic, LZ_SITE)
+#define lz_stft(...) LZ_ARGS_stft(__VA_ARGS__, )
+#define LZ_ARGS_stft(x, n_fft, ...)                                                                \
     LZ_OVERRIDING(lz_stft_at(                                                                      \
-        (x), (n_fft), LZ_DEFAULTED(lz_stft_options, LZ_STFT_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_istft(x, n_fft, ...)                                                                    \
+        x, n_fft, LZ_DEFAULTED(lz_stft_options, LZ_STFT_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_istft(...) LZ_ARGS_istft(__VA_ARGS__, )
+#define LZ_ARGS_istft(x, n_fft, ...)                                                               \
     LZ_OVERRIDING(lz_istft_at(                                                                     \
-        (x), (n_fft), LZ_DEFAULTED(lz_stft_options, LZ_STFT_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
+        x, n_fft, LZ_DEFAULTED(lz_stft_options, LZ_STFT_DEFAULTS, __VA_ARGS__), LZ_SITE))
 LZ_EXTERN_C_END
 #endif

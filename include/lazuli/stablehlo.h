@@ -40,9 +40,9 @@ LZ_API lz_status lz_stablehlo_output(const lz_stablehlo *p, int i, lz_dtype *dty
  * LZ_EDTYPE, LZ_ESHAPE naming the input; the error of an input; LZ_EMEM. */
 LZ_API lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int nin,
                                       lz_tensor **out, int nout, const lz_site *site);
-#define lz_stablehlo_parse(text, n, name, ...)                                                     \
-    lz_stablehlo_parse_at((text), (n), (name), LZ_OPTIONS(lz_stablehlo_options, ##__VA_ARGS__),    \
-                          LZ_SITE)
+#define lz_stablehlo_parse(...) LZ_ARGS_stablehlo_parse(__VA_ARGS__, )
+#define LZ_ARGS_stablehlo_parse(text, n, name, ...)                                                \
+    lz_stablehlo_parse_at(text, n, name, LZ_OPTIONS_OF(lz_stablehlo_options, __VA_ARGS__), LZ_SITE)
 #define lz_stablehlo_call(...) lz_stablehlo_call_at(__VA_ARGS__, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

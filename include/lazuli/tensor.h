@@ -67,16 +67,16 @@ LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *sit
 /* Macros over an array take any number of commas, so that a compound literal may stand there:
  * lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
 #define lz_from_host(...) lz_from_host_at(__VA_ARGS__, LZ_SITE)
-#define lz_from_zeros(dtype, shape) lz_from_zeros_at((dtype), (shape), LZ_SITE)
+#define lz_from_zeros(dtype, shape) lz_from_zeros_at(dtype, shape, LZ_SITE)
 #define lz_from_borrowed(...) lz_from_borrowed_at(__VA_ARGS__, LZ_SITE)
-#define lz_full(dtype, shape, value) lz_full_at((dtype), (shape), (value), LZ_SITE)
-#define lz_zeros(dtype, shape) lz_zeros_at((dtype), (shape), LZ_SITE)
-#define lz_ones(dtype, shape) lz_ones_at((dtype), (shape), LZ_SITE)
-#define lz_scalar(dtype, value) lz_scalar_at((dtype), (value), LZ_SITE)
-#define lz_iota(dtype, shape, dim) lz_iota_at((dtype), (shape), (dim), LZ_SITE)
-#define lz_arange(dtype, start, end, step) lz_arange_at((dtype), (start), (end), (step), LZ_SITE)
-#define lz_rand(dtype, shape) lz_rand_at((dtype), (shape), LZ_SITE)
-#define lz_randn(dtype, shape) lz_randn_at((dtype), (shape), LZ_SITE)
+#define lz_full(dtype, shape, value) lz_full_at(dtype, shape, value, LZ_SITE)
+#define lz_zeros(dtype, shape) lz_zeros_at(dtype, shape, LZ_SITE)
+#define lz_ones(dtype, shape) lz_ones_at(dtype, shape, LZ_SITE)
+#define lz_scalar(dtype, value) lz_scalar_at(dtype, value, LZ_SITE)
+#define lz_iota(dtype, shape, dim) lz_iota_at(dtype, shape, dim, LZ_SITE)
+#define lz_arange(dtype, start, end, step) lz_arange_at(dtype, start, end, step, LZ_SITE)
+#define lz_rand(dtype, shape) lz_rand_at(dtype, shape, LZ_SITE)
+#define lz_randn(dtype, shape) lz_randn_at(dtype, shape, LZ_SITE)
 /* Seed of the calling thread's default device, for the random operations recorded from now on; its
  * counter starts again. Without it the seed is 0.
  * LZ_EUNAVAILABLE and the like when the device cannot start. */
@@ -119,8 +119,8 @@ LZ_API double lz_item_at(lz_tensor *t, const lz_site *site);
  * says why. */
 LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
 #define lz_to_host(...) lz_to_host_at(__VA_ARGS__, LZ_SITE)
-#define lz_item(t) lz_item_at((t), LZ_SITE)
-#define lz_item_i64(t) lz_item_i64_at((t), LZ_SITE)
+#define lz_item(t) lz_item_at(t, LZ_SITE)
+#define lz_item_i64(t) lz_item_i64_at(t, LZ_SITE)
 
 /* ---- other devices ---- */
 /* The value of x on another device ("CUDA:1"; NULL: the calling thread's), where operations on it
@@ -135,7 +135,7 @@ LZ_API int64_t lz_item_i64_at(lz_tensor *t, const lz_site *site);
  * LZ_EINVAL (inside of a body of control.h), LZ_EDEVICE, x's own error. One that the copy meets
  * later reaches whoever reads the result. Source: torch.Tensor.to(device). */
 LZ_API lz_tensor *lz_to_device_at(lz_tensor *x, const char *device, const lz_site *site);
-#define lz_to_device(x, device) lz_to_device_at((x), (device), LZ_SITE)
+#define lz_to_device(x, device) lz_to_device_at(x, device, LZ_SITE)
 /* Name of the device that t is on ("CPU:0"); never executes. The needed size without NUL; 0 with an
  * error when t has no value. */
 LZ_API size_t lz_device_of(const lz_tensor *t, char *buf, size_t n);
@@ -163,7 +163,7 @@ LZ_API lz_tensor *lz_escape(lz_tensor *t);
  * buffer is reused when nobody else holds it.
  * Tensors made from dst earlier keep the old value. */
 LZ_API lz_status lz_assign_at(lz_tensor *dst, lz_tensor *value, const lz_site *site);
-#define lz_assign(dst, value) lz_assign_at((dst), (value), LZ_SITE)
+#define lz_assign(dst, value) lz_assign_at(dst, value, LZ_SITE)
 
 /* ---- steps ---- */
 typedef struct lz_mark_step_options {
@@ -176,7 +176,7 @@ typedef struct lz_mark_step_options {
  * asynchronous work, and the first live error tensor made since the last step whose error the
  * program has not asked for (by lz_status_of, lz_last_error, a read, ...). o may be NULL. */
 LZ_API lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site);
-#define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS(lz_mark_step_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_mark_step(...) lz_mark_step_at(LZ_OPTIONS_OF(lz_mark_step_options, __VA_ARGS__), LZ_SITE)
 /* Computes the given tensors only (of one device, else LZ_EINVAL); their history stays, so
  * gradients through them still work. wait: until they are there. */
 LZ_API lz_status lz_sync_at(lz_tensor *const *tensors, size_t n, bool wait, const lz_site *site);

@@ -12,6 +12,7 @@
 #ifndef LAZULI_TENSOR_OPS_H
 #define LAZULI_TENSOR_OPS_H
 #include <lazuli/tensor.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* A list of dimensions; an empty one is what the function says, usually all. */
@@ -30,11 +31,15 @@ typedef struct lz_reduce_options {
      * below */
     lz_dtype dtype LZ_DEFAULT(LZ_DTYPE_NONE);
 } lz_reduce_options;
-#define LZ_REDUCE_OPTIONS(...) LZ_OPTIONS(lz_reduce_options, ##__VA_ARGS__)
+#define LZ_REDUCE_OPTIONS(...) LZ_OPTIONS_OF(lz_reduce_options, __VA_ARGS__)
 /* .dims = LZ_DIM(0, 1) */
 #ifdef __cplusplus
 #define LZ_DIM(...) lz_dims_of(__VA_ARGS__)
+#define LZ_DIMS_BEFORE_LAST(...) lz_dims_before_last(__VA_ARGS__)
 #else
+#define LZ_DIMS_BEFORE_LAST(...)                                                                   \
+    lz_dims_make((int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)) - 1,              \
+                 (const int64_t[]){__VA_ARGS__})
 #define LZ_DIM(...)                                                                                \
     {                                                                                              \
         (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                                 \
@@ -43,6 +48,14 @@ typedef struct lz_reduce_options {
         }                                                                                          \
     }
 #endif
+static inline lz_dims lz_dims_make(int n, const int64_t *dims)
+{
+    lz_dims d;
+    d.n = n;
+    for (int i = 0; i < LZ_MAX_RANK; i++)
+        d.v[i] = i < n ? dims[i] : 0;
+    return d;
+}
 
 /* ---- products ---- */
 /* Vectors, matrices, and batches of matrices with broadcasting: [.., m, k] x [.., k, n] -> [.., m,
@@ -175,59 +188,73 @@ LZ_API lz_tensor *lz_div_scalar_at(lz_tensor *x, double s, const lz_site *site);
  * integer x cannot hold s. */
 LZ_API lz_tensor *lz_pow_scalar_at(lz_tensor *x, double s, const lz_site *site);
 
-#define lz_matmul(a, b) lz_matmul_at((a), (b), LZ_SITE)
-#define lz_linear(x, w, b) lz_linear_at((x), (w), (b), LZ_SITE)
-#define lz_sum(x, ...) lz_sum_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_mean(x, ...) lz_mean_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_prod(x, ...) lz_prod_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_amax(x, ...) lz_amax_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_amin(x, ...) lz_amin_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_any(x, ...) lz_any_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_all(x, ...) lz_all_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_matmul(a, b) lz_matmul_at(a, b, LZ_SITE)
+#define lz_linear(x, w, b) lz_linear_at(x, w, b, LZ_SITE)
+#define lz_sum(...) LZ_ARGS_sum(__VA_ARGS__, )
+#define LZ_ARGS_sum(x, ...) lz_sum_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_mean(...) LZ_ARGS_mean(__VA_ARGS__, )
+#define LZ_ARGS_mean(x, ...) lz_mean_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_prod(...) LZ_ARGS_prod(__VA_ARGS__, )
+#define LZ_ARGS_prod(x, ...) lz_prod_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_amax(...) LZ_ARGS_amax(__VA_ARGS__, )
+#define LZ_ARGS_amax(x, ...) lz_amax_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_amin(...) LZ_ARGS_amin(__VA_ARGS__, )
+#define LZ_ARGS_amin(x, ...) lz_amin_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_any(...) LZ_ARGS_any(__VA_ARGS__, )
+#define LZ_ARGS_any(x, ...) lz_any_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_all(...) LZ_ARGS_all(__VA_ARGS__, )
+#define LZ_ARGS_all(x, ...) lz_all_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
 #define LZ_VARIANCE_DEFAULTS .correction = 1
-#define lz_var(x, ...)                                                                             \
-    LZ_OVERRIDING(lz_var_at(                                                                       \
-        (x), LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, ##__VA_ARGS__), LZ_SITE))
-#define lz_logsumexp(x, ...) lz_logsumexp_at((x), LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_argmax(x, dim, keepdim) lz_argmax_at((x), (dim), (keepdim), LZ_SITE)
-#define lz_argmin(x, dim, keepdim) lz_argmin_at((x), (dim), (keepdim), LZ_SITE)
-#define lz_reshape(x, shape) lz_reshape_at((x), (shape), LZ_SITE)
-#define lz_permute(x, ...) lz_permute_at((x), (lz_dims)LZ_DIM(__VA_ARGS__), LZ_SITE)
-#define lz_transpose(x, d0, d1) lz_transpose_at((x), (d0), (d1), LZ_SITE)
-#define lz_expand(x, shape) lz_expand_at((x), (shape), LZ_SITE)
-#define lz_squeeze(x, dim) lz_squeeze_at((x), (dim), LZ_SITE)
-#define lz_unsqueeze(x, dim) lz_unsqueeze_at((x), (dim), LZ_SITE)
-#define lz_flatten(x, start, end) lz_flatten_at((x), (start), (end), LZ_SITE)
+#define lz_var(...) LZ_ARGS_var(__VA_ARGS__, )
+#define LZ_ARGS_var(x, ...)                                                                        \
+    LZ_OVERRIDING(                                                                                 \
+        lz_var_at(x, LZ_DEFAULTED(lz_reduce_options, LZ_VARIANCE_DEFAULTS, __VA_ARGS__), LZ_SITE))
+#define lz_logsumexp(...) LZ_ARGS_logsumexp(__VA_ARGS__, )
+#define LZ_ARGS_logsumexp(x, ...) lz_logsumexp_at(x, LZ_REDUCE_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_argmax(x, dim, keepdim) lz_argmax_at(x, dim, keepdim, LZ_SITE)
+#define lz_argmin(x, dim, keepdim) lz_argmin_at(x, dim, keepdim, LZ_SITE)
+#define lz_reshape(x, shape) lz_reshape_at(x, shape, LZ_SITE)
+#define lz_permute(x, ...) lz_permute_at(x, (lz_dims)LZ_DIM(__VA_ARGS__), LZ_SITE)
+#define lz_transpose(x, d0, d1) lz_transpose_at(x, d0, d1, LZ_SITE)
+#define lz_expand(x, shape) lz_expand_at(x, shape, LZ_SITE)
+#define lz_squeeze(x, dim) lz_squeeze_at(x, dim, LZ_SITE)
+#define lz_unsqueeze(x, dim) lz_unsqueeze_at(x, dim, LZ_SITE)
+#define lz_flatten(x, start, end) lz_flatten_at(x, start, end, LZ_SITE)
 #define lz_cat(...) lz_cat_at(__VA_ARGS__, LZ_SITE)
 #define lz_stack(...) lz_stack_at(__VA_ARGS__, LZ_SITE)
-#define lz_slice(x, dim, start, end, step) lz_slice_at((x), (dim), (start), (end), (step), LZ_SITE)
-#define lz_select(x, dim, index) lz_select_at((x), (dim), (index), LZ_SITE)
-#define lz_flip(x, ...) lz_flip_at((x), (lz_dims)LZ_DIM(__VA_ARGS__), LZ_SITE)
+#define lz_slice(x, dim, start, end, step) lz_slice_at(x, dim, start, end, step, LZ_SITE)
+#define lz_select(x, dim, index) lz_select_at(x, dim, index, LZ_SITE)
+#define lz_flip(x, ...) lz_flip_at(x, (lz_dims)LZ_DIM(__VA_ARGS__), LZ_SITE)
 #define lz_constant_pad_nd(...) lz_constant_pad_nd_at(__VA_ARGS__, LZ_SITE)
-#define lz_index_select(x, dim, index) lz_index_select_at((x), (dim), (index), LZ_SITE)
-#define lz_gather(x, dim, index) lz_gather_at((x), (dim), (index), LZ_SITE)
-#define lz_scatter_add(x, dim, index, src) lz_scatter_add_at((x), (dim), (index), (src), LZ_SITE)
-#define lz_embedding(weight, indices) lz_embedding_at((weight), (indices), LZ_SITE)
-#define lz_one_hot(index, n, dtype) lz_one_hot_at((index), (n), (dtype), LZ_SITE)
-#define lz_where(c, a, b) lz_where_at((c), (a), (b), LZ_SITE)
-#define lz_clamp(x, lo, hi) lz_clamp_at((x), (lo), (hi), LZ_SITE)
-#define lz_to(x, dtype) lz_to_at((x), (dtype), LZ_SITE)
-#define lz_relu(x) lz_relu_at((x), LZ_SITE)
-#define lz_gelu(x, approx) lz_gelu_at((x), (approx), LZ_SITE)
-#define lz_silu(x) lz_silu_at((x), LZ_SITE)
-#define lz_softmax(x, dim) lz_softmax_at((x), (dim), LZ_SITE)
-#define lz_log_softmax(x, dim) lz_log_softmax_at((x), (dim), LZ_SITE)
-#define lz_add_scalar(x, s) lz_add_scalar_at((x), (s), LZ_SITE)
-#define lz_sub_scalar(x, s) lz_sub_scalar_at((x), (s), LZ_SITE)
-#define lz_mul_scalar(x, s) lz_mul_scalar_at((x), (s), LZ_SITE)
-#define lz_div_scalar(x, s) lz_div_scalar_at((x), (s), LZ_SITE)
-#define lz_pow_scalar(x, s) lz_pow_scalar_at((x), (s), LZ_SITE)
+#define lz_index_select(x, dim, index) lz_index_select_at(x, dim, index, LZ_SITE)
+#define lz_gather(x, dim, index) lz_gather_at(x, dim, index, LZ_SITE)
+#define lz_scatter_add(x, dim, index, src) lz_scatter_add_at(x, dim, index, src, LZ_SITE)
+#define lz_embedding(weight, indices) lz_embedding_at(weight, indices, LZ_SITE)
+#define lz_one_hot(index, n, dtype) lz_one_hot_at(index, n, dtype, LZ_SITE)
+#define lz_where(c, a, b) lz_where_at(c, a, b, LZ_SITE)
+#define lz_clamp(x, lo, hi) lz_clamp_at(x, lo, hi, LZ_SITE)
+#define lz_to(x, dtype) lz_to_at(x, dtype, LZ_SITE)
+#define lz_relu(x) lz_relu_at(x, LZ_SITE)
+#define lz_gelu(x, approx) lz_gelu_at(x, approx, LZ_SITE)
+#define lz_silu(x) lz_silu_at(x, LZ_SITE)
+#define lz_softmax(x, dim) lz_softmax_at(x, dim, LZ_SITE)
+#define lz_log_softmax(x, dim) lz_log_softmax_at(x, dim, LZ_SITE)
+#define lz_add_scalar(x, s) lz_add_scalar_at(x, s, LZ_SITE)
+#define lz_sub_scalar(x, s) lz_sub_scalar_at(x, s, LZ_SITE)
+#define lz_mul_scalar(x, s) lz_mul_scalar_at(x, s, LZ_SITE)
+#define lz_div_scalar(x, s) lz_div_scalar_at(x, s, LZ_SITE)
+#define lz_pow_scalar(x, s) lz_pow_scalar_at(x, s, LZ_SITE)
 LZ_EXTERN_C_END
 
 #ifdef __cplusplus
 template <class... T> inline lz_dims lz_dims_of(T... dim)
 {
     return lz_dims{static_cast<int>(sizeof...(dim)), {static_cast<int64_t>(dim)...}};
+}
+template <class... T> inline lz_dims lz_dims_before_last(T... dim)
+{
+    const int64_t list[] = {static_cast<int64_t>(dim)...};
+    return lz_dims_make(static_cast<int>(sizeof...(dim)) - 1, list);
 }
 #endif
 #endif

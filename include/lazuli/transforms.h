@@ -6,6 +6,7 @@
 #ifndef LAZULI_TRANSFORMS_H
 #define LAZULI_TRANSFORMS_H
 #include <lazuli/control.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- vmap: automatic batching ---- */
@@ -52,11 +53,10 @@ LZ_API lz_status lz_hvp_at(lz_tensor *loss, lz_tensor *const *params, lz_tensor 
 LZ_API lz_tensor *lz_jacobian_at(lz_tensor *y, lz_tensor *x, const lz_site *site);
 
 #define lz_value_and_grad(...) lz_value_and_grad_at(__VA_ARGS__, LZ_SITE)
-#define lz_hvp(loss, params, vectors, n, out)                                                      \
-    lz_hvp_at((loss), (params), (vectors), (n), (out), LZ_SITE)
-#define lz_jacobian(y, x) lz_jacobian_at((y), (x), LZ_SITE)
-#define lz_vmap(fn, in, nin, nout, user, out, ...)                                                 \
-    lz_vmap_at((fn), (in), (nin), (nout), (user), (out),                                           \
-               LZ_OPTIONS(lz_vmap_options, ##__VA_ARGS__), LZ_SITE)
+#define lz_hvp(loss, params, vectors, n, out) lz_hvp_at(loss, params, vectors, n, out, LZ_SITE)
+#define lz_jacobian(y, x) lz_jacobian_at(y, x, LZ_SITE)
+#define lz_vmap(...) LZ_ARGS_vmap(__VA_ARGS__, )
+#define LZ_ARGS_vmap(fn, in, nin, nout, user, out, ...)                                            \
+    lz_vmap_at(fn, in, nin, nout, user, out, LZ_OPTIONS_OF(lz_vmap_options, __VA_ARGS__), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

@@ -21,39 +21,6 @@
 #endif
 #define LZ_API __attribute__((visibility("default")))
 
-/* Options structs: LZ_OPTIONS(type, .field = ...) is the address of one. LZ_DEFAULT(x) is the value
- * of a field that is left out. C++ has it in the struct; in C the macro that takes the options
- * writes the defaults first and the caller's fields over them, which -Woverride-init would report
- * between these two. */
-#ifdef __cplusplus
-#define LZ_DEFAULT(x) = x
-#define LZ_OPTIONS(type, ...) lz_temporary(__extension__ type{__VA_ARGS__})
-/* The address of a temporary, which lives until the end of the full expression. */
-template <class T> inline const T *lz_temporary(const T &v)
-{
-    return &v;
-}
-#define LZ_OVERRIDE_BEGIN
-#define LZ_OVERRIDE_END
-#define LZ_DEFAULTED(type, defaults, ...) LZ_OPTIONS(type, ##__VA_ARGS__)
-#define LZ_OVERRIDING(call) call
-#else
-#define LZ_DEFAULT(x)
-#define LZ_OPTIONS(type, ...) (&(type){.struct_size = sizeof(type), ##__VA_ARGS__})
-#define LZ_OVERRIDE_BEGIN                                                                          \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
-#define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
-/* LZ_DEFAULTED(type, .field = default, caller's fields): LZ_OPTIONS with defaults that are not 0.
- * The call that takes it stands in LZ_OVERRIDING, which gives the call's result. */
-#define LZ_DEFAULTED(type, defaults, ...)                                                          \
-    (&(type){.struct_size = sizeof(type), defaults, ##__VA_ARGS__})
-#define LZ_OVERRIDING(call)                                                                        \
-    __extension__({                                                                                \
-        LZ_OVERRIDE_BEGIN call;                                                                    \
-        LZ_OVERRIDE_END                                                                            \
-    })
-#endif
-
 LZ_EXTERN_C_BEGIN
 
 /* Result of every call that does not return a tensor. LZ_OK is 0. */
@@ -80,6 +47,52 @@ typedef enum lz_dtype {
 #undef LZ_DTYPE
     LZ_DTYPE_COUNT
 } lz_dtype;
+
+/* For the compiler what follows is a system's: a message about a call shows the call, not the
+ * macros that it is made of. So it is with the headers of operations. After the last #include, for
+ * what a system's header includes is no dependency to gcc -MMD. */
+#pragma GCC system_header
+
+LZ_EXTERN_C_END
+/* Options structs: LZ_OPTIONS(type, .field = ...) is the address of one. LZ_DEFAULT(x) is the value
+ * of a field that is left out. C++ has it in the struct; in C the macro that takes the options
+ * writes the defaults first and the caller's fields over them, which -Woverride-init would report
+ * between these two.
+ * A macro whose last arguments may be left out is two: lz_sum(...) gives its arguments and an empty
+ * one to LZ_ARGS_sum(x, ...), for C before C23 and C++ before C++20 want something for the `...`;
+ * the empty one is the comma that may end an initialiser. LZ_OPTIONS_OF and LZ_DEFAULTED take such
+ * a list; LZ_ARGS_ are not for programs. */
+#define LZ_OPTIONS(...) LZ_OPTIONS_OF(__VA_ARGS__, )
+#ifdef __cplusplus
+#define LZ_DEFAULT(x) = x
+#define LZ_OPTIONS_OF(type, ...) lz_temporary(__extension__ type{__VA_ARGS__})
+/* The address of a temporary, which lives until the end of the full expression. */
+template <class T> inline const T *lz_temporary(const T &v)
+{
+    return &v;
+}
+#define LZ_OVERRIDE_BEGIN
+#define LZ_OVERRIDE_END
+#define LZ_DEFAULTED(type, defaults, ...) LZ_OPTIONS_OF(type, __VA_ARGS__)
+#define LZ_OVERRIDING(call) call
+#else
+#define LZ_DEFAULT(x)
+#define LZ_OPTIONS_OF(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
+#define LZ_OVERRIDE_BEGIN                                                                          \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
+#define LZ_OVERRIDE_END _Pragma("GCC diagnostic pop")
+/* LZ_DEFAULTED(type, .field = default, caller's fields): LZ_OPTIONS_OF with defaults that are not
+ * 0. The call that takes it stands in LZ_OVERRIDING, which gives the call's result. */
+#define LZ_DEFAULTED(type, defaults, ...)                                                          \
+    (&(type){.struct_size = sizeof(type), defaults, __VA_ARGS__})
+#define LZ_OVERRIDING(call)                                                                        \
+    __extension__({                                                                                \
+        LZ_OVERRIDE_BEGIN call;                                                                    \
+        LZ_OVERRIDE_END                                                                            \
+    })
+#endif
+
+LZ_EXTERN_C_BEGIN
 
 enum { LZ_MAX_RANK = 16 };
 

@@ -8,6 +8,7 @@
 #ifndef LAZULI_WINDOW_OPS_H
 #define LAZULI_WINDOW_OPS_H
 #include <lazuli/tensor_ops.h>
+#pragma GCC system_header
 LZ_EXTERN_C_BEGIN
 
 /* ---- convolutions ---- */
@@ -20,7 +21,7 @@ typedef struct lz_conv_options {
     int64_t output_padding[3] LZ_DEFAULT({});
     int64_t groups LZ_DEFAULT(0); /* default 1 */
 } lz_conv_options;
-#define LZ_CONV_OPTIONS(...) LZ_OPTIONS(lz_conv_options, ##__VA_ARGS__)
+#define LZ_CONV_OPTIONS(...) LZ_OPTIONS_OF(lz_conv_options, __VA_ARGS__)
 /* x * weight[out, in / groups, k] + bias[out]; bias may be NULL. The extent becomes (n + 2 padding
  * - dilation (k - 1) - 1) / stride + 1. LZ_ESHAPE: the kernel is larger than the padded input. */
 LZ_API lz_tensor *lz_conv1d_at(lz_tensor *x, lz_tensor *weight, lz_tensor *bias,
@@ -56,7 +57,7 @@ typedef struct lz_pool_options {
     int64_t divisor_override LZ_DEFAULT(0);
 } lz_pool_options;
 #define LZ_POOL_DEFAULTS .count_include_pad = true
-#define LZ_POOL_OPTIONS(...) LZ_DEFAULTED(lz_pool_options, LZ_POOL_DEFAULTS, ##__VA_ARGS__)
+#define LZ_POOL_OPTIONS(...) LZ_DEFAULTED(lz_pool_options, LZ_POOL_DEFAULTS, __VA_ARGS__)
 /* The largest of each window; NaN if any is. *indices (may be NULL): i64, its row-major position
  * among the spatial dimensions; the first of equal ones, the last NaN. The gradient goes to the
  * first of equal ones. */
@@ -110,57 +111,67 @@ LZ_API lz_tensor *lz_cummax_at(lz_tensor *x, int64_t dim, lz_tensor **indices, c
  * where it is, the last of equal ones. */
 LZ_API lz_tensor *lz_cummin_at(lz_tensor *x, int64_t dim, lz_tensor **indices, const lz_site *site);
 
-#define lz_conv1d(x, w, b, ...) lz_conv1d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_conv2d(x, w, b, ...) lz_conv2d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_conv3d(x, w, b, ...) lz_conv3d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_conv_transpose1d(x, w, b, ...)                                                          \
-    lz_conv_transpose1d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_conv_transpose2d(x, w, b, ...)                                                          \
-    lz_conv_transpose2d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_conv_transpose3d(x, w, b, ...)                                                          \
-    lz_conv_transpose3d_at((x), (w), (b), LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
-#define lz_max_pool1d(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_max_pool1d_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_max_pool2d(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_max_pool2d_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_max_pool3d(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_max_pool3d_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_max_pool1d_with_indices(x, indices, ...)                                                \
-    LZ_OVERRIDING(                                                                                 \
-        lz_max_pool1d_with_indices_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), (indices), LZ_SITE))
-#define lz_max_pool2d_with_indices(x, indices, ...)                                                \
-    LZ_OVERRIDING(                                                                                 \
-        lz_max_pool2d_with_indices_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), (indices), LZ_SITE))
-#define lz_max_pool3d_with_indices(x, indices, ...)                                                \
-    LZ_OVERRIDING(                                                                                 \
-        lz_max_pool3d_with_indices_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), (indices), LZ_SITE))
-#define lz_avg_pool1d(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_avg_pool1d_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_avg_pool2d(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_avg_pool2d_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_avg_pool3d(x, ...)                                                                      \
-    LZ_OVERRIDING(lz_avg_pool3d_at((x), LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
-#define lz_adaptive_avg_pool1d(x, size) lz_adaptive_avg_pool1d_at((x), (size), LZ_SITE)
-#define lz_adaptive_avg_pool2d(x, ...)                                                             \
-    lz_adaptive_avg_pool2d_at((x), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
-#define lz_adaptive_avg_pool3d(x, ...)                                                             \
-    lz_adaptive_avg_pool3d_at((x), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+#define lz_conv1d(...) LZ_ARGS_conv1d(__VA_ARGS__, )
+#define LZ_ARGS_conv1d(x, w, b, ...) lz_conv1d_at(x, w, b, LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_conv2d(...) LZ_ARGS_conv2d(__VA_ARGS__, )
+#define LZ_ARGS_conv2d(x, w, b, ...) lz_conv2d_at(x, w, b, LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_conv3d(...) LZ_ARGS_conv3d(__VA_ARGS__, )
+#define LZ_ARGS_conv3d(x, w, b, ...) lz_conv3d_at(x, w, b, LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_conv_transpose1d(...) LZ_ARGS_conv_transpose1d(__VA_ARGS__, )
+#define LZ_ARGS_conv_transpose1d(x, w, b, ...)                                                     \
+    lz_conv_transpose1d_at(x, w, b, LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_conv_transpose2d(...) LZ_ARGS_conv_transpose2d(__VA_ARGS__, )
+#define LZ_ARGS_conv_transpose2d(x, w, b, ...)                                                     \
+    lz_conv_transpose2d_at(x, w, b, LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_conv_transpose3d(...) LZ_ARGS_conv_transpose3d(__VA_ARGS__, )
+#define LZ_ARGS_conv_transpose3d(x, w, b, ...)                                                     \
+    lz_conv_transpose3d_at(x, w, b, LZ_CONV_OPTIONS(__VA_ARGS__), LZ_SITE)
+#define lz_max_pool1d(...) LZ_ARGS_max_pool1d(__VA_ARGS__, )
+#define LZ_ARGS_max_pool1d(x, ...)                                                                 \
+    LZ_OVERRIDING(lz_max_pool1d_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_max_pool2d(...) LZ_ARGS_max_pool2d(__VA_ARGS__, )
+#define LZ_ARGS_max_pool2d(x, ...)                                                                 \
+    LZ_OVERRIDING(lz_max_pool2d_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_max_pool3d(...) LZ_ARGS_max_pool3d(__VA_ARGS__, )
+#define LZ_ARGS_max_pool3d(x, ...)                                                                 \
+    LZ_OVERRIDING(lz_max_pool3d_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_max_pool1d_with_indices(...) LZ_ARGS_max_pool1d_with_indices(__VA_ARGS__, )
+#define LZ_ARGS_max_pool1d_with_indices(x, indices, ...)                                           \
+    LZ_OVERRIDING(lz_max_pool1d_with_indices_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), indices, LZ_SITE))
+#define lz_max_pool2d_with_indices(...) LZ_ARGS_max_pool2d_with_indices(__VA_ARGS__, )
+#define LZ_ARGS_max_pool2d_with_indices(x, indices, ...)                                           \
+    LZ_OVERRIDING(lz_max_pool2d_with_indices_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), indices, LZ_SITE))
+#define lz_max_pool3d_with_indices(...) LZ_ARGS_max_pool3d_with_indices(__VA_ARGS__, )
+#define LZ_ARGS_max_pool3d_with_indices(x, indices, ...)                                           \
+    LZ_OVERRIDING(lz_max_pool3d_with_indices_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), indices, LZ_SITE))
+#define lz_avg_pool1d(...) LZ_ARGS_avg_pool1d(__VA_ARGS__, )
+#define LZ_ARGS_avg_pool1d(x, ...)                                                                 \
+    LZ_OVERRIDING(lz_avg_pool1d_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_avg_pool2d(...) LZ_ARGS_avg_pool2d(__VA_ARGS__, )
+#define LZ_ARGS_avg_pool2d(x, ...)                                                                 \
+    LZ_OVERRIDING(lz_avg_pool2d_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_avg_pool3d(...) LZ_ARGS_avg_pool3d(__VA_ARGS__, )
+#define LZ_ARGS_avg_pool3d(x, ...)                                                                 \
+    LZ_OVERRIDING(lz_avg_pool3d_at(x, LZ_POOL_OPTIONS(__VA_ARGS__), LZ_SITE))
+#define lz_adaptive_avg_pool1d(x, size) lz_adaptive_avg_pool1d_at(x, size, LZ_SITE)
+#define lz_adaptive_avg_pool2d(x, ...) lz_adaptive_avg_pool2d_at(x, LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+#define lz_adaptive_avg_pool3d(x, ...) lz_adaptive_avg_pool3d_at(x, LZ_SHAPE(__VA_ARGS__), LZ_SITE)
 #define lz_adaptive_max_pool1d(x, indices, size)                                                   \
-    lz_adaptive_max_pool1d_at((x), (size), (indices), LZ_SITE)
+    lz_adaptive_max_pool1d_at(x, size, indices, LZ_SITE)
 #define lz_adaptive_max_pool2d(x, indices, ...)                                                    \
-    lz_adaptive_max_pool2d_at((x), LZ_SHAPE(__VA_ARGS__), (indices), LZ_SITE)
+    lz_adaptive_max_pool2d_at(x, LZ_SHAPE(__VA_ARGS__), indices, LZ_SITE)
 #define lz_adaptive_max_pool3d(x, indices, ...)                                                    \
-    lz_adaptive_max_pool3d_at((x), LZ_SHAPE(__VA_ARGS__), (indices), LZ_SITE)
+    lz_adaptive_max_pool3d_at(x, LZ_SHAPE(__VA_ARGS__), indices, LZ_SITE)
 #define lz_max_unpool1d(x, indices, ...)                                                           \
-    lz_max_unpool1d_at((x), (indices), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+    lz_max_unpool1d_at(x, indices, LZ_SHAPE(__VA_ARGS__), LZ_SITE)
 #define lz_max_unpool2d(x, indices, ...)                                                           \
-    lz_max_unpool2d_at((x), (indices), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+    lz_max_unpool2d_at(x, indices, LZ_SHAPE(__VA_ARGS__), LZ_SITE)
 #define lz_max_unpool3d(x, indices, ...)                                                           \
-    lz_max_unpool3d_at((x), (indices), LZ_SHAPE(__VA_ARGS__), LZ_SITE)
-#define lz_cumsum(x, dim) lz_cumsum_at((x), (dim), LZ_SITE)
-#define lz_cumprod(x, dim) lz_cumprod_at((x), (dim), LZ_SITE)
-#define lz_logcumsumexp(x, dim) lz_logcumsumexp_at((x), (dim), LZ_SITE)
-#define lz_cummax(x, dim, indices) lz_cummax_at((x), (dim), (indices), LZ_SITE)
-#define lz_cummin(x, dim, indices) lz_cummin_at((x), (dim), (indices), LZ_SITE)
+    lz_max_unpool3d_at(x, indices, LZ_SHAPE(__VA_ARGS__), LZ_SITE)
+#define lz_cumsum(x, dim) lz_cumsum_at(x, dim, LZ_SITE)
+#define lz_cumprod(x, dim) lz_cumprod_at(x, dim, LZ_SITE)
+#define lz_logcumsumexp(x, dim) lz_logcumsumexp_at(x, dim, LZ_SITE)
+#define lz_cummax(x, dim, indices) lz_cummax_at(x, dim, indices, LZ_SITE)
+#define lz_cummin(x, dim, indices) lz_cummin_at(x, dim, indices, LZ_SITE)
 LZ_EXTERN_C_END
 #endif

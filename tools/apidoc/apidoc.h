@@ -53,7 +53,9 @@ typedef struct record { /* a struct */
 
 typedef struct macro {
     const char *name, *body;
-    strings params; /* "..." is the last one of a variadic macro */
+    const char *call;      /* what is expanded: LZ_ARGS_sum of lz_sum, else the name */
+    const char *expansion; /* of a call with ARG_x for x, from the preprocessor */
+    strings params;        /* "..." is the last one of a variadic macro */
     int line;
 } macro;
 
@@ -89,6 +91,10 @@ const record *api_record(const api *a, const char *name);
 void api_stubs(const api *a);
 bool api_expand(api *a, const char *path);
 bool api_check(const api *a, const char *exports);
+decl *find_function(const api *a, const char *plain); /* NULL: there is none */
+
+/* calls.c: a program that calls every macro */
+bool api_calls(const api *a);
 
 /* render.c: what both outputs print */
 const char *signature(const api *a, const decl *d, bool plain);

@@ -1,10 +1,13 @@
 /* main.c - apidoc, a program of the build: tools/apidoc.sh runs it.
- *   apidoc stubs HEADER...                       what the preprocessor is to expand, on standard
- * output apidoc check EXPANDED EXPORTS HEADER...      complains about exported functions and
- * options without a comment apidoc html EXPANDED VERSION HEADER...       one page, on standard
- * output apidoc man EXPANDED VERSION DIR HEADER...    man pages of section 3 in DIR apidoc command
- * VERSION HELP                  the man page of the command, from the file HELP, what `lazuli
- * --help` prints */
+ *   apidoc stubs HEADER...                       on standard output what the preprocessor is to
+ *                                                expand
+ *   apidoc check EXPANDED EXPORTS HEADER...      complains about exported functions and options
+ *                                                without a comment
+ *   apidoc calls EXPANDED HEADER...              on standard output a program that calls each macro
+ *   apidoc html EXPANDED VERSION HEADER...       one page, on standard output
+ *   apidoc man EXPANDED VERSION DIR HEADER...    man pages of section 3 in DIR
+ *   apidoc command VERSION HELP                  the man page of the command, from the file HELP:
+ *                                                what `lazuli --help` prints */
 #include "tools/apidoc/apidoc.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,9 +51,11 @@ static bool run(api *a, int argc, char **argv)
         api_stubs(a);
         return ok;
     }
-    int first = strcmp(verb, "man") == 0 ? 5 : 4;
+    int first = strcmp(verb, "man") == 0 ? 5 : strcmp(verb, "calls") == 0 ? 3 : 4;
     if (argc <= first || !scan_all(a, argc - first, argv + first) || !api_expand(a, argv[2]))
         return false;
+    if (strcmp(verb, "calls") == 0)
+        return api_calls(a);
     if (strcmp(verb, "check") == 0)
         return api_check(a, argv[3]);
     if (strcmp(verb, "html") == 0) {

@@ -413,6 +413,16 @@ static void scan_define(scanner *s)
         lz_buf_putc(&b, *body == '\\' ? ' ' : *body);
     m.body = collapsed(keep_buf(&b));
     s->p = end;
+    if (strstr(m.body, "(__VA_ARGS__, ") && strncmp(m.body, "LZ_ARGS_", 8) == 0) {
+        flush_pending(s);
+        return; /* LZ_ARGS_ of the same name, which follows, has its parameters */
+    }
+    m.call = m.name;
+    if (strncmp(m.name, "LZ_ARGS_", 8) == 0) {
+        lz_buf own = {0};
+        lz_buf_printf(&own, "lz_%s", m.name + 8);
+        m.name = keep_buf(&own);
+    }
     (void)lz_vec_push(&s->h->macros, m);
     bool lower = strncmp(m.name, "lz_", 3) == 0;
     bool alias = lower && strncmp(m.body, "lz_", 3) == 0 && !strstr(m.body, "_at(");

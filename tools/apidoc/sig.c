@@ -16,15 +16,16 @@ void api_stubs(const api *a)
 {
     for (uint32_t h = 0; h < a->headers.len; h++)
         printf("#include <lazuli/%s>\n", a->headers.data[h].name);
-    puts("#undef LZ_OPTIONS\n#undef LZ_DEFAULTED\n#undef LZ_OVERRIDING\n#undef LZ_DIMS\n#undef "
-         "LZ_DIM\n#undef "
+    puts("#undef LZ_OPTIONS_OF\n#undef LZ_DEFAULTED\n#undef LZ_OVERRIDING\n#undef LZ_DIMS\n#undef "
+         "LZ_DIM\n#undef LZ_DIMS_BEFORE_LAST\n#undef "
          "LZ_SHAPE\n"
          "#undef LZ_SITE\n"
-         "#define LZ_OPTIONS(type, ...) OPTIONS type\n"
+         "#define LZ_OPTIONS_OF(type, ...) OPTIONS type\n"
          "#define LZ_DEFAULTED(type, ...) OPTIONS type\n"
          "#define LZ_OVERRIDING(call) call\n"
          "#define LZ_DIMS(...) DIMS\n"
          "#define LZ_DIM(...) DIMS\n"
+         "#define LZ_DIMS_BEFORE_LAST(...) DIMS OR NONE\n"
          "#define LZ_SHAPE(...) SHAPE\n"
          "#define LZ_SITE SITE");
     for (uint32_t h = 0; h < a->headers.len; h++)
@@ -32,7 +33,7 @@ void api_stubs(const api *a)
             const macro *m = &a->headers.data[h].macros.data[i];
             if (!is_call(m))
                 continue;
-            printf("STUB %s = %s(", "\"\"", m->name); /* "" keeps the name from being expanded */
+            printf("STUB %s = %s(", "\"\"", m->call); /* "" keeps the name from being expanded */
             for (uint32_t k = 0; k < m->params.len; k++)
                 printf("%s%s%s", k ? ", " : "",
                        strcmp(m->params.data[k], "...") == 0 ? "ARGS" : "ARG_",
@@ -87,7 +88,7 @@ static bool add_param(lz_buf *b, decl *d, const strings *args, const char *name)
     return false;
 }
 
-static decl *find_function(api *a, const char *plain)
+decl *find_function(const api *a, const char *plain)
 {
     for (uint32_t h = 0; h < a->headers.len; h++)
         for (uint32_t b = 0; b < a->headers.data[h].blocks.len; b++) {
@@ -134,7 +135,7 @@ static bool expand_all(api *a, const char *p, bool by_name)
     bool ok = true;
     for (uint32_t h = 0; h < a->headers.len; h++)
         for (uint32_t i = 0; i < a->headers.data[h].macros.len; i++) {
-            const macro *m = &a->headers.data[h].macros.data[i];
+            macro *m = &a->headers.data[h].macros.data[i];
             if (!is_call(m))
                 continue;
             p = strstr(p, "STUB \"\" = ");
@@ -145,7 +146,8 @@ static bool expand_all(api *a, const char *p, bool by_name)
             p += strlen("STUB \"\" = ");
             const char *end = strstr(p, "STUB ");
             size_t n = end ? (size_t)(end - p) : strlen(p);
-            ok &= expand_one(a, m, collapsed(trimmed(p, n)), by_name);
+            m->expansion = collapsed(trimmed(p, n));
+            ok &= expand_one(a, m, m->expansion, by_name);
         }
     return ok;
 }
@@ -176,7 +178,7 @@ static int check_block(const header *h, const block *b)
 }
 
 /* Every name of the list of exported ones is a function of the headers. */
-static int check_exports(api *a, const char *path)
+static int check_exports(const api *a, const char *path)
 {
     int bad = 0;
     for (const char *p = read_all(path); p && *p; p += strcspn(p, "\n") + 1) {
@@ -191,7 +193,7 @@ static int check_exports(api *a, const char *path)
 
 bool api_check(const api *a, const char *exports)
 {
-    int bad = check_exports((api *)a, exports);
+    int bad = check_exports(a, exports);
     for (uint32_t h = 0; h < a->headers.len; h++) {
         const header *hd = &a->headers.data[h];
         if (!*hd->title)

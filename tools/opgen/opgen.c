@@ -230,11 +230,11 @@ static void print_function(const user_row *u)
            o ? o->text : "");
     if (u->nopnd == 1)
         printf("LZ_API lz_tensor *lz_%s_at(lz_tensor *x, const lz_site *site);\n"
-               "#define lz_%s(x) lz_%s_at((x), LZ_SITE)\n",
+               "#define lz_%s(x) lz_%s_at(x, LZ_SITE)\n",
                u->name, u->name, u->name);
     else
         printf("LZ_API lz_tensor *lz_%s_at(lz_tensor *a, lz_tensor *b, const lz_site *site);\n"
-               "#define lz_%s(a, b) lz_%s_at((a), (b), LZ_SITE)\n",
+               "#define lz_%s(a, b) lz_%s_at(a, b, LZ_SITE)\n",
                u->name, u->name, u->name);
 }
 
@@ -251,7 +251,7 @@ static void print_header(void)
            " * returned. Gradients: docs/reference/ops.md.\n"
            " * Implemented in: ops/elementwise.c. */\n"
            "#ifndef LAZULI_OPS_H\n#define LAZULI_OPS_H\n#include "
-           "<lazuli/tensor.h>\nLZ_EXTERN_C_BEGIN\n");
+           "<lazuli/tensor.h>\n#pragma GCC system_header\nLZ_EXTERN_C_BEGIN\n");
     for (int i = 0; i < NUM_USERS; i++)
         print_function(&users[i]);
     printf("\n/* ---- with a number as the second operand: a run-time argument but for 0, 1 and "
@@ -260,7 +260,7 @@ static void print_header(void)
     for (int i = 0; i < NUM_SCALARS; i++)
         printf("/* lz_%s of x and the number s. */\n"
                "LZ_API lz_tensor *lz_%s_scalar_at(lz_tensor *x, double s, const lz_site *site);\n"
-               "#define lz_%s_scalar(x, s) lz_%s_scalar_at((x), (s), LZ_SITE)\n",
+               "#define lz_%s_scalar(x, s) lz_%s_scalar_at(x, s, LZ_SITE)\n",
                scalars[i], scalars[i], scalars[i], scalars[i]);
     printf("\nLZ_EXTERN_C_END\n#endif\n");
 }
