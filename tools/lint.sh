@@ -36,6 +36,7 @@ if [ -d "$BUILD/obj" ]; then tools/symbols.sh || bad=1; fi
 tools/links.sh || bad=1
 tools/retired-words.sh || bad=1
 tools/conversions.sh || bad=1
+test/api/dtypes.sh --missing || bad=1
 
 # A file begins with its own name and what it is about.
 for f in $(formatted); do
