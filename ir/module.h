@@ -190,7 +190,8 @@ enum {
     LZ_PRINT_NO_LARGE = 2 /* elide constants of more than 64 elements */
 };
 void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags);
-/* Parses a module: pretty and generic forms as JAX and StableHLO's documentation print them.
+/* Parses a module: pretty and generic forms as JAX and StableHLO's documentation print them, or
+ * VHLO bytecode, which is read as its text (ir/vhlo/vhlo.h).
  * Private functions are inlined into main. `name` is for messages. Errors: LZ_EPARSE with
  * name:line:column. */
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out);

@@ -15,6 +15,7 @@ ir/sharding/
 ir/infer/
 ir/eval/
 ir/batch/
+ir/vhlo/
 ir/text/
 shard/
 lower/effort lower/reduction

@@ -1,5 +1,6 @@
 /* stablehlo.h - programs given as StableHLO text, as JAX's jax.jit(f).lower(...).as_text() prints
- * it: read once, then called like any operation.
+ * it, or as the bytecode that JAX hands to a compiler (StableHLO's portable artifacts, VHLO 0.9.0
+ * to 1.20.0): read once, then called like any operation.
  *
  * A call records the program's operations, so they are compiled together with the operations around
  * them, lz_grad goes through it, and lz_function_trace keeps it from being recorded again.
@@ -16,11 +17,13 @@ typedef struct lz_stablehlo_options {
     /* name of the function that is the program, without @; NULL: main, or the only public one */
     const char *entry LZ_DEFAULT(nullptr);
 } lz_stablehlo_options;
-/* Reads a module of n bytes; o (NULL: the defaults) says which function it is. name stands for the
- * file in messages (NULL: "<text>"). Constants too large to be recorded (16 bytes) are uploaded to
- * the thread's default device, where the program then has to be called. NULL with an error
- * recorded: LZ_ENULL; LZ_EPARSE and, for an operation that there is not, LZ_EUNSUPPORTED, both with
- * "name:line:column: what is wrong"; LZ_EMEM, LZ_EDEVMEM, LZ_EUNAVAILABLE. */
+/* Reads a module of n bytes, text or bytecode; o (NULL: the defaults) says which function it is.
+ * name stands for the file in messages (NULL: "<text>"). Constants too large to be recorded (16
+ * bytes) are uploaded to the thread's default device, where the program then has to be called. NULL
+ * with an error recorded: LZ_ENULL; LZ_EPARSE and, for an operation that there is not,
+ * LZ_EUNSUPPORTED, both with "name:line:column: what is wrong", where bytecode has the lines of the
+ * text that it stands for, or "bytecode: byte 12: what is wrong"; LZ_EMEM, LZ_EDEVMEM,
+ * LZ_EUNAVAILABLE. */
 LZ_API lz_stablehlo *lz_stablehlo_parse_at(const char *text, size_t n, const char *name,
                                            const lz_stablehlo_options *o, const lz_site *site);
 /* Ends a program. What was recorded by calls of it stays. NULL is fine. */

@@ -6,6 +6,7 @@
 #include "ir/text/parse.h"
 #include "ir/func.h"
 #include "ir/text/number.h"
+#include "ir/vhlo/vhlo.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -724,6 +725,17 @@ static void parser_free(lz_parser *p)
     lz_names_free(&p->func_index);
 }
 
+/* Bytecode is read as its text, which is in `own` then. */
+static lz_status of_bytecode(const char **text, size_t *n, lz_buf *own)
+{
+    if (!lz_vhlo_is_bytecode(*text, *n))
+        return LZ_OK;
+    LZ_TRY(lz_vhlo_to_text(*text, *n, own));
+    *text = lz_buf_str(own);
+    *n = own->len;
+    return LZ_OK;
+}
+
 lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **out)
 {
     return lz_func_parse_entry(text, n, name, NULL, out);
@@ -732,32 +744,47 @@ lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **
 lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, const char *entry,
                               lz_func **out)
 {
-    lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL}, .entry = entry};
+    lz_buf own = {0};
     *out = NULL;
-    lz_status s = parse_main(&p, out);
-    parser_free(&p);
+    lz_status s = of_bytecode(&text, &n, &own);
+    if (s == LZ_OK) {
+        lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL}, .entry = entry};
+        s = parse_main(&p, out);
+        parser_free(&p);
+    }
+    lz_buf_free(&own);
+    return s;
+}
+
+static lz_status parse_marked(lz_parser *p, lz_func **out)
+{
+    lz_status s = parse_main(p, out);
+    if (s == LZ_OK && p->borders)
+        s = lz_manual_join(out);
+    if (s != LZ_OK) {
+        lz_func_free(*out);
+        *out = NULL;
+    }
     return s;
 }
 
 lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, const char *entry,
                                int64_t ndevice, lz_partitions *about, lz_func **out)
 {
+    lz_buf own = {0};
+    *out = NULL;
+    lz_status s = of_bytecode(&text, &n, &own);
     lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
                    .entry = entry,
                    .marked = true,
                    .ndevice = ndevice,
                    .about = {.mesh = about ? about->mesh : NULL}};
-    *out = NULL;
-    lz_status s = parse_main(&p, out);
-    if (s == LZ_OK && p.borders)
-        s = lz_manual_join(out);
-    if (s != LZ_OK) {
-        lz_func_free(*out);
-        *out = NULL;
-    }
+    if (s == LZ_OK)
+        s = parse_marked(&p, out);
     if (about)
         *about = p.about;
     parser_free(&p);
+    lz_buf_free(&own);
     return s;
 }
 
@@ -843,8 +870,8 @@ static const char *module_end(const char *s, const char *end, const char **next)
     return end;
 }
 
-lz_status lz_checked_parse(const char *text, size_t n, const char *name, const char *entry,
-                           lz_checked_fn *fn, void *user)
+static lz_status checked_modules(const char *text, size_t n, const char *name, const char *entry,
+                                 lz_checked_fn *fn, void *user)
 {
     lz_status s = LZ_OK;
     for (const char *start = text, *next; start && s == LZ_OK; start = next) {
@@ -856,5 +883,15 @@ lz_status lz_checked_parse(const char *text, size_t n, const char *name, const c
             s = checked_module(&p, fn, user);
         parser_free(&p);
     }
+    return s;
+}
+
+lz_status lz_checked_parse(const char *text, size_t n, const char *name, const char *entry,
+                           lz_checked_fn *fn, void *user)
+{
+    lz_buf own = {0};
+    lz_status s = of_bytecode(&text, &n, &own);
+    s = s == LZ_OK ? checked_modules(text, n, name, entry, fn, user) : fn(NULL, user);
+    lz_buf_free(&own);
     return s;
 }

@@ -454,6 +454,11 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
         at.p = e->value;
         LZ_TRY(lz_lex_symbol(&at, &callee));
     }
+    if (composite && t->generic && (e = lz_stmt_find(t, "name"))) {
+        lz_lexer at = p->c;
+        at.p = e->value;
+        LZ_TRY(lz_lex_string(&at, &name));
+    }
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     LZ_TRY(lz_parse_check_operands(p, s, t));
