@@ -90,6 +90,7 @@ objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 # What the tests of a layer link beside it: those of the runtime record operations.
 test_layer_runtime := ops
 test_layer = $(or $(test_layer_$(1)),$(1))
+comma := ,
 layer_lib = $(BUILD)/lib$(1).a
 # The archives a layer's tests link: its own and all below, in link order.
 upto = $(if $(filter $(1),$(firstword $(2))),$(1),$(firstword $(2)) $(call upto,$(1),$(wordlist 2,99,$(2))))
@@ -100,6 +101,9 @@ ALL_LIBS := $(call libs_for,$(lastword $(LAYERS)))
 SUPPORT_OBJS := $(call objs,$(call srcs,test/support,*.c))
 SUPPORT_LIB := $(BUILD)/libtestsupport.a
 support_for = $(if $(filter-out base,$(1)),$(if $(SUPPORT_OBJS),$(SUPPORT_LIB)))
+# Tests above the backends can be run under random marks: test/marks.
+MARKS_OBJ := $(BUILD)/obj/test/marks/random_marks.o
+marks_for = $(if $(filter runtime ops autodiff data nn,$(1)),$(MARKS_OBJ))
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -117,10 +121,10 @@ $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 	$$(call say,AR,$$@)
 	@rm -f $$@
 	$(Q)$(AR) rcs $$@ $$(OBJ_$(1))
-$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call support_for,$(1)) $(call libs_for,$(call test_layer,$(1))) $(BUILD)/flags
+$(BUILD)/test/unit/$(1)/%: test/unit/$(1)/%.c $(call marks_for,$(1)) $(call support_for,$(1)) $(call libs_for,$(call test_layer,$(1))) $(BUILD)/flags
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $$(support_more) $(call support_for,$(1)) $(call libs_for,$(call test_layer,$(1))) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
+	$(Q)$$(CC) $$(FLAGS) $(INTERNAL) -Itest $$(DEPFLAGS) $$< $$(support_more) $(if $(call marks_for,$(1)),-Wl$(comma)--wrap=lz_partition $(call marks_for,$(1))) $(call support_for,$(1)) $(call libs_for,$(call test_layer,$(1))) $$(LINKFLAGS) $(CHECK_LIBS) $$(LDLIBS) -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call LAYER,$(l))))
 LIB_OBJS := $(foreach l,$(LAYERS),$(OBJ_$(l)))
@@ -220,7 +224,7 @@ UNIT := $(patsubst %.c,$(BUILD)/%,$(call srcs,test/unit,t_*.c))
 WHOLE := $(patsubst %.c,$(BUILD)/%,$(foreach k,diff fault,$(wildcard test/$(k)/*.c)))
 FUZZ := $(patsubst %.c,$(BUILD)/%,$(wildcard test/fuzz/*.c))
 API := $(patsubst %.c,$(BUILD)/%,$(wildcard test/api/*.c))
-$(SUPPORT_OBJS): INTERNAL += -Itest
+$(SUPPORT_OBJS) $(MARKS_OBJ): INTERNAL += -Itest
 $(SUPPORT_LIB): $(SUPPORT_OBJS)
 	$(call say,AR,$@)
 	@rm -f $@
@@ -336,7 +340,7 @@ define newline
 
 
 endef
-INSIDE := $(call srcs,$(LAYERS) tools test/support test/mock,*.c)
+INSIDE := $(call srcs,$(LAYERS) tools test/support test/marks test/mock,*.c)
 TESTED := $(call srcs,test/unit test/diff test/fault test/fuzz,*.c) test/fuzz_main.c
 OUTSIDE := $(wildcard examples/*.c bench/*.c) $(wildcard test/api/*.c)
 # Headers that are made must be there to be read.

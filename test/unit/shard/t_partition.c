@@ -15,22 +15,11 @@
 enum { MOST_DEVICES = 8, MOST_VALUES = 256 };
 static char msg[512];
 
-static const lz_mesh_axis meshes[][4] = {{{"x", 2}},
-                                         {{"x", 2}, {"y", 2}},
-                                         {{"x", 2}, {"y", 4}},
-                                         {{"x", 2}, {"y", 3}},
-                                         {{"x", 3}, {"y", 1}},
-                                         {{"x", 8}},
-                                         {{"x", 2}, {"y", 2}, {"z", 2}},
-                                         {{"x", 4}}};
-
 static const lz_mesh *random_mesh(lz_rnd *r)
 {
-    const lz_mesh_axis *a = meshes[lz_rnd_range(r, 0, sizeof meshes / sizeof meshes[0] - 1)];
-    int n = 0;
-    while (n < 4 && a[n].name)
-        n++;
-    const lz_mesh *m = lz_mesh_get(a, n, NULL);
+    const lz_mesh *m = lz_gen_mesh(r, MOST_DEVICES);
+    while (m && m->ndevice == 1 && lz_rnd_chance(r, 90))
+        m = lz_gen_mesh(r, MOST_DEVICES);
     ck_assert_ptr_nonnull(m);
     return m;
 }
@@ -234,6 +223,23 @@ static void try_marked(const lz_func *f, lz_literal **args, uint64_t seed, const
     lz_func_free(g);
 }
 
+/* Of each operation, how many have been run in parts with an operand that is in several. */
+static int with_parts[LZ_OP_COUNT];
+
+static void count_parts(const lz_shardings *s)
+{
+    for (lz_val v = 0; v < s->f->ninst; v++) {
+        const lz_inst *in = &s->f->insts[v];
+        bool parts = false;
+        for (uint32_t i = 0; i < in->sig->nopnd; i++) {
+            const lz_sharding *at = s->at[in->opnd[i]];
+            for (int d = 0; at && d < at->rank; d++)
+                parts |= lz_axis_list_size(at->mesh, &at->dims[d]) > 1;
+        }
+        with_parts[lz_inst_op(in)] += parts;
+    }
+}
+
 static bool try_function(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
 {
     lz_rnd r = {seed * 977 + lz_test_seed()};
@@ -244,6 +250,8 @@ static bool try_function(const lz_func *f, lz_literal **args, uint64_t seed, con
     ck_assert(f->nparam < MOST_VALUES && f->nresult < MOST_VALUES);
     lz_shardings *s = random_shardings(f, t.mesh, &r, &a);
     bool done = compare(&t, lz_partition_as(f, t.mesh, s, &t.p), what);
+    if (done)
+        count_parts(s);
     lz_arena_free(&a);
     return done;
 }
@@ -254,7 +262,7 @@ typedef struct counts {
     int tried, done;
 } counts;
 
-static bool try_case(lz_op op, int index, counts *n)
+static bool try_case(lz_op op, int index, uint64_t round, counts *n)
 {
     lz_func *f;
     lz_literal **args;
@@ -266,25 +274,38 @@ static bool try_case(lz_op op, int index, counts *n)
     snprintf(what, sizeof what, "%s, case %d", lz_op_get(op)->text, index);
     if (!f->nparam || lz_val_type(f, 0)->nelem < 500)
         for (uint64_t choice = 0; choice < 3; choice++, n->tried++)
-            n->done += try_function(f, args, (uint64_t)index * 7 + choice, what);
+            n->done += try_function(f, args, (uint64_t)index * 7 + choice + round * 7919, what);
     lz_gen_args_free(f, args);
     lz_func_free(f);
     return true;
 }
 
-START_TEST(every_row)
+/* All cases, or those whose turn it is. */
+static void try_cases(lz_op op, unsigned turns, uint64_t round, counts *n)
 {
-    lz_op_class cls = lz_op_get((lz_op)_i)->cls;
-    unsigned turns = cls == LZ_CLASS_EW ? 12 : lz_test_small() ? 10 : 6;
-    counts n = {0};
-    bool more = cls != LZ_CLASS_COLLECTIVE && _i != LZ_OP_PARTITION_ID;
+    bool more = true;
     for (unsigned i = 0; more; i++)
         if (lz_test_in_turn(i, turns))
-            more = try_case((lz_op)_i, (int)i, &n);
+            more = try_case(op, (int)i, round, n);
+}
+
+/* The whole load has at least so many with an operand in parts. */
+enum { WITH_PARTS = 50, MOST_ROUNDS = 40 };
+
+START_TEST(every_row)
+{
+    const lz_op_info *op = lz_op_get((lz_op)_i);
+    unsigned turns = op->cls == LZ_CLASS_EW ? 12 : lz_test_small() ? 10 : 6;
+    counts n = {0};
+    if (op->cls == LZ_CLASS_COLLECTIVE || _i == LZ_OP_PARTITION_ID)
+        return;
+    try_cases((lz_op)_i, turns, 0, &n);
+    for (uint64_t r = 1; lz_test_whole() && with_parts[_i] < WITH_PARTS && r < MOST_ROUNDS; r++)
+        try_cases((lz_op)_i, turns, r, &n);
     /* some have a partition's number or effects in a region */
-    bool effects = lz_op_get((lz_op)_i)->flags & LZ_F_EFFECT;
-    ck_assert_msg(effects || 10 * n.done >= 9 * n.tried, "%s: %d of %d are partitioned",
-                  lz_op_get((lz_op)_i)->text, n.done, n.tried);
+    bool effects = op->flags & LZ_F_EFFECT;
+    ck_assert_msg(effects || 10 * n.done >= 9 * n.tried, "%s: %d of %d are partitioned", op->text,
+                  n.done, n.tried);
 }
 END_TEST
 
