@@ -1,12 +1,11 @@
 /* axis_collective.c - what devices say to each other in the body of lz_manual, by axes of its mesh.
- * Operations name groups of partitions; the gradient of each is its transpose. Threads: as the
+ * Operations name groups of partitions; gradients are those of vjp_collective.c. Threads: as the
  * body, of the thread that records it. */
 #include "autodiff/manual_axes.h"
 #include "base/fork.h"
 #include "ir/module.h"
 #include "runtime/region/region_trace.h"
 #include <inttypes.h>
-#include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <lazuli/manual.h>
 #include <lazuli/ops.h>
@@ -25,7 +24,6 @@ typedef struct call {
     int64_t dim, concat;
     const int64_t *pairs;
     int64_t npairs;
-    bool reversed; /* pairs are target and source */
     const lz_site *site;
 } call;
 
@@ -99,7 +97,7 @@ static const char *groups_text(const call *c)
         for (int64_t r = 0; r < rows && lz_axis_list_tile(c->mesh, &c->axes, p) == 0; r++) {
             lz_buf_puts(&b, written++ ? ", [" : "[");
             for (int64_t k = 0; k < (c->pairs ? 2 : n); k++) {
-                int64_t at = c->pairs ? c->pairs[2 * r + (c->reversed ? 1 - k : k)] : k;
+                int64_t at = c->pairs ? c->pairs[2 * r + k] : k;
                 lz_buf_printf(&b, "%s%" PRId64, k ? ", " : "", p + member(c, at));
             }
             lz_buf_putc(&b, ']');
@@ -175,45 +173,6 @@ lz_tensor *lz_manual_sum(const lz_mesh *mesh, uint32_t factors, lz_tensor *x, co
     return factors ? emit(&c, x) : x;
 }
 
-static void forward(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals, void *user)
-{
-    (void)residuals;
-    out[0] = emit(user, in[0]);
-}
-
-/* The transpose. */
-static void backward(lz_tensor *const *residuals, lz_tensor *const *grad_out, lz_tensor **grad_in,
-                     void *user)
-{
-    call c = *(const call *)user;
-    (void)residuals;
-    switch (c.op) {
-    case LZ_OP_ALL_GATHER:
-        c.op = LZ_OP_REDUCE_SCATTER;
-        c.combiner = LZ_OP_ADD;
-        break;
-    case LZ_OP_REDUCE_SCATTER:
-        c.op = LZ_OP_ALL_GATHER;
-        c.combiner = LZ_OP_NONE;
-        break;
-    case LZ_OP_ALL_TO_ALL:
-        c.dim = c.concat;
-        c.concat = ((const call *)user)->dim;
-        break;
-    default: /* a sum is its own; a permute goes back */
-        c.reversed = !c.reversed;
-        break;
-    }
-    grad_in[0] = emit(&c, grad_out[0]);
-}
-
-static lz_tensor *linear(const call *c, lz_tensor *x)
-{
-    lz_tensor *r;
-    (void)lz_custom_vjp_at(forward, backward, &x, 1, 1, 0, (void *)(uintptr_t)c, &r, NULL, c->site);
-    return r;
-}
-
 /* A reduction of floats that is no sum: of all parts along a dimension of their own, which has a
  * gradient. */
 static lz_tensor *gather_and_reduce(const call *c, lz_tensor *x)
@@ -235,17 +194,16 @@ static lz_tensor *gather_and_reduce(const call *c, lz_tensor *x)
     g.combiner = LZ_OP_NONE;
     g.dim = g.concat = at;
     const int64_t dims[] = {at};
-    return lz_hlo_reduce_at(lz_op_get(c->combiner)->text, linear(&g, lz_reshape_at(x, s, c->site)),
+    return lz_hlo_reduce_at(lz_op_get(c->combiner)->text, emit(&g, lz_reshape_at(x, s, c->site)),
                             dims, 1, c->site);
 }
 
 static lz_tensor *apply(const call *c, lz_tensor *x)
 {
     lz_dtype d = lz_dtype_of(x);
-    if (!lz_dtype_is_float(d) && !lz_dtype_is_complex(d))
-        return emit(c, x);
-    return c->combiner == LZ_OP_NONE || c->combiner == LZ_OP_ADD ? linear(c, x)
-                                                                 : gather_and_reduce(c, x);
+    bool sums = c->combiner == LZ_OP_NONE || c->combiner == LZ_OP_ADD;
+    bool moves = lz_dtype_is_float(d) || lz_dtype_is_complex(d);
+    return sums || !moves ? emit(c, x) : gather_and_reduce(c, x);
 }
 
 static lz_tensor *finish(const lz_api_frame *f, const call *c, lz_status s, lz_tensor *x)

@@ -1,19 +1,14 @@
 /* manual.c - lz_manual (include/lazuli/manual.h): a body that each device runs on its parts, as
- * sdy.manual_computation. Its gradient is another one, whose body computes the first again and
- * differentiates it: what is the same on several devices outside gets the sum of what they give,
- * and of a result that all give each is given its share. Threads: of the thread that records. */
+ * sdy.manual_computation, whose gradient is in vjp_manual.c. Threads: of the thread that records.
+ */
 #include "autodiff/manual_axes.h"
-#include "autodiff/vjp.h"
 #include "base/alloc.h"
 #include "base/fork.h"
 #include "ir/attr.h"
 #include "runtime/region/region_trace.h"
 #include "runtime/spmd/mark.h"
 #include <inttypes.h>
-#include <lazuli/grad.h>
 #include <lazuli/manual.h>
-#include <lazuli/math_ops.h>
-#include <lazuli/tensor_ops.h>
 
 enum { MOST_VALUES = 1 << 16 };
 
@@ -28,7 +23,6 @@ typedef struct manual {
     const lz_sharding **to; /* and of the results */
     lz_tensor **in;         /* [nin] */
     const lz_func *body;
-    uint64_t inside; /* nodes from this id on were made in the body */
 } manual;
 
 /* ---- as operations ---- */
@@ -54,178 +48,28 @@ static lz_node **nodes_of(lz_tensor *const *t, uint32_t n)
     return x;
 }
 
-/* body on all devices; on one device it is what the body is. */
-static lz_status emit(const manual *m, const lz_func *body, const lz_sharding *const *at,
-                      const lz_sharding *const *to, lz_tensor *const *in, lz_tensor **out)
+/* The body on all devices; on one device it is what the body is. */
+static lz_status emit(const manual *m, lz_tensor **out)
 {
     lz_attr_any a;
-    uint32_t nin = body->nparam, nout = body->nresult;
-    lz_node **x = nodes_of(in, nin), **r = lz_calloc((size_t)nout + 1, sizeof *r);
+    uint32_t nin = m->body->nparam, nout = m->body->nresult;
+    lz_node **x = nodes_of(m->in, nin), **r = lz_calloc((size_t)nout + 1, sizeof *r);
     lz_status s = x && r ? LZ_OK : lz_error_get()->status;
     lz_attr_init(&a, LZ_ATTR_manual);
     a.as_manual.manual_axes = lz_mesh_all(m->mesh);
-    a.as_manual.body = body;
-    if (s == LZ_OK && (!(a.as_manual.in_shardings = lz_shardings_text(at, nin)) ||
-                       !(a.as_manual.out_shardings = lz_shardings_text(to, nout))))
+    a.as_manual.body = m->body;
+    if (s == LZ_OK && (!(a.as_manual.in_shardings = lz_shardings_text(m->at, nin)) ||
+                       !(a.as_manual.out_shardings = lz_shardings_text(m->to, nout))))
         s = lz_error_get()->status;
     if (s == LZ_OK)
         s = m->mesh->nfactor
                 ? lz_control_op(LZ_OP_MANUAL_COMPUTATION, &a.head, x, nin, NULL, 0, r, m->site)
-                : lz_region_replay(body, x, r, m->site);
+                : lz_region_replay(m->body, x, r, m->site);
     for (uint32_t k = 0; k < nout && s == LZ_OK; k++)
         out[k] = lz_trace_tensor_of(r[k], m->site);
     release_all(x, nin);
     release_all(r, nout);
     return s;
-}
-
-/* ---- the gradient ---- */
-
-static bool has_gradient(const lz_type *t)
-{
-    return lz_dtype_is_float(t->dtype) || lz_dtype_is_complex(t->dtype);
-}
-
-/* loss and the dot product of result k with its gradient, whose share each of the devices that give
- * it has.
- */
-static lz_tensor *add_term(const manual *m, int k, lz_tensor *y, lz_tensor *g, lz_tensor *loss)
-{
-    uint32_t same = lz_mesh_all(m->mesh) & ~lz_sharding_dims_mask(m->to[k]);
-    int64_t n = lz_mesh_mask_size(m->mesh, same);
-    const lz_vjp v = {.site = m->site};
-    g = n > 1 ? lz_mul_scalar_at(g, 1.0 / (double)n, m->site) : g;
-    return lz_v_pair(&v, y, g, loss);
-}
-
-/* Sums of what the results contribute. NULL: no result has a gradient. */
-static lz_tensor *loss_of(const manual *m, lz_node *const *y, lz_tensor *const *g)
-{
-    lz_tensor *loss = NULL;
-    for (int k = 0; k < m->nout; k++)
-        if (has_gradient(lz_node_type(y[k])))
-            loss = add_term(m, k, lz_trace_tensor_of(y[k], m->site), g[k], loss);
-    return loss;
-}
-
-/* g[i]: gradients of the body by its n inputs that have one, summed over the devices that have the
- * same input. */
-static lz_status differentiate(const manual *m, lz_tensor *loss, lz_tensor *const *x, uint32_t n,
-                               const int *which, lz_tensor **g)
-{
-    const lz_grad_options o = {.struct_size = sizeof o, .allow_unused = true};
-    LZ_TRY(lz_grad_at(loss, x, n, g, &o, m->site));
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t same = lz_mesh_all(m->mesh) & ~lz_sharding_dims_mask(m->at[which[i]]);
-        g[i] = lz_manual_sum(m->mesh, same, g[i], m->site);
-        LZ_TRY(lz_status_of(g[i]));
-    }
-    return LZ_OK;
-}
-
-/* Records the body of the gradient: of inputs and gradients of results. t: room for both, and twice
- * as many more. which: numbers of the n inputs that have a gradient. */
-static lz_status record_gradient(const manual *m, lz_body *b, lz_tensor **t, const int *which,
-                                 uint32_t n, const lz_func **out)
-{
-    uint32_t nparam = m->body->nparam, nresult = m->body->nresult;
-    lz_tensor **x = t + nparam + nresult, **g = x + nparam;
-    for (uint32_t i = 0; i < nparam + nresult; i++) {
-        t[i] = lz_body_tensor(b, i < nparam ? lz_val_type(m->body, i)
-                                            : lz_val_type(m->body, m->body->results[i - nparam]));
-        LZ_TRY(lz_status_of(t[i]));
-    }
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = t[which[i]];
-    lz_node **in = nodes_of(t, nparam), **y = lz_calloc((size_t)nresult + 1, sizeof *y), **r = NULL;
-    lz_status s = in && y ? lz_region_replay(m->body, in, y, m->site) : LZ_EMEM;
-    if (s == LZ_OK) {
-        lz_tensor *loss = loss_of(m, y, t + nparam);
-        s = loss ? differentiate(m, loss, x, n, which, g)
-                 : LZ_FAIL(LZ_EGRAD, "no result is a float");
-    }
-    if (s == LZ_OK && !(r = nodes_of(g, n)))
-        s = lz_error_get()->status;
-    if (s == LZ_OK)
-        s = lz_body_region(b, r, n, out);
-    release_all(in, nparam);
-    release_all(y, nresult);
-    release_all(r, n);
-    return s;
-}
-
-/* Runs the gradient's body on inputs, gradients of results and what it took from outside (numbers).
- */
-static lz_status emit_gradient(const manual *m, const lz_func *body, const lz_body *b,
-                               lz_tensor *const *in, lz_tensor *const *grad_out, const int *which,
-                               lz_tensor **grad_in)
-{
-    uint32_t nin = m->body->nparam, nout = m->body->nresult, all = body->nparam, n = body->nresult;
-    const lz_sharding **at = lz_calloc((size_t)all + n + 1, sizeof *at);
-    lz_tensor **t = lz_calloc((size_t)all + n + 1, sizeof *t);
-    lz_status s = at && t ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for a gradient");
-    for (uint32_t i = 0; s == LZ_OK && i < all; i++) {
-        if (i < nin + nout) {
-            at[i] = i < nin ? m->at[i] : m->to[i - nin];
-            t[i] = i < nin ? in[i] : grad_out[i - nin];
-            continue;
-        }
-        t[i] = lz_trace_tensor_of(b->captured.data[i - nin - nout], m->site);
-        at[i] = lz_sharding_replicated(m->mesh, lz_val_type(body, i)->shape.rank);
-        s = at[i] ? lz_status_of(t[i]) : lz_error_get()->status;
-    }
-    for (uint32_t k = 0; s == LZ_OK && k < n; k++)
-        at[all + k] = m->at[which[k]];
-    if (s == LZ_OK)
-        s = emit(m, body, at, at + all, t, t + all);
-    for (uint32_t k = 0; s == LZ_OK && k < n; k++)
-        grad_in[which[k]] = t[all + k];
-    lz_free(t);
-    lz_free(at);
-    return s;
-}
-
-static lz_status gradient(const manual *m, lz_tensor *const *in, lz_tensor *const *grad_out,
-                          lz_tensor **grad_in)
-{
-    uint32_t nparam = m->body->nparam, n = 0;
-    lz_tensor **t = lz_calloc(3 * (size_t)nparam + m->body->nresult + 1, sizeof *t);
-    int *which = lz_calloc((size_t)nparam + 1, sizeof *which);
-    const lz_func *body = NULL;
-    lz_body b = {0};
-    lz_status s =
-        t && which ? lz_body_begin(&b, m->dev) : LZ_FAIL(LZ_EMEM, "no memory for a gradient");
-    for (uint32_t i = 0; s == LZ_OK && i < nparam; i++)
-        if (has_gradient(lz_val_type(m->body, i)))
-            which[n++] = (int)i;
-    if (s == LZ_OK) {
-        s = record_gradient(m, &b, t, which, n, &body);
-        lz_body_end(&b);
-    }
-    if (s == LZ_OK)
-        s = emit_gradient(m, body, &b, in, grad_out, which, grad_in);
-    lz_body_free(&b);
-    lz_free(t);
-    lz_free(which);
-    return s;
-}
-
-static void forward(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals, void *user)
-{
-    const manual *m = user;
-    for (int i = 0; i < m->nin; i++)
-        residuals[i] = in[i];
-    lz_status s = emit(m, m->body, m->at, m->to, in, out);
-    for (int k = 0; k < m->nout && s != LZ_OK; k++)
-        out[k] = lz_trace_error_tensor("lz_manual", m->site);
-}
-
-static void backward(lz_tensor *const *residuals, lz_tensor *const *grad_out, lz_tensor **grad_in,
-                     void *user)
-{
-    const manual *m = user;
-    if (gradient(m, residuals, grad_out, grad_in) != LZ_OK && m->nin)
-        grad_in[0] = lz_trace_error_tensor("lz_manual", m->site);
 }
 
 /* ---- recording ---- */
@@ -284,7 +128,6 @@ static const lz_sharding *spec_sharding(const manual *m, const lz_partition_spec
 /* The region; what it takes from outside become inputs, whole on each device. */
 static lz_status record(manual *m, lz_body *b, lz_tensor **t, const lz_partition_spec *out_specs)
 {
-    m->inside = b->rec.first_id;
     LZ_TRY(callback(m, b, t));
     lz_node **r = nodes_of(t + m->nin, (uint32_t)m->nout);
     lz_status s = r ? LZ_OK : lz_error_get()->status;
@@ -315,29 +158,6 @@ static lz_status take_captured(manual *m, const lz_body *b)
     }
     m->nin = (int)all;
     return LZ_OK;
-}
-
-/* Whether a gradient may ever be asked for: of a float result, by a float that is not detached, nor
- * a number of the body's own. */
-static bool may_have_gradient(const manual *m)
-{
-    bool to = false, from = false;
-    for (uint32_t k = 0; k < m->body->nresult; k++)
-        to |= has_gradient(lz_val_type(m->body, m->body->results[k]));
-    for (uint32_t i = 0; i < m->body->nparam; i++) {
-        lz_node *n = has_gradient(lz_val_type(m->body, i)) ? lz_trace_node_of(m->in[i]) : NULL;
-        from |= n && n->id < m->inside && !(atomic_load(&n->flags) & LZ_NODE_NOGRAD);
-        lz_node_release(n);
-    }
-    return to && from;
-}
-
-static lz_status apply(manual *m, lz_tensor **out)
-{
-    if (!may_have_gradient(m))
-        return emit(m, m->body, m->at, m->to, m->in, out);
-    return lz_custom_vjp_at(forward, backward, m->in, m->nin, m->nout, m->nin, m, out, NULL,
-                            m->site);
 }
 
 static lz_status open(manual *m, lz_tensor *const *in, const lz_partition_spec *in_specs)
@@ -395,7 +215,7 @@ static lz_status run(manual *m, lz_tensor *const *in, const lz_partition_spec *i
     if (s == LZ_OK)
         s = take_captured(m, &b);
     if (s == LZ_OK)
-        s = apply(m, out);
+        s = emit(m, out);
     lz_body_free(&b);
     lz_free(t);
     lz_free(m->at);

@@ -7,6 +7,6 @@
 
 /* NULL: the thread records no body. */
 extern _Thread_local const lz_mesh *lz_manual_mesh;
-/* The sum of x over the devices along some factors of the mesh, without a gradient. */
+/* The sum of x over the devices along some factors of the mesh. */
 lz_tensor *lz_manual_sum(const lz_mesh *mesh, uint32_t factors, lz_tensor *x, const lz_site *site);
 #endif

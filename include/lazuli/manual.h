@@ -14,10 +14,10 @@ LZ_EXTERN_C_BEGIN
  * results are what it gives. Extents of inputs must divide (LZ_ESHAPE names the input, the
  * dimension and the axes). Along axes that the spec of a result does not name all devices must give
  * the same: one's is taken. Tensors from outside may be used, whole. What control.h says about
- * callbacks holds. Gradients of the first order by inputs and tensors from outside; where an
- * operation of fn has none it is LZ_EGRAD, unless all of them are lz_detach's. Not inside of itself
- * (LZ_EUNSUPPORTED). Errors, beside those of control.h: LZ_ESTATE (not on the virtual device),
- * those of lz_mark_sharding for specs. */
+ * callbacks holds. Gradients of any order by inputs and tensors from outside, and tangents; where
+ * an operation of fn has none they are LZ_EGRAD. Not inside of itself (LZ_EUNSUPPORTED). Errors,
+ * beside those of control.h: LZ_ESTATE (not on the virtual device), those of lz_mark_sharding for
+ * specs. */
 LZ_API lz_status lz_manual_at(lz_body_fn *fn, lz_mesh *mesh, lz_tensor *const *in,
                               const lz_partition_spec *in_specs, int nin,
                               const lz_partition_spec *out_specs, int nout, void *user,
