@@ -1,17 +1,24 @@
 /* combine.c - neighbouring collectives of one kind and one group become one of several operands: a
  * launch costs more than a few bytes. Two may become one where neither needs what the other gives,
- * also through others that have become one. Values keep their order otherwise.
+ * also through others that have become one. What they take together is limited (XLA's combine
+ * thresholds, the bucket cap of PyTorch/XLA): all that is joined is in memory at once, from the
+ * first that is made to the last that is used. Values keep their order otherwise.
  * Cost: O(n log n) and the cube of the collectives' number over 64. */
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "shard/partition.h"
 #include <string.h>
 
-enum { MOST_COLLECTIVES = 2048 }; /* more are left as they are: sets of them would be large */
+enum {
+    MOST_COLLECTIVES = 2048, /* more are left as they are: sets of them would be large */
+    MOST_BYTES = 32 << 20,   /* of a batch, which may always have lz_shard_small; between them */
+    SHARE = 16               /* it has this part of what all collectives of the kind have */
+};
 
 typedef struct batch {
     lz_val first; /* of its collectives */
     uint32_t n;
+    uint64_t nbytes;
 } batch;
 
 typedef struct combiner {
@@ -26,12 +33,21 @@ typedef struct combiner {
         *behind;      /* [ninst]: batches that a value needs at first hand; shared between values */
     uint64_t **reach; /* [nbatch]: all batches that a batch needs */
     uint64_t *all;    /* all that the collective which is being placed needs */
+    uint64_t total[LZ_OP_COUNT]; /* bytes of all collectives of each kind */
 } combiner;
 
 static bool is_collective(const lz_func *f, lz_val v)
 {
     const lz_sig *s = f->insts[v].sig;
     return lz_op_get(s->op)->cls == LZ_CLASS_COLLECTIVE && s->nopnd == 1 && s->nresult == 1;
+}
+
+/* That are in memory because of it. */
+static uint64_t bytes_of(const lz_func *f, lz_val v)
+{
+    const lz_sig *s = f->insts[v].sig;
+    uint64_t in = (uint64_t)s->opnd[0]->nbytes, out = (uint64_t)s->result[0]->nbytes;
+    return in > out ? in : out;
 }
 
 static bool has(const uint64_t *set, uint32_t b)
@@ -92,11 +108,20 @@ static bool same_kind(const combiner *c, lz_val a, lz_val b)
     return x->op == y->op && x->attr == y->attr && x->opnd[0]->dtype == y->opnd[0]->dtype;
 }
 
+/* The bytes that a batch of v's kind may have. */
+static uint64_t cap_of(const combiner *c, lz_val v)
+{
+    uint64_t share = c->total[c->f->insts[v].sig->op] / SHARE;
+    return share < lz_shard_small ? lz_shard_small : share > MOST_BYTES ? MOST_BYTES : share;
+}
+
 /* A batch that v may join, whose collectives come before it. */
 static uint32_t find_batch(const combiner *c, lz_val v)
 {
-    for (uint32_t b = c->nbatch; b-- > 0;)
-        if (same_kind(c, c->batches[b].first, v) && !has(c->all, b))
+    uint64_t n = bytes_of(c->f, v), cap = cap_of(c, v);
+    for (uint32_t b = c->nbatch; b-- > 0 && n <= cap;)
+        if (c->batches[b].nbytes <= cap - n && same_kind(c, c->batches[b].first, v) &&
+            !has(c->all, b))
             return b;
     return UINT32_MAX;
 }
@@ -110,7 +135,7 @@ static bool place(combiner *c, lz_val v)
     uint32_t b = find_batch(c, v);
     if (b == UINT32_MAX) {
         b = c->nbatch++;
-        c->batches[b] = (batch){v, 0};
+        c->batches[b] = (batch){.first = v};
         c->reach[b] = lz_arena_alloc(c->a, c->words * sizeof *mine);
         if (!c->reach[b])
             return false;
@@ -119,6 +144,7 @@ static bool place(combiner *c, lz_val v)
     }
     c->last[b] = v;
     c->batches[b].n++;
+    c->batches[b].nbytes += bytes_of(c->f, v);
     c->of[v] = b;
     extend(c, b);
     mine = lz_arena_alloc(c->a, c->words * sizeof *mine);
@@ -141,6 +167,9 @@ static bool find(combiner *c, uint32_t n)
     c->all = lz_arena_alloc(c->a, c->words * sizeof *c->all);
     if (!c->of || !c->next || !c->behind || !c->last || !c->batches || !c->reach || !c->all)
         return false;
+    for (lz_val v = 0; v < f->ninst; v++)
+        if (is_collective(f, v))
+            c->total[f->insts[v].sig->op] += bytes_of(f, v);
     for (lz_val v = 0; v < f->ninst; v++) {
         c->of[v] = UINT32_MAX;
         c->next[v] = LZ_NOVAL;

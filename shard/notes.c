@@ -102,6 +102,14 @@ void lz_note_join(const lz_site *a, const lz_site *b)
         last->next = note_of(b)->why;
 }
 
+const lz_site *lz_note_copy(lz_arena *a, const lz_site *s)
+{
+    note *n = s ? lz_arena_copy(a, note_of(s), sizeof *n) : NULL;
+    if (n && n->why)
+        n->why = lz_arena_copy(a, n->why, sizeof *n->why);
+    return n ? &n->site : NULL;
+}
+
 static bool append(lz_arena *a, lz_shard_collective c, const lz_shard_collective **list,
                    lz_shard_collective **end)
 {

@@ -2,6 +2,7 @@
  * partition.h. */
 #include "shard/partition.h"
 #include "ir/func.h"
+#include "shard/propagate.h"
 #include "shard/reshard.h"
 #include <inttypes.h>
 #include <string.h>
@@ -364,6 +365,15 @@ static lz_status build(lz_partial *p, const lz_shardings *s, lz_partitioned *out
     return results(p, out);
 }
 
+uint64_t lz_shard_small = 16 << 10;
+
+lz_status lz_part_arrange(lz_func **local, lz_arena *notes)
+{
+    LZ_TRY(lz_shard_order(local));
+    LZ_TRY(lz_shard_regather(local, notes));
+    return lz_shard_combine(local);
+}
+
 /* The shardings may be in out->notes, which is all that out has. */
 static lz_status partition(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,
                            lz_partitioned *out)
@@ -387,7 +397,7 @@ static lz_status partition(const lz_func *f, const lz_mesh *mesh, const lz_shard
     if (s == LZ_OK)
         out->local = lz_func_prune(local);
     if (s == LZ_OK)
-        s = out->local ? lz_shard_combine(&out->local) : lz_error_get()->status;
+        s = out->local ? lz_part_arrange(&out->local, &out->notes) : lz_error_get()->status;
     if (s == LZ_OK && !lz_note_take(&out->notes, out->local, NULL, &out->collectives, &end))
         s = lz_error_get()->status;
     lz_func_free(local);
@@ -406,16 +416,70 @@ lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardi
     return s;
 }
 
-lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out)
+/* ---- which marks come first ---- */
+
+/* What all collectives send, and a little for each; those of loops once. */
+static lz_status cost_of(const lz_partitioned *p, const lz_mesh *mesh, double *out)
 {
+    *out = 0;
+    for (const lz_shard_collective *c = p->collectives; c; c = c->next) {
+        lz_shard_traffic t;
+        LZ_TRY(lz_shard_traffic_of(c->sig, mesh, &t));
+        *out += (double)t.sent_bytes + LZ_RESHARD_LAUNCH;
+    }
+    return LZ_OK;
+}
+
+/* Propagates, with the marks of state later where is_state is given, and partitions. *any: there is
+ * such state; if not, nothing is made. */
+static lz_status try_order(const lz_func *f, const lz_mesh *mesh, const bool *is_state,
+                           lz_partitioned *out, bool *any, double *cost)
+{
+    lz_prop p = {.mesh = mesh, .arena = &out->notes};
     lz_shardings *shardings;
-    *out = (lz_partitioned){0};
-    lz_status s = lz_shard_propagate(f, mesh, &out->notes, &shardings);
-    if (s == LZ_OK)
+    lz_status s = LZ_OK;
+    *any = true;
+    if (is_state)
+        s = lz_prop_delay(&p, f, is_state, any);
+    if (s == LZ_OK && *any)
+        s = lz_prop_run(&p, f, &shardings);
+    lz_prop_free(&p);
+    if (s == LZ_OK && *any)
         s = partition(f, mesh, shardings, out);
-    if (s != LZ_OK)
+    if (s == LZ_OK && *any)
+        s = cost_of(out, mesh, cost);
+    if (s != LZ_OK || !*any)
         lz_partitioned_free(out);
     return s;
+}
+
+lz_status lz_partition_step(const lz_func *f, const lz_mesh *mesh, const bool *is_state,
+                            lz_partitioned *out)
+{
+    lz_partitioned later = {0};
+    double cost = 0, cost_later = 0;
+    bool any;
+    *out = (lz_partitioned){0};
+    LZ_TRY(try_order(f, mesh, NULL, out, &any, &cost));
+    if (!is_state || cost == 0)
+        return LZ_OK;
+    lz_status s = try_order(f, mesh, is_state, &later, &any, &cost_later);
+    if (s != LZ_OK) {
+        lz_partitioned_free(out);
+        return s;
+    }
+    if (any && cost_later < cost) {
+        lz_partitioned t = *out;
+        *out = later;
+        later = t;
+    }
+    lz_partitioned_free(&later);
+    return LZ_OK;
+}
+
+lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out)
+{
+    return lz_partition_step(f, mesh, NULL, out);
 }
 
 void lz_partitioned_drop_notes(lz_partitioned *p)

@@ -64,9 +64,21 @@ lz_status lz_part_walk(lz_partial *p);
 /* What a walk needs of f. */
 lz_status lz_part_begin(lz_partial *p, const lz_func *f, const lz_shardings *s);
 
+/* ---- the order of a local function, before it is complete ---- */
+
+/* Bytes that nobody misses: so much may be joined, or stay gathered, in any program. Tests change
+ * it. */
+extern uint64_t lz_shard_small;
 /* Collectives of one kind and group that do not need each other become one of several operands.
  * *f is replaced (combine.c). */
 lz_status lz_shard_combine(lz_func **f);
+/* Sums that are cut come as early as they can. *f is replaced (order.c). */
+lz_status lz_shard_order(lz_func **f);
+/* Gathered values that are needed again much later are gathered again then, where they take much
+ * memory. *f is replaced (regather.c). */
+lz_status lz_shard_regather(lz_func **f, lz_arena *notes);
+/* All three, of a local function without what is not used (partition.c). */
+lz_status lz_part_arrange(lz_func **local, lz_arena *notes);
 
 /* ---- notes on collectives (notes.c): they hang on the instructions of local functions, in place
  * of sites, till the function is complete ---- */
@@ -79,6 +91,8 @@ void lz_note_new(lz_partial *p, lz_val first, lz_val v, const lz_sharding *from,
 void lz_note_regions(lz_partial *p, lz_val local, const lz_shard_collective *inner);
 /* The note of a is of b, too. */
 void lz_note_join(const lz_site *a, const lz_site *b);
+/* A note of its own for the same; NULL for NULL, or when there is no memory. */
+const lz_site *lz_note_copy(lz_arena *a, const lz_site *s);
 /* Takes all notes off a complete function and appends them to the list, which ends at *end (NULL:
  * there is none yet). Instructions have the sites of their causes then. False: no memory. */
 bool lz_note_take(lz_arena *a, lz_func *local, const lz_shard_place *in,

@@ -11,7 +11,8 @@ typedef struct control {
     const lz_sharding **opnd; /* where they are */
     uint32_t nresult;
     const lz_sharding **result;
-    lz_val *local;                    /* operands, and behind them the partition's number */
+    lz_val *local; /* operands, and behind them the partition's number */
+    lz_val *one;   /* of branches: the first operand that is the same value; NULL of loops */
     const lz_shard_collective *notes; /* of both regions */
     lz_shard_collective *last;
 } control;
@@ -54,13 +55,29 @@ static lz_status want_operands(control *c)
     return c->p->l.f->status;
 }
 
+/* Operands that are one value in branches: the first of them. */
+static lz_status find_one(control *c)
+{
+    lz_val *first = lz_arena_alloc(c->p->arena, ((size_t)c->p->l.f->ninst + 1) * sizeof *first);
+    c->one = lz_arena_alloc(c->p->arena, ((size_t)c->nopnd + 1) * sizeof *c->one);
+    if (!first || !c->one)
+        return LZ_FAIL(LZ_EMEM, "no memory to partition %s", c->p->f->name);
+    for (uint32_t k = 0; k < c->nopnd; k++) {
+        lz_val *at = &first[c->local[c->first + k]]; /* one more than the number */
+        *at = *at ? *at : k + 1;
+        c->one[k] = c->opnd[*at - 1] == c->opnd[k] ? *at - 1 : k;
+    }
+    return LZ_OK;
+}
+
 static lz_status fill_region(control *c, lz_partial *q, const lz_func *r, const lz_shardings *s,
                              const lz_sharding *const *result)
 {
     LZ_TRY(lz_part_begin(q, r, s));
     for (uint32_t k = 0; k < c->nopnd; k++) {
         const lz_type *t = lz_sharding_local(c->opnd[k], lz_val_type(r, k));
-        lz_part_give(q, k, c->opnd[k], t ? lz_build_param(q->l.f, t) : lz_func_failed(q->l.f));
+        lz_val v = t ? lz_build_param(q->l.f, t) : lz_func_failed(q->l.f);
+        lz_part_give(q, k, c->opnd[k], v == LZ_NOVAL || !c->one ? v : c->one[k]);
     }
     const lz_shape scalar = LZ_SCALAR;
     q->l.part = lz_build_param(q->l.f, lz_type_get(LZ_U32, &scalar));
@@ -89,7 +106,7 @@ static const lz_func *region(control *c, int k, const lz_sharding *const *result
     lz_status s = q.l.f ? fill_region(c, &q, r, sub(c->p, c->v, k), result)
                         : LZ_FAIL(LZ_EMEM, "no memory to partition %s", r->name);
     lz_func *pruned = s == LZ_OK ? lz_func_prune(q.l.f) : NULL;
-    if (pruned && lz_shard_combine(&pruned) == LZ_OK &&
+    if (pruned && lz_part_arrange(&pruned, q.notes) == LZ_OK &&
         lz_note_take(q.notes, pruned, q.in, &c->notes, &c->last))
         done = lz_region_intern(pruned);
     lz_func_free(pruned);
@@ -129,14 +146,20 @@ lz_status lz_part_if(lz_partial *p, lz_val v)
     control c;
     LZ_TRY(begin(&c, p, v, 1));
     const lz_func *branch = LZ_ATTR(branches, c.in->sig->attr)->true_branch;
+    const lz_func *other = LZ_ATTR(branches, c.in->sig->attr)->false_branch;
+    uint32_t *uses = lz_arena_alloc(p->arena, ((size_t)branch->ninst + 1) * sizeof *uses);
+    if (!uses)
+        return LZ_FAIL(LZ_EMEM, "no memory to partition %s", p->f->name);
+    lz_func_use_counts(branch, uses);
     for (uint32_t k = 0; k < c.nopnd; k++)
-        c.opnd[k] = at_in(p, sub(p, v, 0), branch, k);
+        c.opnd[k] = uses[k] ? at_in(p, sub(p, v, 0), branch, k) : at_in(p, sub(p, v, 1), other, k);
     for (uint32_t k = 0; k < c.nresult; k++) {
         c.result[k] = lz_part_result_at(p, v, k);
         if (!c.result[k])
             c.result[k] = at_in(p, sub(p, v, 0), branch, branch->results[k]);
     }
     LZ_TRY(want_operands(&c));
+    LZ_TRY(find_one(&c));
     const lz_func *r0 = region(&c, 0, c.result), *r1 = r0 ? region(&c, 1, c.result) : NULL;
     LZ_TRY(p->l.f->status);
     return give_results(&c, lz_build_if(p->l.f, r0, r1, c.local, c.nopnd + 2));

@@ -147,6 +147,7 @@ void lz_prop_free(lz_prop *p)
     lz_vec_free(&p->members);
     lz_vec_free(&p->list);
     lz_map_free(&p->rules);
+    lz_map_free(&p->later);
     lz_free(p->scratch);
     lz_arena_free(&p->own);
 }

@@ -65,11 +65,21 @@ typedef struct lz_prop {
     lz_map rules;                      /* by signature, and of pairs by type */
     uint32_t *first_edge, *node_edges; /* of node n: node_edges[first_edge[n] .. first_edge[n+1]) */
     void *scratch;
+    lz_map later;        /* values whose marks wait for those of others: lz_prop_delay */
     int priorities;      /* of users: the highest, and 1 */
     uint32_t present[8]; /* bit p: some mark has priority p */
     uint64_t visits;     /* of edges, for tests */
 } lz_prop;
 
+/* Before lz_prop_run: the marks of state, and of values that are like one of it and at the same
+ * place (gradients), wait until all others have been propagated. State is what is a parameter, of
+ * which `is_state` is true, and a result, with equal marks. *any: there is some, and there are
+ * marks along the same axes on something else, so that it may matter. */
+lz_status lz_prop_delay(lz_prop *p, const lz_func *f, const bool *is_state, bool *any);
+/* Of a mark: the type and the place of its value. */
+lz_hash lz_prop_place_key(const lz_inst *mark);
+/* The same place, of one priority less. */
+const lz_sharding *lz_prop_later(const lz_sharding *s);
 /* All of it: what lz_shard_propagate does, and leaves for a look. */
 lz_status lz_prop_run(lz_prop *p, const lz_func *f, lz_shardings **out);
 void lz_prop_free(lz_prop *p);

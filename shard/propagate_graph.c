@@ -248,6 +248,8 @@ static lz_status add_mark(lz_prop *p, uint32_t fr, lz_val i, const mark_uses *u)
     const lz_sharding *s = said ? lz_shard_mark(p->mesh, said, in->sig->result[0]) : NULL;
     uint32_t own = p->frames.data[fr].node[i];
     lz_prop_edge like = edge_by(fr, i);
+    if (s && p->later.len && lz_map_get(&p->later, lz_prop_place_key(in)))
+        s = lz_prop_later(s);
     if (!s)
         return lz_error_get()->status;
     set_mark(p, own, s, fr, i);

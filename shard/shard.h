@@ -96,6 +96,11 @@ typedef struct lz_partitioned {
  * use_global_device_ids. Errors: LZ_EUNSUPPORTED naming the operation, or the tiles whose elements'
  * places are beyond i32; LZ_EMEM. */
 lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out);
+/* The same of a step of training: is_state[nparam] says which parameters the function takes over to
+ * make its results in. Where marks of state compete with others for axes they come first or last,
+ * whichever sends less. NULL: nothing is known. */
+lz_status lz_partition_step(const lz_func *f, const lz_mesh *mesh, const bool *is_state,
+                            lz_partitioned *out);
 /* The same where shardings are given: any of them, of every value, are right; only what it costs
  * depends on them. */
 lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,

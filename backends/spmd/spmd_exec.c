@@ -81,7 +81,8 @@ static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_e
     const lz_mesh *mesh;
     LZ_TRY(mesh_of(f, &mesh));
     spmd_exec *x = lz_calloc(1, sizeof *x);
-    lz_status s = x ? lz_partition(f, mesh, &x->p) : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
+    lz_status s = x ? lz_partition_step(f, mesh, o ? o->donate : NULL, &x->p)
+                    : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
     if (s == LZ_OK)
         s = describe(x, f, o);
     if (s == LZ_OK && debugs())

@@ -158,105 +158,6 @@ START_TEST(dimensions)
 }
 END_TEST
 
-/* ---- a model of equal layers ---- */
-
-enum { LAYERS = 8, WIDTH = 128, ROWS = 16, STEPS = 3 };
-
-typedef struct network {
-    lz_params ps;
-    lz_linear_layer layer[LAYERS];
-    lz_optim *o;
-    bool again; /* layers are computed again in the backward pass */
-} network;
-
-static void layer_of(lz_tensor *const *in, lz_tensor **out, void *layer)
-{
-    out[0] = lz_tanh(lz_linear_layer_forward(layer, in[0]));
-}
-
-static lz_tensor *forward(network *n, lz_tensor *x)
-{
-    for (int i = 0; i < LAYERS; i++) {
-        if (n->again)
-            OK(lz_checkpoint(layer_of, &x, 1, 1, &n->layer[i], &x));
-        else
-            layer_of(&x, &x, &n->layer[i]);
-    }
-    return x;
-}
-
-static void network_init(network *n, lz_mesh *m)
-{
-    char name[24];
-    OK(lz_manual_seed(3));
-    for (int i = 0; i < LAYERS; i++) {
-        snprintf(name, sizeof name, "layer%d", i);
-        OK(lz_linear_layer_init(&n->layer[i], &n->ps, name, WIDTH, WIDTH, true, LZ_F32));
-    }
-    if (m)
-        OK(lz_fsdp_shard_module(&n->ps, m, NULL));
-    n->o = lz_adam(&n->ps, .lr = 1e-3);
-    OK(lz_mark_step(.wait = true));
-}
-
-static void network_end(network *n)
-{
-    lz_optim_free(n->o);
-    lz_params_free(&n->ps);
-}
-
-static void train(network *n, lz_mesh *m, double losses[STEPS])
-{
-    static float v[ROWS * WIDTH];
-    for (int i = 0; i < ROWS * WIDTH; i++)
-        v[i] = (float)(i % 31) / 31;
-    for (int step = 0; step < STEPS; step++) {
-        OK(lz_scope_begin());
-        lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(ROWS, WIDTH), v);
-        if (m)
-            OK(lz_fsdp_shard_batch(x, m, NULL));
-        lz_tensor *y = forward(n, x), *loss = lz_mean(lz_square(y));
-        OK(lz_backward(loss));
-        OK(lz_optim_step(n->o));
-        OK(lz_optim_zero_grad(n->o));
-        OK(lz_mark_step(.wait = true));
-        losses[step] = lz_item(loss);
-        OK(lz_scope_end());
-    }
-}
-
-/* Of eight equal layers a device holds 1/N of parameters, gradients and states, and two layers.
- * The losses are those of one device, also with layers that are computed again. */
-START_TEST(memory)
-{
-    static const int devices[] = {2, 4, 8};
-    int n = devices[_i % 3];
-    lz_mesh *m = use(n);
-    network all = {.again = _i >= 3}, one = {.again = _i >= 3};
-    double want[STEPS], got[STEPS];
-    network_init(&all, m);
-    train(&all, m, got);
-    double layer = (WIDTH * WIDTH + WIDTH) * 4.0,
-           most = 1.05 * (4 * LAYERS * layer / n + 2 * layer);
-    for (int q = 0; q < n; q++) {
-        lz_memory_info info;
-        char name[24];
-        snprintf(name, sizeof name, "CPU:%d", q);
-        OK(lz_get_memory_info(name, &info));
-        ck_assert_msg((double)info.peak_bytes_used <= most, "%s: peak of %.0f bytes, %.0f allowed",
-                      name, (double)info.peak_bytes_used, most);
-    }
-    network_end(&all);
-    OK(lz_set_device("CPU:0"));
-    network_init(&one, NULL);
-    train(&one, NULL, want);
-    network_end(&one);
-    for (int i = 0; i < STEPS; i++)
-        ck_assert_msg(fabs(got[i] - want[i]) <= 1e-5 * fabs(want[i]), "step %d: %.9g, not %.9g", i,
-                      got[i], want[i]);
-}
-END_TEST
-
 /* A tensor that is cut is sent once, not once for each device. */
 START_TEST(upload)
 {
@@ -280,7 +181,6 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, second_step, 0, OPTIMIZERS);
     tcase_add_test(t, dimensions);
-    tcase_add_loop_test(t, memory, 0, 6);
     tcase_add_test(t, upload);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

@@ -4,7 +4,7 @@
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/eval/eval_partitions.h"
-#include "shard/shard.h"
+#include "shard/partition.h"
 #include "suite.h"
 #include "support/gen.h"
 #include "support/tiles.h"
@@ -218,8 +218,12 @@ static void try_marked(const lz_func *f, lz_literal **args, uint64_t seed, const
     lz_func *g = mark(f, random_mesh(&r), &r);
     trial t = {.f = g, .args = args};
     ck_assert_msg(lz_shard_mesh(g, &t.mesh) == LZ_OK, "%s", lz_error_get()->message);
+    lz_shard_small = lz_rnd_chance(&r, 50) ? 0 : 16 << 10; /* 0: what large programs do */
+    bool is_state[MOST_VALUES];
+    for (uint32_t i = 0; i < g->nparam; i++)
+        is_state[i] = lz_rnd_chance(&r, 70);
     if (t.mesh)
-        compare(&t, lz_partition(g, t.mesh, &t.p), what);
+        compare(&t, lz_partition_step(g, t.mesh, is_state, &t.p), what);
     lz_func_free(g);
 }
 
@@ -249,6 +253,7 @@ static bool try_function(const lz_func *f, lz_literal **args, uint64_t seed, con
         return false;
     ck_assert(f->nparam < MOST_VALUES && f->nresult < MOST_VALUES);
     lz_shardings *s = random_shardings(f, t.mesh, &r, &a);
+    lz_shard_small = lz_rnd_chance(&r, 50) ? 0 : 16 << 10;
     bool done = compare(&t, lz_partition_as(f, t.mesh, s, &t.p), what);
     if (done)
         count_parts(s);
@@ -343,6 +348,7 @@ START_TEST(no_memory)
     ck_assert(f != NULL);
     lz_shardings *s = random_shardings(f, m, &r, &a);
     lz_hash whole = {0};
+    lz_shard_small = 0;
     if (lz_partition_as(f, m, s, &p) == LZ_OK) {
         whole = lz_func_hash(p.local);
         lz_partitioned_free(&p);
