@@ -18,6 +18,10 @@ void lz_event_retain(lz_event *e);
 void lz_event_release(lz_event *e);                       /* NULL is fine */
 void lz_event_complete(lz_event *e, const lz_error *err); /* NULL: success */
 bool lz_event_done(const lz_event *e);
+/* Has fn(user, error) called once when it is complete (error: LZ_OK for success), by the thread
+ * that completes it as soon as that holds no lock, by this one if it is complete: a function of the
+ * program's, or of ours that does little. LZ_EMEM: it will not be. */
+lz_status lz_event_then(lz_event *e, void (*fn)(void *user, const lz_error *err), void *user);
 /* spins briefly, then sleeps; puts the error into this thread's record. NULL: LZ_OK */
 lz_status lz_event_wait(lz_event *e);
 /* Two habits of the calling thread. lz_event_started: it has started the work of `e` and returns to

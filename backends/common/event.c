@@ -3,15 +3,26 @@
  *   lz_event_done. */
 #include "backends/backend.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/timeline.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { SPIN_NS = 30000, AT_ONCE_NS = 20000, SURE = 2, SUREST = 8 };
 
+/* What is called when an event is complete. */
+typedef struct follower {
+    lz_unlocked_call call; /* first */
+    struct follower *next;
+    lz_event *e; /* a reference */
+    void (*fn)(void *user, const lz_error *err);
+    void *user;
+} follower;
+
 struct lz_event {
     _Atomic uint32_t refs;
     lz_latch done;
+    _Atomic(follower *) followers; /* the last one first; nobody: no more are taken */
     lz_error error; /* LZ_OK: success. Written before `done` is set, never after; valid only when it
                        is set */
 };
@@ -33,6 +44,7 @@ lz_event *lz_event_new(void)
     }
     atomic_init(&e->refs, 1);
     atomic_init(&e->done.state, 0);
+    atomic_init(&e->followers, NULL);
     e->error.status = LZ_OK;
     return e;
 }
@@ -55,11 +67,60 @@ void lz_event_release(lz_event *e)
         lz_free(e);
 }
 
+/* ---- who is told ---- */
+
+static follower nobody;
+
+static void tell(lz_unlocked_call *c)
+{
+    follower *f = (follower *)c;
+    LZ_CALL_OUT("a callback of an event")
+    f->fn(f->user, &f->e->error);
+    lz_event_release(f->e);
+    lz_free(f);
+}
+
+/* Those of an event that nobody but them may still refer to. */
+static void tell_all(follower *last)
+{
+    follower *first = NULL;
+    while (last) {
+        follower *before = last->next;
+        last->next = first;
+        first = last;
+        last = before;
+    }
+    while (first) {
+        follower *next = first->next;
+        lz_call_unlocked(&first->call);
+        first = next;
+    }
+}
+
+lz_status lz_event_then(lz_event *e, void (*fn)(void *user, const lz_error *err), void *user)
+{
+    follower *f = lz_alloc(sizeof *f);
+    if (!f)
+        return LZ_FAIL(LZ_EMEM, "no memory for a callback");
+    *f = (follower){.call.fn = tell, .e = e, .fn = fn, .user = user};
+    lz_event_retain(e);
+    follower *last = atomic_load(&e->followers);
+    do
+        f->next = last;
+    while (last != &nobody && !atomic_compare_exchange_weak(&e->followers, &last, f));
+    if (last == &nobody)
+        lz_call_unlocked(&f->call);
+    return LZ_OK;
+}
+
+/* Whoever sees the latch set may free the event: it is not touched afterwards. */
 void lz_event_complete(lz_event *e, const lz_error *err)
 {
     if (err)
         e->error = *err;
+    follower *last = atomic_exchange(&e->followers, &nobody);
     lz_latch_set(&e->done);
+    tell_all(last);
 }
 
 bool lz_event_done(const lz_event *e)
