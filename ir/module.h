@@ -199,12 +199,19 @@ lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **
 lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, const char *entry,
                               lz_func **out);
 /* What a module says of the devices that it is for. */
+typedef LZ_VEC(uint32_t) lz_param_list;
 typedef struct lz_partitions {
     int64_t partitions, replicas; /* 0: it does not say */
+    /* Given by the caller: gets the parameters whose buffers the program may take over
+     * (tf.aliasing_output, jax.buffer_donor), ascending. NULL: not asked for */
+    lz_param_list *donated;
     /* Given by the caller: takes the place of the module's meshes, whose axes it has, and names the
      * axes of HLO's shardings. NULL: they are those of the module */
     const struct lz_mesh *mesh;
 } lz_partitions;
+/* The same as lz_func_parse_entry; *about is what the module says. */
+lz_status lz_func_parse_about(const char *text, size_t n, const char *name, const char *entry,
+                              lz_partitions *about, lz_func **out);
 /* The same as lz_func_parse_entry, but marks of shardings are kept: sdy's and mhlo.sharding of
  * parameters, results and operations become sdy.sharding_constraint, manual regions
  * sdy.manual_computation (ir/ops.def). ndevice: of HLO's strings where neither they nor the module

@@ -355,6 +355,24 @@ static lz_status bind_param(lz_parser *p, lz_scope *s, lz_slice name, const lz_t
     return st;
 }
 
+/* Whether the caller gives up the buffer of the parameter whose attributes follow. */
+static lz_status note_donation(lz_parser *p, lz_val param)
+{
+    lz_lexer back = p->c;
+    lz_stmt t = {0};
+    if (!p->about.donated || p->calls != 1 || !lz_lex_eat(&p->c, "{"))
+        return LZ_OK;
+    lz_status s = lz_parse_dictionary(p, &t);
+    const lz_parse_entry *donor = lz_stmt_find(&t, "jax.buffer_donor");
+    bool gives = lz_stmt_find(&t, "tf.aliasing_output") ||
+                 (donor && !(donor->value && strncmp(donor->value, "false", 5) == 0));
+    if (s == LZ_OK && gives)
+        s = lz_vec_push(p->about.donated, param);
+    lz_vec_free(&t.dict);
+    p->c = back;
+    return s;
+}
+
 /* %a: type {attributes} loc(...) */
 static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
 {
@@ -367,6 +385,7 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_type(p, types, form));
     const lz_type *type = types->len == 1 ? types->data[0] : NULL;
+    LZ_TRY(note_donation(p, first));
     LZ_TRY(lz_parse_value_attributes(p, &s->params_at, s->vals.len, type));
     LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
@@ -744,12 +763,21 @@ lz_status lz_func_parse(const char *text, size_t n, const char *name, lz_func **
 lz_status lz_func_parse_entry(const char *text, size_t n, const char *name, const char *entry,
                               lz_func **out)
 {
+    return lz_func_parse_about(text, n, name, entry, &(lz_partitions){0}, out);
+}
+
+lz_status lz_func_parse_about(const char *text, size_t n, const char *name, const char *entry,
+                              lz_partitions *about, lz_func **out)
+{
     lz_buf own = {0};
     *out = NULL;
     lz_status s = of_bytecode(&text, &n, &own);
     if (s == LZ_OK) {
-        lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL}, .entry = entry};
+        lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
+                       .entry = entry,
+                       .about = *about};
         s = parse_main(&p, out);
+        *about = p.about;
         parser_free(&p);
     }
     lz_buf_free(&own);
@@ -774,11 +802,12 @@ lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, con
     lz_buf own = {0};
     *out = NULL;
     lz_status s = of_bytecode(&text, &n, &own);
-    lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
-                   .entry = entry,
-                   .marked = true,
-                   .ndevice = ndevice,
-                   .about = {.mesh = about ? about->mesh : NULL}};
+    lz_parser p = {
+        .c = {text, text, text + n, name ? name : "text", NULL},
+        .entry = entry,
+        .marked = true,
+        .ndevice = ndevice,
+        .about = {.mesh = about ? about->mesh : NULL, .donated = about ? about->donated : NULL}};
     if (s == LZ_OK)
         s = parse_marked(&p, out);
     if (about)
@@ -873,10 +902,14 @@ static const char *module_end(const char *s, const char *end, const char **next)
 static lz_status checked_modules(const char *text, size_t n, const char *name, const char *entry,
                                  lz_checked_fn *fn, void *user)
 {
+    static const char checks[] = "check.expect"; /* a conformance program */
+    const size_t n_checks = sizeof checks - 1;
     lz_status s = LZ_OK;
     for (const char *start = text, *next; start && s == LZ_OK; start = next) {
         const char *end = module_end(start, text + n, &next);
-        lz_parser p = {.c = {text, start, end, name ? name : "text", NULL}, .entry = entry};
+        lz_parser p = {.c = {text, start, end, name ? name : "text", NULL},
+                       .entry = entry,
+                       .as_specified = memmem(start, (size_t)(end - start), checks, n_checks)};
         lz_lexer blank = p.c;
         lz_lex_skip(&blank);
         if (blank.p < end || (!next && start == text)) /* only comments: no module */

@@ -5,6 +5,7 @@
 #include "ir/text/check.h"
 #include "ir/text/lexer.h"
 #include "ir/text/names.h"
+#include "ir/text/xla_meaning.h"
 
 enum {
     LZ_PARSE_CALL_DEPTH = 64,
@@ -52,6 +53,7 @@ typedef struct lz_parser {
     int calls, regions; /* how deep */
     bool parallel;      /* what is read has other participants */
     bool marked;        /* marks of shardings are kept */
+    bool as_specified;  /* operations mean their rows, not what XLA does (xla_meaning.h) */
     bool borders;       /* some are between GSPMD's full shapes and shard shapes */
     uint32_t manual;    /* axes along which the types of what is read are local */
     int64_t ndevice;    /* of HLO's shardings; 0: not known */

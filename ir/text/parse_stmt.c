@@ -353,6 +353,38 @@ lz_status lz_parse_push(lz_parser *p, lz_stmt *t, lz_val v)
     return v == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : lz_vec_push(&t->results, v);
 }
 
+/* Whether the operation says that it means the row. */
+static bool row_meant(const lz_stmt *t)
+{
+    const lz_parse_entry *e = lz_stmt_find(t, "mhlo.frontend_attributes");
+    return e && e->value && strncmp(e->value, "{" LZ_ROW_MEANT, strlen("{" LZ_ROW_MEANT)) == 0;
+}
+
+static lz_status mean_xla(lz_parser *p, lz_scope *s, lz_stmt *t, lz_attr_any *a,
+                          lz_xla_after *after)
+{
+    *after = (lz_xla_after){.combine = LZ_OP_NONE};
+    if (p->as_specified || row_meant(t))
+        return LZ_OK;
+    LZ_TRY(lz_vec_reserve(&t->opnd, (uint64_t)t->opnd.len + LZ_XLA_MORE));
+    return lz_xla_before(s->f, t->op, a, t->opnd.data, &t->opnd.len, after) == LZ_OK
+               ? LZ_OK
+               : lz_lex_wrap(&p->c, t->at);
+}
+
+static lz_status mean_xla_after(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_xla_after *after)
+{
+    if (after->results)
+        t->results.len = after->results;
+    if (after->combine == LZ_OP_NONE)
+        return LZ_OK;
+    lz_val v = t->results.data[0];
+    lz_ints none = {0};
+    lz_val init = lz_build_broadcast(s->f, after->init, &none, &lz_val_type(s->f, v)->shape);
+    t->results.data[0] = v = lz_build_ew2(s->f, after->combine, init, v);
+    return v == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : LZ_OK;
+}
+
 lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_attr_any a;
@@ -364,12 +396,15 @@ lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
                    t->result_types.len == 1;
     if (product)
         LZ_TRY(lz_parse_widen(p, s, t));
+    lz_xla_after after;
+    LZ_TRY(mean_xla(p, s, t, &a, &after));
     lz_val v = lz_build(s->f, t->op, &a.head, t->opnd.data, t->opnd.len);
     if (product && v != LZ_NOVAL)
         v = lz_build_convert(s->f, v, t->result_types.data[0]->dtype);
     if (v == LZ_NOVAL)
         return lz_lex_wrap(&p->c, t->at);
-    return lz_parse_results_of(p, s, t, v);
+    LZ_TRY(lz_parse_results_of(p, s, t, v));
+    return mean_xla_after(p, s, t, &after);
 }
 
 lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v)

@@ -69,4 +69,5 @@ void lz_print_convolution(lz_printer *p, const lz_inst *in);
 void lz_print_reduce_window(lz_printer *p, const lz_inst *in);
 void lz_print_select_and_scatter(lz_printer *p, const lz_inst *in);
 void lz_print_window_view(lz_printer *p, const lz_inst *in);
+void lz_print_meaning(lz_printer *p, const lz_inst *in); /* that it is not XLA's, where it is not */
 #endif

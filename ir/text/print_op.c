@@ -424,6 +424,7 @@ static void print_scatter(lz_printer *p, const lz_inst *in)
         puts_(p, ", unique_indices = true");
     puts_(p, "}> ");
     lz_print_regions(p, &a->update_computation, 1);
+    lz_print_meaning(p, in);
     functional_type(p, in);
 }
 

@@ -3,6 +3,7 @@
  * Threads: reads only. */
 #include "ir/attr.h"
 #include "ir/text/print.h"
+#include "ir/text/xla_meaning.h"
 #include <inttypes.h>
 
 static bool all_are(const lz_ints *v, int64_t x)
@@ -50,6 +51,12 @@ static void print_padding(lz_printer *p, const char **comma, const lz_ints *low,
     *comma = ", ";
 }
 
+void lz_print_meaning(lz_printer *p, const lz_inst *in)
+{
+    if (lz_xla_differs(p->f, in->sig->op, in->sig->attr, in->opnd, in->sig->nopnd))
+        puts_(p, " {mhlo.frontend_attributes = {" LZ_ROW_MEANT "}}");
+}
+
 void lz_print_reduce_window(lz_printer *p, const lz_inst *in)
 {
     const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, in->sig->attr);
@@ -66,6 +73,7 @@ void lz_print_reduce_window(lz_printer *p, const lz_inst *in)
         print_array(p, &comma, "window_strides", &a->window_strides);
     puts_(p, "}> ");
     lz_print_regions(p, &a->body, 1);
+    lz_print_meaning(p, in);
     lz_print_functional_type(p, in);
 }
 
