@@ -1,0 +1,25 @@
+"""Lazuli as a device of JAX: `pip install jax-lazuli`, then `JAX_PLATFORMS=lazuli python prog.py`.
+
+JAX finds the package by its entry point (group jax_plugins) and calls initialize() before the first
+use of a device. LAZULI_PJRT_PLUGIN names another library than the one in this package;
+LAZULI_PJRT_PLATFORM another of Lazuli's platforms than the CPU.
+"""
+import os
+import pathlib
+
+from . import private
+
+__version__ = "0.1.0"
+
+
+def library_path():
+    """The library that JAX, or any other host of PJRT plugins, loads."""
+    return os.environ.get("LAZULI_PJRT_PLUGIN") or str(pathlib.Path(__file__).parent / "libpjrt_lazuli.so")
+
+
+def initialize():
+    """Called by JAX."""
+    options = {}
+    if os.environ.get("LAZULI_PJRT_PLATFORM"):
+        options["platform"] = os.environ["LAZULI_PJRT_PLATFORM"]
+    private.register("lazuli", library_path(), options)
