@@ -162,6 +162,16 @@ $(STATIC): $(ALL_LIBS)
 	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/lazuli.o
 	$(Q)$(AR) rcs $@ $(BUILD)/lazuli.o
 
+# ---- Lazuli as a PJRT plugin: the backends and what is below them, without the tracer ----
+PJRT_PLUGIN := $(BUILD)/libpjrt_lazuli.so
+PJRT_OBJS := $(call objs,$(call srcs,pjrt,*.c))
+PJRT_LIBS := $(call libs_for,backends)
+$(BUILD)/obj/pjrt/compile.o: | $(BUILD)/gen/source_id.h
+$(PJRT_PLUGIN): $(PJRT_OBJS) $(PJRT_LIBS) abi/pjrt_lazuli.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script=abi/pjrt_lazuli.map -Wl,-z,nodelete $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
+	    $(PJRT_OBJS) $(PJRT_LIBS) $(LINKFLAGS) $(LDLIBS) -o $@
+
 # ---- the command, examples, benches ----
 TOOL := $(BUILD)/lazuli
 TOOL_OBJS := $(call objs,$(call srcs,tools/lazuli,*.c))
@@ -184,7 +194,7 @@ $(BENCH): $(BENCH_OBJS) $(STATIC)
 	$(Q)$(CC) $(FLAGS) $(BENCH_OBJS) $(STATIC) $(LINKFLAGS) $(LDLIBS) -o $@
 
 PROGRAMS := $(if $(TOOL_OBJS),$(TOOL)) $(EXAMPLES)
-all: $(SHARED) $(STATIC) $(PROGRAMS)
+all: $(SHARED) $(STATIC) $(PJRT_PLUGIN) $(PROGRAMS)
 .PHONY: deps
 deps:
 	@:
@@ -229,6 +239,12 @@ $(SUPPORT_LIB): $(SUPPORT_OBJS)
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $(SUPPORT_OBJS)
+
+# test/unit/pjrt: the plugin's objects and the layers below it
+$(BUILD)/test/unit/pjrt/%: test/unit/pjrt/%.c $(PJRT_OBJS) $(SUPPORT_LIB) $(PJRT_LIBS) $(BUILD)/flags
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(FLAGS) $(INTERNAL) -Itest $(DEPFLAGS) $< $(PJRT_OBJS) $(SUPPORT_LIB) $(PJRT_LIBS) $(LINKFLAGS) $(CHECK_LIBS) $(LDLIBS) -o $@
 
 # test/diff, test/fault: the whole library with its internals, and test/support
 WHOLE_LINK = $(SUPPORT_OBJS) -Wl,--start-group $(ALL_LIBS) -Wl,--end-group $(LINKFLAGS) $(CHECK_LIBS) $(LDLIBS)

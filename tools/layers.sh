@@ -14,6 +14,7 @@ rules() {
     runtime) echo 'runtime/* shard/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h runtime/spmd/mark.h base/* ir/* lazuli/*' ;;
+    pjrt) echo 'pjrt/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/types.h lazuli/*.def' ;;
     data) echo 'data/* runtime/exec/snapshot.h base/* lazuli/*' ;;
     nn) echo 'nn/* data/safetensors_save.h runtime/exec/assign.h runtime/exec/snapshot.h runtime/graph/host_event.h base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;
@@ -23,7 +24,7 @@ rules() {
 bad=0
 found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
 trap 'rm -f "$found"' EXIT
-for layer in base ir shard cache lower codegen backends runtime ops autodiff data nn examples bench include; do
+for layer in base ir shard cache lower codegen backends pjrt runtime ops autodiff data nn examples bench include; do
     [ -d $layer ] || continue
     read -ra allowed <<<"$(rules $layer)"
     grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $layer >"$found"

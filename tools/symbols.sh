@@ -35,7 +35,7 @@ backends/
 backends/common/
 backends/cpu/ backends/cuda/ backends/ref/
 backends/spmd/
-runtime/graph/
+pjrt/ runtime/graph/
 runtime/debug/
 runtime/exec/
 runtime/region/

@@ -1,0 +1,296 @@
+/* compile.c - a program of the C API, StableHLO as text or as a portable artifact, compiled for a
+ * device, with the cache on disk. Threads: thread-safe; a program does not change. */
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "pjrt/plugin.h"
+#include "source_id.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the disk ---- */
+
+static lz_cache *disk;
+
+static void open_disk(void)
+{
+    lz_cache_options o = {.read_only = lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
+                          .fsync = lz_cfg_bool(LZ_OPT_CACHE_FSYNC),
+                          .build_id = "lazuli-pjrt-" LZ_SOURCE_ID,
+                          .isa_ok = lz_backend_can_run};
+    if (!lz_cfg_bool(LZ_OPT_CACHE))
+        return;
+    LZ_QUIETLY {
+        if (lz_cache_open(&o, &disk) != LZ_OK)
+            disk = NULL;
+    }
+}
+
+static lz_cache *disk_get(void)
+{
+    static lz_once once = LZ_ONCE_INIT;
+    lz_once_run(&once, open_disk);
+    return disk;
+}
+
+/* ---- life ---- */
+
+void lz_pjrt_program_retain(lz_pjrt_program *p)
+{
+    atomic_fetch_add(&p->refs, 1);
+}
+
+void lz_pjrt_program_release(lz_pjrt_program *p)
+{
+    if (!p || atomic_fetch_sub(&p->refs, 1) != 1)
+        return;
+    if (p->exec)
+        p->be->exec_free(p->exec);
+    lz_func_free(p->f);
+    lz_free(p->donate);
+    lz_free(p->device);
+    lz_buf_free(&p->code);
+    lz_buf_free(&p->options);
+    lz_buf_free(&p->assignment);
+    lz_free(p->out_type);
+    lz_free(p->out_dims);
+    lz_free(p->out_rank);
+    lz_free(p->kind);
+    lz_free(p->kind_size);
+    lz_free(p);
+}
+
+/* ---- what it says of itself ---- */
+
+static lz_status answer_queries(lz_pjrt_program *p)
+{
+    static const char kind[] = "device";
+    const lz_func *f = p->f;
+    uint32_t most = f->nparam > f->nresult ? f->nparam : f->nresult, ndim = 0;
+    p->out_type = lz_calloc((size_t)f->nresult + 1, sizeof *p->out_type);
+    p->out_rank = lz_calloc((size_t)f->nresult + 1, sizeof *p->out_rank);
+    p->out_dims = lz_calloc((size_t)f->nresult + 1, LZ_MAX_RANK * sizeof *p->out_dims);
+    p->kind = lz_calloc((size_t)most + 1, sizeof *p->kind);
+    p->kind_size = lz_calloc((size_t)most + 1, sizeof *p->kind_size);
+    if (!p->out_type || !p->out_rank || !p->out_dims || !p->kind || !p->kind_size)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u results", f->nresult);
+    for (uint32_t k = 0; k < f->nresult; k++) {
+        const lz_type *t = lz_val_type(f, f->results[k]);
+        p->out_type[k] = lz_pjrt_type_number(t->dtype);
+        p->out_rank[k] = (size_t)t->shape.rank;
+        for (int d = 0; d < t->shape.rank; d++)
+            p->out_dims[ndim++] = t->shape.dims[d];
+    }
+    for (uint32_t k = 0; k < most; k++) {
+        p->kind[k] = kind;
+        p->kind_size[k] = sizeof kind - 1;
+    }
+    return LZ_OK;
+}
+
+/* ---- reading ---- */
+
+static lz_status read_code(lz_pjrt_program *p)
+{
+    lz_param_list donated = {0};
+    lz_partitions about = {.donated = &donated};
+    const char *text = p->code.data;
+    size_t n = p->code.len;
+    lz_status s = lz_func_parse_about(text, n, "program", "main", &about, &p->f);
+    if (s == LZ_OK) {
+        p->donate = lz_calloc((size_t)p->f->nparam + 1, sizeof *p->donate);
+        if (!p->donate)
+            s = LZ_FAIL(LZ_EMEM, "no memory for %u parameters", p->f->nparam);
+    }
+    for (uint32_t i = 0; i < donated.len && s == LZ_OK; i++)
+        p->donate[donated.data[i]] = true;
+    lz_vec_free(&donated);
+    return s;
+}
+
+/* The devices that run it: those of the options, or the first. */
+static lz_status read_devices(lz_pjrt_program *p, const PJRT_TopologyDescription *t)
+{
+    lz_pjrt_options o;
+    LZ_TRY(lz_pjrt_options_read(p->options.data, p->options.len, &o));
+    p->nreplica = (uint32_t)o.replicas;
+    p->npartition = (uint32_t)o.partitions;
+    size_t n = (size_t)(o.replicas * o.partitions);
+    if (n > (size_t)t->ndevice)
+        return LZ_FAIL(LZ_EINVAL, "%lld replicas of %lld partitions on %d devices",
+                       (long long)o.replicas, (long long)o.partitions, t->ndevice);
+    p->device = lz_calloc(n, sizeof *p->device);
+    if (!p->device)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu devices", n);
+    for (size_t i = 0; i < n; i++)
+        p->device[i] = (int32_t)i;
+    if (o.assignment)
+        LZ_TRY(lz_pjrt_assignment_read(o.assignment, o.nassignment, p->device, n));
+    else if (n == 1 && o.device >= 0)
+        p->device[0] = (int32_t)o.device;
+    for (size_t i = 0; i < n; i++)
+        if (p->device[i] < 0 || p->device[i] >= t->ndevice)
+            return LZ_FAIL(LZ_EINVAL, "the options name device %d of %d", p->device[i], t->ndevice);
+    lz_pjrt_assignment_write(&p->assignment, p->nreplica, p->npartition, p->device);
+    if (n > 1)
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "programs on several devices are not implemented (%u replicas of %u "
+                       "partitions)",
+                       p->nreplica, p->npartition);
+    return p->assignment.failed ? LZ_FAIL(LZ_EMEM, "no memory for an assignment") : LZ_OK;
+}
+
+/* ---- compiling ---- */
+
+/* Device, donation, the function's canonical bytes: the same in every process. */
+static lz_status make_key(const lz_pjrt_program *p, lz_buf *key)
+{
+    lz_buf device = {0};
+    p->be->key(p->device[0], &device);
+    lz_buf_u32(key, (uint32_t)device.len);
+    lz_buf_put(key, device.data, device.len);
+    lz_buf_u32(key, p->f->nparam);
+    for (uint32_t i = 0; i < p->f->nparam; i++)
+        lz_buf_u8(key, p->donate[i]);
+    lz_func_serialize(p->f, key);
+    bool failed = key->failed || device.failed;
+    lz_buf_free(&device);
+    return failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's key") : LZ_OK;
+}
+
+static lz_compile_options options_for(const lz_pjrt_program *p, char dump[96])
+{
+    (void)snprintf(dump, 96, "%.60s-%.12s", p->f->name, p->fingerprint);
+    return (lz_compile_options){
+        .donate = p->donate, .cache = disk_get(), .dump_name = dump, .func = p->f};
+}
+
+static bool load(lz_pjrt_program *p, const void *bytes, size_t n, const lz_compile_options *o)
+{
+    if (!p->be->deserialize)
+        return false;
+    bool there = false;
+    LZ_QUIETLY {
+        there = p->be->deserialize(p->device[0], bytes, n, o, &p->exec) == LZ_OK;
+        if (!there)
+            p->exec = NULL;
+    }
+    return there;
+}
+
+static bool load_from_disk(lz_pjrt_program *p, const lz_buf *key, const lz_compile_options *o)
+{
+    void *value;
+    size_t n;
+    if (!o->cache ||
+        !lz_cache_get_bound(o->cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n))
+        return false;
+    bool there = load(p, value, n, o);
+    lz_free(value);
+    return there;
+}
+
+static void store(lz_pjrt_program *p, const lz_buf *key, lz_cache *cache)
+{
+    lz_buf value = {0};
+    LZ_QUIETLY {
+        if (cache && lz_cache_enabled(cache) && p->be->serialize &&
+            p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
+            lz_cache_put_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data,
+                               value.len);
+    }
+    lz_buf_free(&value);
+}
+
+/* plan: the executable's own bytes from a former process; NULL: none. */
+static lz_status make_exec(lz_pjrt_program *p, const void *plan, size_t nplan)
+{
+    lz_buf key = {0};
+    char dump[96];
+    lz_status s = make_key(p, &key);
+    if (s == LZ_OK) {
+        lz_hash_hex(lz_hash_bytes(key.data, key.len), p->fingerprint);
+        lz_compile_options o = options_for(p, dump);
+        if (!(plan && load(p, plan, nplan, &o)) && !load_from_disk(p, &key, &o)) {
+            s = p->be->compile(p->device[0], p->f, &o, &p->exec);
+            if (s == LZ_OK)
+                store(p, &key, o.cache);
+        }
+    }
+    lz_buf_free(&key);
+    return s;
+}
+
+static lz_status make(const PJRT_TopologyDescription *t, const void *code, size_t n,
+                      const void *options, size_t noptions, const void *plan, size_t nplan,
+                      lz_pjrt_program **out)
+{
+    lz_pjrt_program *p = lz_calloc(1, sizeof *p);
+    *out = NULL;
+    if (!p)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program");
+    atomic_init(&p->refs, 1);
+    p->be = t->be;
+    lz_buf_put(&p->code, code, n);
+    lz_buf_put(&p->options, options, noptions);
+    lz_status s = p->code.failed || p->options.failed
+                      ? LZ_FAIL(LZ_EMEM, "no memory for a program of %zu bytes", n)
+                      : LZ_OK;
+    if (s == LZ_OK)
+        s = read_devices(p, t);
+    if (s == LZ_OK)
+        s = read_code(p);
+    if (s == LZ_OK)
+        s = answer_queries(p);
+    if (s == LZ_OK)
+        s = make_exec(p, plan, nplan);
+    if (s == LZ_OK)
+        *out = p;
+    else
+        lz_pjrt_program_release(p);
+    return s;
+}
+
+lz_status lz_pjrt_compile(const PJRT_TopologyDescription *t, const void *code, size_t n,
+                          const void *options, size_t noptions, lz_pjrt_program **out)
+{
+    return make(t, code, n, options, noptions, NULL, 0, out);
+}
+
+/* ---- in bytes: what was received, and what was made of it, which another machine or version makes
+ * again ---- */
+
+static const char magic[8] = "LZPJRT1";
+
+lz_status lz_pjrt_program_write(const lz_pjrt_program *p, lz_buf *out)
+{
+    lz_buf plan = {0};
+    LZ_QUIETLY {
+        if (!p->be->serialize || p->be->serialize(p->exec, &plan) != LZ_OK)
+            lz_buf_free(&plan);
+    }
+    lz_buf_put(out, magic, sizeof magic);
+    const lz_buf *part[] = {&p->code, &p->options, &plan};
+    for (int i = 0; i < 3; i++) {
+        lz_buf_u64(out, part[i]->len);
+        lz_buf_put(out, part[i]->data, part[i]->len);
+    }
+    lz_buf_free(&plan);
+    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's bytes") : LZ_OK;
+}
+
+lz_status lz_pjrt_program_read(const PJRT_TopologyDescription *t, const void *bytes, size_t n,
+                               lz_pjrt_program **out)
+{
+    lz_rd r = {.p = bytes, .end = (const uint8_t *)bytes + n};
+    const void *head = lz_rd_bytes(&r, sizeof magic), *part[3] = {NULL};
+    size_t len[3] = {0};
+    for (int i = 0; i < 3 && !r.failed; i++) {
+        uint64_t size = lz_rd_u64(&r);
+        len[i] = (size_t)size;
+        part[i] = lz_rd_bytes(&r, len[i]);
+    }
+    if (r.failed || r.p != r.end || memcmp(head, magic, sizeof magic) != 0)
+        return LZ_FAIL(LZ_ECORRUPT, "no executable that Lazuli has written, or a damaged one");
+    return make(t, part[0], len[0], part[1], len[1], len[2] ? part[2] : NULL, len[2], out);
+}

@@ -1,0 +1,361 @@
+/* executable.c - executables of the C API: compiling, questions about what was compiled, bytes.
+ * Threads: thread-safe. */
+#include "base/alloc.h"
+#include "pjrt/plugin.h"
+#include <string.h>
+
+/* ---- making ---- */
+
+static PJRT_Error *executable(lz_pjrt_program *p, PJRT_Executable **out)
+{
+    PJRT_Executable *x = lz_alloc(sizeof *x);
+    if (!x)
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for an executable");
+    lz_pjrt_program_retain(p);
+    x->p = p;
+    *out = x;
+    return NULL;
+}
+
+static void loaded_free(PJRT_LoadedExecutable *x)
+{
+    lz_pjrt_program_release(x->p);
+    lz_free(x->device);
+    lz_free(x->id);
+    lz_free(x);
+}
+
+/* Takes the reference over. */
+static PJRT_Error *loaded(PJRT_Client *c, lz_pjrt_program *p, PJRT_LoadedExecutable **out)
+{
+    size_t n = (size_t)p->nreplica * p->npartition;
+    PJRT_LoadedExecutable *x = lz_calloc(1, sizeof *x);
+    if (!x) {
+        lz_pjrt_program_release(p);
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for an executable");
+    }
+    x->p = p;
+    x->client = c;
+    x->device = lz_calloc(n, sizeof *x->device);
+    x->id = lz_calloc(n, sizeof *x->id);
+    if (!x->device || !x->id) {
+        loaded_free(x);
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for %zu devices", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        x->device[i] = c->devices[p->device[i]];
+        x->id[i] = (PJRT_LogicalDeviceIds){(int32_t)(i % p->nreplica), (int32_t)(i / p->nreplica)};
+    }
+    *out = x;
+    return NULL;
+}
+
+static bool is_format(const PJRT_Program *g, const char *name)
+{
+    return g->format_size == strlen(name) && memcmp(g->format, name, g->format_size) == 0;
+}
+
+static PJRT_Error *compile(const PJRT_TopologyDescription *t, const PJRT_Program *g,
+                           const char *options, size_t noptions, lz_pjrt_program **p)
+{
+    if (!g || !g->code)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "there is no program");
+    if (!is_format(g, "mlir"))
+        return lz_pjrt_error(PJRT_UNIMPLEMENTED,
+                             "programs of format \"%.*s\": Lazuli reads \"mlir\", StableHLO as "
+                             "text or as a portable "
+                             "artifact (torch_xla sends it with XLA_STABLEHLO_COMPILE=1)",
+                             (int)(g->format_size < 32 ? g->format_size : 32), g->format);
+    PJRT_TRY(lz_pjrt_compile(t, g->code, g->code_size, options, noptions, p));
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Client_Compile(PJRT_Client_Compile_Args *a)
+{
+    lz_pjrt_program *p;
+    PJRT_REACHES(a, executable);
+    PJRT_Error *e =
+        compile(&a->client->topology, a->program, a->compile_options, a->compile_options_size, &p);
+    return e ? e : loaded(a->client, p, &a->executable);
+}
+
+PJRT_Error *lz_pjrt_Compile(PJRT_Compile_Args *a)
+{
+    lz_pjrt_program *p;
+    PJRT_REACHES(a, executable);
+    PJRT_Error *e =
+        compile(a->topology, a->program, a->compile_options, a->compile_options_size, &p);
+    if (e)
+        return e;
+    e = executable(p, &a->executable);
+    lz_pjrt_program_release(p);
+    return e;
+}
+
+PJRT_Error *lz_pjrt_Client_Load(PJRT_Client_Load_Args *a)
+{
+    PJRT_REACHES(a, loaded_executable);
+    if (a->executable->p->be != a->client->topology.be)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the executable is of another platform");
+    lz_pjrt_program_retain(a->executable->p);
+    return loaded(a->client, a->executable->p, &a->loaded_executable);
+}
+
+PJRT_Error *lz_pjrt_Executable_Destroy(PJRT_Executable_Destroy_Args *a)
+{
+    if (a->executable)
+        lz_pjrt_program_release(a->executable->p);
+    lz_free(a->executable);
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *a)
+{
+    if (a->executable)
+        loaded_free(a->executable);
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args *a)
+{
+    atomic_store(&a->executable->deleted, true);
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args *a)
+{
+    a->is_deleted = atomic_load(&a->executable->deleted);
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *a)
+{
+    return executable(a->loaded_executable->p, &a->executable);
+}
+
+/* ---- devices ---- */
+
+PJRT_Error *
+lz_pjrt_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *a)
+{
+    a->addressable_devices = a->executable->device;
+    a->num_addressable_devices = (size_t)a->executable->p->nreplica * a->executable->p->npartition;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_LoadedExecutable_AddressableDeviceLogicalIds(
+    PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *a)
+{
+    a->addressable_device_logical_ids = a->executable->id;
+    a->num_addressable_device_logical_ids =
+        (size_t)a->executable->p->nreplica * a->executable->p->npartition;
+    return NULL;
+}
+
+struct PJRT_DeviceAssignmentSerialized {
+    lz_pjrt_program *p;
+};
+
+static void end_assignment(PJRT_DeviceAssignmentSerialized *x)
+{
+    lz_pjrt_program_release(x->p);
+    lz_free(x);
+}
+
+PJRT_Error *
+lz_pjrt_LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args *a)
+{
+    PJRT_DeviceAssignmentSerialized *x = lz_alloc(sizeof *x);
+    if (!x)
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for an assignment");
+    x->p = a->executable->p;
+    lz_pjrt_program_retain(x->p);
+    a->serialized_bytes = x->p->assignment.data;
+    a->serialized_bytes_size = x->p->assignment.len;
+    a->serialized_device_assignment = x;
+    a->serialized_device_assignment_deleter = end_assignment;
+    return NULL;
+}
+
+/* ---- what it is ---- */
+
+PJRT_Error *lz_pjrt_Executable_Name(PJRT_Executable_Name_Args *a)
+{
+    a->executable_name = a->executable->p->f->name;
+    a->executable_name_size = strlen(a->executable_name);
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *a)
+{
+    a->num_replicas = a->executable->p->nreplica;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args *a)
+{
+    a->num_partitions = a->executable->p->npartition;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *a)
+{
+    a->num_outputs = a->executable->p->f->nresult;
+    return NULL;
+}
+
+PJRT_Error *
+lz_pjrt_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args *a)
+{
+    lz_exec_info info;
+    a->executable->p->be->exec_info(a->executable->p->exec, &info);
+    a->size_in_bytes = (int64_t)info.code_bytes;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *a)
+{
+    a->output_types = a->executable->p->out_type;
+    a->num_output_types = a->executable->p->f->nresult;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *a)
+{
+    a->num_outputs = a->executable->p->f->nresult;
+    a->dims = a->executable->p->out_dims;
+    a->dim_sizes = a->executable->p->out_rank;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *a)
+{
+    a->num_outputs = a->executable->p->f->nresult;
+    a->memory_kinds = a->executable->p->kind;
+    a->memory_kind_sizes = a->executable->p->kind_size;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args *a)
+{
+    a->num_parameters = a->executable->p->f->nparam;
+    a->memory_kinds = a->executable->p->kind;
+    a->memory_kind_sizes = a->executable->p->kind_size;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *a)
+{
+    a->executable_fingerprint = a->executable->p->fingerprint;
+    a->executable_fingerprint_size = strlen(a->executable_fingerprint);
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args *a)
+{
+    a->executable_fingerprint = a->executable->p->fingerprint;
+    a->executable_fingerprint_size = strlen(a->executable_fingerprint);
+    return NULL;
+}
+
+PJRT_Error *
+lz_pjrt_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *a)
+{
+    lz_exec_info info;
+    PJRT_REACHES(a, host_temp_size_in_bytes);
+    a->executable->p->be->exec_info(a->executable->p->exec, &info);
+    size_t from =
+        offsetof(PJRT_Executable_GetCompiledMemoryStats_Args, generated_code_size_in_bytes);
+    size_t size = a->struct_size < sizeof *a ? a->struct_size : sizeof *a;
+    memset((char *)a + from, 0, size - from);
+    a->generated_code_size_in_bytes = (int64_t)info.code_bytes;
+    a->argument_size_in_bytes = (int64_t)info.argument_bytes;
+    a->output_size_in_bytes = (int64_t)info.output_bytes;
+    a->alias_size_in_bytes = (int64_t)info.alias_bytes;
+    a->temp_size_in_bytes = (int64_t)info.temp_bytes;
+    int64_t all =
+        (int64_t)(info.argument_bytes + info.output_bytes - info.alias_bytes + info.temp_bytes);
+    if (PJRT_HAS(a, peak_memory_in_bytes))
+        a->peak_memory_in_bytes = all;
+    if (PJRT_HAS(a, total_size_in_bytes))
+        a->total_size_in_bytes = all + (int64_t)info.code_bytes;
+    return NULL;
+}
+
+/* The module as it was received. Called twice: the first time for the size. */
+PJRT_Error *lz_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *a)
+{
+    const lz_buf *code = &a->executable->p->code;
+    PJRT_Program *g = a->program;
+    g->format = "mlir";
+    g->format_size = 4;
+    if (g->code) {
+        if (g->code_size < code->len)
+            return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "room for %zu bytes of a program of %zu",
+                                 g->code_size, code->len);
+        memcpy(g->code, code->data, code->len);
+    }
+    g->code_size = code->len;
+    return NULL;
+}
+
+/* ---- bytes ---- */
+
+struct PJRT_SerializedExecutable {
+    lz_buf bytes;
+};
+
+static void end_serialized(PJRT_SerializedExecutable *x)
+{
+    lz_buf_free(&x->bytes);
+    lz_free(x);
+}
+
+PJRT_Error *lz_pjrt_Executable_Serialize(PJRT_Executable_Serialize_Args *a)
+{
+    PJRT_SerializedExecutable *x = lz_calloc(1, sizeof *x);
+    if (!x)
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for an executable");
+    if (lz_pjrt_program_write(a->executable->p, &x->bytes) != LZ_OK) {
+        end_serialized(x);
+        return lz_pjrt_failed();
+    }
+    a->serialized_bytes = x->bytes.data;
+    a->serialized_bytes_size = x->bytes.len;
+    a->serialized_executable = x;
+    a->serialized_executable_deleter = end_serialized;
+    return NULL;
+}
+
+PJRT_Error *lz_pjrt_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args *a)
+{
+    lz_pjrt_program *p;
+    PJRT_REACHES(a, loaded_executable);
+    PJRT_TRY(lz_pjrt_program_read(&a->client->topology, a->serialized_executable,
+                                  a->serialized_executable_size, &p));
+    return loaded(a->client, p, &a->loaded_executable);
+}
+
+struct PJRT_SerializedCompileOptions {
+    lz_pjrt_program *p;
+};
+
+static void end_options(PJRT_SerializedCompileOptions *x)
+{
+    lz_pjrt_program_release(x->p);
+    lz_free(x);
+}
+
+PJRT_Error *lz_pjrt_Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args *a)
+{
+    PJRT_SerializedCompileOptions *x = lz_alloc(sizeof *x);
+    if (!x)
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for compile options");
+    x->p = a->executable->p;
+    lz_pjrt_program_retain(x->p);
+    a->serialized_bytes = lz_buf_str(&x->p->options);
+    a->serialized_bytes_size = x->p->options.len;
+    a->serialized_compile_options = x;
+    a->serialized_compile_options_deleter = end_options;
+    return NULL;
+}

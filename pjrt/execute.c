@@ -1,0 +1,163 @@
+/* execute.c - running an executable: its arguments are buffers of the device, which a donation
+ * takes over, and its results new ones. The call does not wait. Threads: thread-safe. */
+#include "base/alloc.h"
+#include "pjrt/plugin.h"
+#include <string.h>
+
+typedef struct run {
+    const lz_pjrt_program *p;
+    PJRT_Device *device;
+    PJRT_Buffer *const *arg;
+    lz_device_buffer **in, **out; /* references */
+    bool *gives;                  /* arguments that are donated now */
+    lz_event *done;
+} run;
+
+static bool may_donate(const PJRT_ExecuteOptions *o, uint32_t i)
+{
+    if (!o || !PJRT_HAS(o, num_non_donatable_input_indices))
+        return true;
+    for (size_t k = 0; k < o->num_non_donatable_input_indices; k++)
+        if (o->non_donatable_input_indices[k] == (int64_t)i)
+            return false;
+    return true;
+}
+
+static bool used_again(const run *r, uint32_t i)
+{
+    for (uint32_t k = 0; k < r->p->f->nparam; k++)
+        if (k != i && r->arg[k] == r->arg[i])
+            return true;
+    return false;
+}
+
+static PJRT_Error *take_argument(run *r, const PJRT_ExecuteOptions *o, uint32_t i)
+{
+    char want[96], have[96];
+    const lz_type *t = lz_val_type(r->p->f, i);
+    PJRT_Buffer *x = r->arg[i];
+    if (!x)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is NULL", i);
+    if (x->type != t)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is %s, the program takes %s", i,
+                             lz_type_short(x->type, have, sizeof have),
+                             lz_type_short(t, want, sizeof want));
+    if (x->device != r->device)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is on %s, the program runs on %s",
+                             i, x->device->description.text, r->device->description.text);
+    r->gives[i] = r->p->donate[i] && may_donate(o, i);
+    if (r->gives[i] && used_again(r, i))
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
+                             "argument %u is donated and is another argument, too", i);
+    return lz_pjrt_buffer_use(x, &r->in[i]);
+}
+
+/* A buffer that is given up is deleted before the program may write to it: who uses it from now on
+ * gets an error. Where somebody else still has its memory, the program makes a copy. */
+static PJRT_Error *take_arguments(run *r, const PJRT_ExecuteOptions *o, bool *donated)
+{
+    for (uint32_t i = 0; i < r->p->f->nparam; i++) {
+        PJRT_Error *e = take_argument(r, o, i);
+        if (e)
+            return e;
+    }
+    for (uint32_t i = 0; i < r->p->f->nparam; i++)
+        if (r->gives[i]) {
+            lz_pjrt_buffer_delete(r->arg[i]);
+            donated[i] = __atomic_load_n(&r->in[i]->refs, __ATOMIC_ACQUIRE) == 1;
+        }
+    return NULL;
+}
+
+static PJRT_Error *give_results(run *r, PJRT_Buffer **list)
+{
+    const lz_func *f = r->p->f;
+    for (uint32_t k = 0; k < f->nresult; k++) {
+        list[k] = lz_pjrt_buffer(r->device, lz_val_type(f, f->results[k]), r->out[k]);
+        r->out[k] = NULL;
+        if (list[k])
+            continue;
+        while (k-- > 0) {
+            PJRT_Buffer_Destroy_Args d = {.buffer = list[k]};
+            (void)lz_pjrt_Buffer_Destroy(&d);
+            list[k] = NULL;
+        }
+        return lz_pjrt_failed();
+    }
+    return NULL;
+}
+
+static PJRT_Error *run_it(run *r, const PJRT_ExecuteOptions *o, PJRT_Buffer **results,
+                          PJRT_Event **complete)
+{
+    const lz_pjrt_program *p = r->p;
+    bool donated[64], *gives = donated;
+    if (p->f->nparam > 64 && !(gives = lz_alloc(p->f->nparam)))
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for %u arguments", p->f->nparam);
+    memset(gives, 0, p->f->nparam);
+    PJRT_Error *e = take_arguments(r, o, gives);
+    if (!e && p->be->execute(p->exec, r->device->description.id, r->in, gives, false, r->out,
+                             &r->done) != LZ_OK)
+        e = lz_pjrt_failed();
+    if (!e && complete) {
+        *complete = lz_pjrt_event(r->done);
+        e = *complete ? NULL : lz_pjrt_failed();
+    }
+    if (!e)
+        e = give_results(r, results);
+    if (gives != donated)
+        lz_free(gives);
+    return e;
+}
+
+/* ---- the API ---- */
+
+PJRT_Error *lz_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *a)
+{
+    PJRT_LoadedExecutable *x = a->executable;
+    const lz_func *f = x->p->f;
+    void *space[192], **all = space;
+    PJRT_REACHES(a, device_complete_events);
+    if (atomic_load(&x->deleted))
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the executable has been deleted");
+    if (a->num_devices != 1)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
+                             "arguments for %zu devices, the program runs "
+                             "on one",
+                             a->num_devices);
+    if (a->num_args != f->nparam)
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "%zu arguments, the program takes %u",
+                             a->num_args, f->nparam);
+    size_t n = (size_t)f->nparam + f->nresult, size = n * sizeof *all + f->nparam;
+    if (size > sizeof space && !(all = lz_alloc(size)))
+        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for %zu buffers", n);
+    memset(all, 0, size);
+    PJRT_Device *d =
+        PJRT_HAS(a, execute_device) && a->execute_device ? a->execute_device : x->device[0];
+    run r = {.p = x->p,
+             .device = d,
+             .arg = f->nparam ? a->argument_lists[0] : NULL,
+             .in = (lz_device_buffer **)all,
+             .out = (lz_device_buffer **)all + f->nparam,
+             .gives = (bool *)(all + n)};
+    PJRT_Error *e = run_it(&r, a->options, a->output_lists[0],
+                           a->device_complete_events ? &a->device_complete_events[0] : NULL);
+    for (size_t i = 0; i < n; i++)
+        lz_device_buffer_release((lz_device_buffer *)all[i]);
+    lz_event_release(r.done);
+    if (all != space)
+        lz_free(all);
+    return e;
+}
+
+PJRT_Error *lz_pjrt_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args *a)
+{
+    a->context = lz_calloc(1, 1); /* there is nothing that one execution tells another */
+    return a->context ? NULL : lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for a context");
+}
+
+PJRT_Error *lz_pjrt_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *a)
+{
+    lz_free(a->context);
+    return NULL;
+}

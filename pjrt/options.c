@@ -1,0 +1,152 @@
+/* options.c - what of the compile options says something here: CompileOptionsProto, a protocol
+ * buffer, read field by field; what is not known is stepped over. Untrusted. Threads: pure. */
+#include "pjrt/plugin.h"
+
+typedef struct field {
+    uint32_t number;
+    uint64_t value;    /* of numbers */
+    const uint8_t *at; /* of bytes: n of them */
+    size_t n;
+} field;
+
+static bool read_varint(lz_rd *r, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; shift < 64 && !r->failed; shift += 7) {
+        uint8_t b = lz_rd_u8(r);
+        *out |= (uint64_t)(b & 0x7f) << shift;
+        if (!(b & 0x80))
+            return !r->failed;
+    }
+    r->failed = true;
+    return false;
+}
+
+/* The next field; false at the end, and where what follows is none. */
+static bool next(lz_rd *r, field *f)
+{
+    uint64_t tag, n;
+    if (r->p == r->end || !read_varint(r, &tag))
+        return false;
+    *f = (field){.number = (uint32_t)(tag >> 3)};
+    switch (tag & 7) {
+    case 0:
+        return read_varint(r, &f->value);
+    case 1:
+        f->value = lz_rd_u64(r);
+        return !r->failed;
+    case 2:
+        if (!read_varint(r, &n))
+            return false;
+        f->at = lz_rd_bytes(r, n <= SIZE_MAX ? (size_t)n : SIZE_MAX);
+        f->n = (size_t)n;
+        return !r->failed;
+    case 5:
+        f->value = lz_rd_u32(r);
+        return !r->failed;
+    default:
+        r->failed = true;
+        return false;
+    }
+}
+
+static lz_rd reader(const void *p, size_t n)
+{
+    return (lz_rd){.p = p, .end = (const uint8_t *)p + n};
+}
+
+/* ExecutableBuildOptionsProto */
+static lz_status read_build(const field *all, lz_pjrt_options *o)
+{
+    lz_rd r = reader(all->at, all->n);
+    field f;
+    while (next(&r, &f)) {
+        if (f.number == 1)
+            o->device = (int64_t)f.value;
+        else if (f.number == 4)
+            o->replicas = (int64_t)f.value;
+        else if (f.number == 5)
+            o->partitions = (int64_t)f.value;
+        else if (f.number == 9) {
+            o->assignment = f.at;
+            o->nassignment = f.n;
+        }
+    }
+    return r.failed ? LZ_FAIL(LZ_EPARSE, "the compile options are damaged") : LZ_OK;
+}
+
+lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out)
+{
+    lz_rd r = reader(p, n);
+    field f;
+    *out = (lz_pjrt_options){.replicas = 1, .partitions = 1, .device = -1};
+    while (next(&r, &f))
+        if (f.number == 3)
+            LZ_TRY(read_build(&f, out));
+    if (r.failed)
+        return LZ_FAIL(LZ_EPARSE, "the compile options are damaged");
+    out->replicas = out->replicas ? out->replicas : 1;
+    out->partitions = out->partitions ? out->partitions : 1;
+    if (out->replicas < 1 || out->partitions < 1 || out->replicas > 1 << 20 ||
+        out->partitions > 1 << 20)
+        return LZ_FAIL(LZ_EINVAL, "the compile options ask for %lld replicas of %lld partitions",
+                       (long long)out->replicas, (long long)out->partitions);
+    return LZ_OK;
+}
+
+/* DeviceAssignmentProto{1: replicas, 2: computations, 3: ComputationDevice{1: devices, packed or
+ * not} for each computation} */
+lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size_t ndevice)
+{
+    lz_rd r = reader(p, n);
+    field f, g;
+    size_t k = 0;
+    while (next(&r, &f)) {
+        if (f.number != 3)
+            continue;
+        lz_rd one = reader(f.at, f.n);
+        while (next(&one, &g)) {
+            lz_rd ids = reader(g.at, g.at ? g.n : 0);
+            uint64_t id = g.value;
+            bool more = g.number == 1 && (!g.at || (ids.p < ids.end && read_varint(&ids, &id)));
+            for (; more && k < ndevice; more = ids.p < ids.end && read_varint(&ids, &id))
+                device[k++] = (int32_t)id;
+            r.failed |= ids.failed;
+        }
+        r.failed |= one.failed;
+    }
+    if (r.failed || k < ndevice)
+        return LZ_FAIL(LZ_EPARSE, "the device assignment is damaged, or not of %zu devices",
+                       ndevice);
+    return LZ_OK;
+}
+
+static void put_varint(lz_buf *b, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        lz_buf_u8(b, (uint8_t)(v | 0x80));
+    lz_buf_u8(b, (uint8_t)v);
+}
+
+void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
+                              const int32_t *device)
+{
+    lz_buf_u8(b, 1 << 3);
+    put_varint(b, replicas);
+    lz_buf_u8(b, 2 << 3);
+    put_varint(b, partitions);
+    for (uint32_t p = 0; p < partitions; p++) {
+        lz_buf ids = {0}, one = {0};
+        for (uint32_t r = 0; r < replicas; r++)
+            put_varint(&ids, (uint64_t)device[p * replicas + r]);
+        lz_buf_u8(&one, 1 << 3 | 2);
+        put_varint(&one, ids.len);
+        lz_buf_put(&one, ids.data, ids.len);
+        lz_buf_u8(b, 3 << 3 | 2);
+        put_varint(b, one.len);
+        lz_buf_put(b, one.data, one.len);
+        b->failed |= ids.failed || one.failed;
+        lz_buf_free(&ids);
+        lz_buf_free(&one);
+    }
+}
