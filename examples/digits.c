@@ -1,6 +1,6 @@
 /* digits.c - trains a small network to read 1,797 real handwritten digits:
  *     digits [--epochs N] [--batch N] [--lr X] [--hidden N] [--seed N]
- *            [--device cpu|ref] [--cache DIR] [--data FILE] [--json]
+ *            [--device cpu|ref] [--mesh data=N] [--cache DIR] [--data FILE] [--json]
  * Operations only record; lz_mark_step compiles what was recorded and runs it. Each step records
  * the same graph, so it is compiled once. A second run finds it in the cache on disk. */
 #include <err.h>
@@ -8,23 +8,45 @@
 #include <lazuli/lazuli.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EPOCHS = 1, BATCH, LR, HIDDEN, SEED, DATA, DEVICE, CACHE, OPTIONS };
+enum { EPOCHS = 1, BATCH, LR, HIDDEN, SEED, DATA, DEVICE, MESH, CACHE, OPTIONS };
 static const char *opt[OPTIONS] = {"", "30", "32", "0.1", "128", "1", "examples/data/digits.csv"};
 static int json;
-static const struct option names[] = {{"epochs", 1, 0, EPOCHS}, {"batch", 1, 0, BATCH},
-                                      {"lr", 1, 0, LR},         {"hidden", 1, 0, HIDDEN},
-                                      {"seed", 1, 0, SEED},     {"data", 1, 0, DATA},
-                                      {"device", 1, 0, DEVICE}, {"cache", 1, 0, CACHE},
-                                      {"json", 0, &json, 1},    {0}};
+static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
+                                      {"batch", 1, 0, BATCH},
+                                      {"lr", 1, 0, LR},
+                                      {"hidden", 1, 0, HIDDEN},
+                                      {"seed", 1, 0, SEED},
+                                      {"data", 1, 0, DATA},
+                                      {"device", 1, 0, DEVICE},
+                                      {"mesh", 1, 0, MESH},
+                                      {"cache", 1, 0, CACHE},
+                                      {"json", 0, &json, 1},
+                                      {0}};
 
 /* Lazuli never aborts: a failing call returns a status, and the last error tells what and where. */
 static void check(lz_status s)
 {
     if (s != LZ_OK)
         errx(1, "%s", lz_last_error_text());
+}
+
+/* On N devices: of the processor, unless CPU_NUM_DEVICES says otherwise. NULL: on one. */
+static lz_mesh *mesh;
+
+static void choose_mesh(const char *text)
+{
+    int n = 0;
+    if (!text)
+        return;
+    if (sscanf(text, "data=%d", &n) != 1 || n < 1)
+        errx(2, "--mesh %s: data=N is needed", text);
+    setenv("CPU_NUM_DEVICES", text + strlen("data="), 0);
+    check(lz_use_spmd());
+    mesh = lz_mesh_1d("data");
 }
 
 static double now_ms(void)
@@ -84,6 +106,8 @@ static void train_step(lz_optim *sgd, const int64_t *rows, int64_t n)
 {
     check(lz_scope_begin());
     lz_tensor *batch = lz_from_host(LZ_I64, LZ_SHAPE(n), rows);
+    if (mesh) /* each device takes a part of the batch */
+        check(lz_mark_sharding(batch, mesh, LZ_SPEC("data")));
     lz_tensor *scores = net_forward(lz_index_select(images[TRAIN], 0, batch));
     check(lz_backward(lz_cross_entropy(scores, lz_index_select(labels[TRAIN], 0, batch))));
     check(lz_optim_step(sgd));
@@ -98,6 +122,7 @@ int main(int argc, char **argv)
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1; opt[c] = optarg)
         if (c == '?')
             return 2;
+    choose_mesh(opt[MESH]);
     check(lz_set_device(opt[DEVICE]));
     if (opt[CACHE])
         check(lz_initialize_cache(opt[CACHE], false));
@@ -137,12 +162,15 @@ int main(int argc, char **argv)
            "compiled %d kernels in %.1f ms; cache: %d programs and %d kernels, %d programs new\n",
            100 * accuracy, count[TEST], steps, step_us, (int)c.llvm_compiles, c.compile_ms,
            (int)c.program_hits, (int)c.kernel_hits, (int)c.program_misses);
+    lz_metric_summary given = {0};
+    (void)lz_metric_data("InputOutputAliasCount", &given);
     if (json)
         printf("{\"test_accuracy\":%.6f,\"steps\":%d,\"llvm_compiles\":%d,\"program_hits\":%d,"
                "\"program_misses\":%d,\"kernel_hits\":%d,\"first_step_ms\":%.3f,\"step_us\":%.3f,"
-               "\"total_ms\":%.3f}\n",
+               "\"total_ms\":%.3f,\"programs\":%d,\"given\":%.0f}\n",
                accuracy, steps, (int)c.llvm_compiles, (int)c.program_hits, (int)c.program_misses,
-               (int)c.kernel_hits, first - start, step_us, now_ms() - start);
+               (int)c.kernel_hits, first - start, step_us, now_ms() - start,
+               (int)lz_counter_value("UncachedCompile"), given.accumulator);
     lz_optim_free(sgd);
     lz_params_free(&params);
     return 0;

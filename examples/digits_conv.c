@@ -5,8 +5,8 @@
 #include "example.h"
 
 /* clang-format off */
-enum { DATA, BATCH, EPOCHS, LR, DROPOUT, DTYPE, SEED, CHECKPOINT, STOP, DEVICE, CACHE, JSON, HELP,
-       OPTIONS };
+enum { DATA, BATCH, EPOCHS, LR, DROPOUT, DTYPE, SEED, CHECKPOINT, STOP, DEVICE, MESH, CACHE, JSON,
+       HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
     {"batch_size", "32", "N"},
@@ -18,6 +18,7 @@ static example_option opt[OPTIONS] = {
     {"checkpoint", NULL, "FILE  go on from it if it is there; written at the end"},
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"device", NULL, "NAME"},
+    {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
     {"cache", NULL, "DIR  compiled programs"},
     {"json", NULL, NULL},
     {"help", NULL, NULL},
@@ -105,6 +106,7 @@ static double train_step(lz_optim *adamw, lz_ema *ema, const int64_t *rows, int6
 {
     check(lz_scope_begin());
     lz_tensor *batch = lz_from_host(LZ_I64, LZ_SHAPE(n), rows);
+    cut(batch, "data,fsdp", NULL);
     lz_tensor *scores = net_forward(jittered(lz_index_select(images, 0, batch)), true);
     lz_tensor *loss = lz_cross_entropy(scores, lz_index_select(labels, 0, batch));
     check(lz_backward(loss));
@@ -135,11 +137,13 @@ static double test(lz_ema *ema)
 int main(int argc, char **argv)
 {
     read_options(opt, OPTIONS, argc, argv);
+    choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
     load_data();
     uint64_t seed = (uint64_t)number(&opt[SEED], 0);
     check(lz_manual_seed(seed));
     net_init();
+    cut_params(&params);
     check(lz_mark_step()); /* draw the initial weights */
     lz_optim *adamw = MADE(lz_adamw(&params, .weight_decay = 0.05));
     lz_ema *ema = MADE(lz_ema_new(&params, 0.98));

@@ -143,6 +143,13 @@ static inline void cut(lz_tensor *x, const char *first, const char *second)
     check(lz_mark_sharding(x, mesh, spec));
 }
 
+/* Cuts parameters along the axis fsdp, where the mesh has one (FSDP, ZeRO-3). */
+static inline void cut_params(lz_params *params)
+{
+    if (mesh && lz_mesh_axis_size(mesh, "fsdp"))
+        check(lz_fsdp_shard_module(params, mesh, "fsdp"));
+}
+
 /* Goes on from a checkpoint, if the file is there. */
 static inline void resume(const char *path, lz_checkpoint *c)
 {
@@ -168,7 +175,15 @@ static inline void progress(const char *what, int64_t done, int64_t all, double 
                 done == all ? "\n" : "");
 }
 
-/* What was compiled; json: also the losses, as one line for programs to read. */
+/* Arguments of all programs that were made that give their memory to a result. */
+static inline double arguments_given(void)
+{
+    lz_metric_summary m = {0};
+    return lz_metric_data("InputOutputAliasCount", &m) == LZ_OK ? m.accumulator : 0;
+}
+
+/* What was compiled; json: also the losses, and how many arguments of programs gave their memory to
+ * results, as one line for programs to read. */
 static inline void report(bool json, double first, double loss, double accuracy)
 {
     lz_cache_counts n = {.struct_size = sizeof n};
@@ -176,8 +191,8 @@ static inline void report(bool json, double first, double loss, double accuracy)
     printf("compiled %d kernels\n", (int)n.llvm_compiles);
     if (json)
         printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"test_accuracy\":%.6f,\"llvm_compiles\":%d,"
-               "\"program_misses\":%d,\"programs\":%d}\n",
+               "\"program_misses\":%d,\"programs\":%d,\"given\":%.0f}\n",
                first, loss, accuracy, (int)n.llvm_compiles, (int)n.program_misses,
-               (int)lz_counter_value("UncachedCompile"));
+               (int)lz_counter_value("UncachedCompile"), arguments_given());
 }
 #endif

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 enum { DATADIR, BATCH, EPOCHS, LR, MOMENTUM, LOG_STEPS, FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP,
-       DEVICE, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
+       DEVICE, MESH, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"datadir", "/tmp/mnist-data", "DIR  where the files are"},
     {"batch_size", "128", "N"},
@@ -21,6 +21,7 @@ static example_option opt[OPTIONS] = {
     {"checkpoint", NULL, "FILE  go on from it if it is there; written after every epoch"},
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"device", NULL, "NAME"},
+    {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
     {"cache", NULL, "DIR  compiled programs"},
     {"fake_data", NULL, NULL},
     {"drop_last", NULL, NULL},
@@ -120,6 +121,8 @@ static double train(lz_loader *loader, lz_optim *sgd, int epoch)
     check(lz_loader_begin(loader, epoch, 0));
     while (lz_loader_next(loader, batch)) {
         check(lz_scope_begin());
+        cut(batch[0], "data,fsdp", NULL);
+        cut(batch[1], "data,fsdp", NULL);
         lz_tensor *l = lz_nll_loss(net_forward(batch[0], true), lz_to(batch[1], LZ_I32));
         check(lz_backward(l));
         check(lz_optim_step(sgd));
@@ -153,10 +156,12 @@ static double test(lz_loader *loader)
 int main(int argc, char **argv)
 {
     read_options(opt, OPTIONS, argc, argv);
+    choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
     load_data();
     check(lz_manual_seed((uint64_t)number(&opt[SEED], 1)));
     net_init();
+    cut_params(&params);
     check(lz_mark_step()); /* draw the initial weights */
     lz_optim *sgd = MADE(lz_sgd(&params, .lr = real(&opt[LR]), .momentum = real(&opt[MOMENTUM])));
     lz_loader *loader[2] = {

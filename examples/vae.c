@@ -7,7 +7,7 @@
 
 /* clang-format off */
 enum { DATA, MNIST, HIDDEN, LATENT, BATCH, EPOCHS, LR, SEED, CHECKPOINT, STOP, SAMPLES, DEVICE,
-       CACHE, FAKE, JSON, HELP, OPTIONS };
+       MESH, CACHE, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
     {"mnist", NULL, "FILE  MNIST's train-images-idx3-ubyte instead, plain or compressed"},
@@ -21,6 +21,7 @@ static example_option opt[OPTIONS] = {
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"samples", "5", "N  images to draw at the end"},
     {"device", NULL, "NAME"},
+    {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
     {"cache", NULL, "DIR  compiled programs"},
     {"fake_data", NULL, NULL},
     {"json", NULL, NULL},
@@ -114,6 +115,7 @@ static double train_step(lz_optim *adam, const int64_t *batch, int64_t n, bool r
 {
     check(lz_scope_begin());
     lz_tensor *at = lz_from_host(LZ_I64, LZ_SHAPE(n), batch);
+    cut(at, "data,fsdp", NULL);
     lz_tensor *loss = loss_of(lz_index_select(images, 0, at));
     check(lz_backward(loss));
     check(lz_optim_step(adam));
@@ -148,11 +150,13 @@ static void draw(int n)
 int main(int argc, char **argv)
 {
     read_options(opt, OPTIONS, argc, argv);
+    choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
     uint64_t seed = (uint64_t)number(&opt[SEED], 0);
     check(lz_manual_seed(seed));
     load_data();
     net_init();
+    cut_params(&params);
     check(lz_mark_step()); /* draw the initial weights */
     lz_optim *adam = MADE(lz_adam(&params, .lr = real(&opt[LR])));
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = adam};
