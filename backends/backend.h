@@ -167,8 +167,9 @@ typedef struct lz_backend {
                          bool awaited, lz_device_buffer **out, lz_event **done);
     /* The same of the n partitions of a program compiled for so many (o->partitions), in lock step,
      * on the queue of device 0: in[p] and out[p] are partition p's, `donated` is for all, and one
-     * event is for the results of all. Arguments may be of any device of the backend; results of
-     * partition p are made on device p, on device 0 if there are fewer. uses: counts the
+     * event is for the results of all. Arguments may be of any device of the backend if it has host
+     * memory, else those of partition p are of device p; results of partition p are made on device
+     * p, on device 0 if there are fewer (compile: LZ_ERANGE where that cannot be). uses: counts the
      * collectives that ran, before *done (which is NULL where all is done on return); NULL: not
      * wanted. Errors: LZ_EINVAL naming the operation where partitions do not agree. NULL: the
      * backend runs no collectives. */

@@ -232,9 +232,10 @@ lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
     const lz_plan_exec *g = &j->x->plan_exec;
     for (uint32_t q = 0; q < j->n; q++) {
         lz_device_buffer **in = j->in + (size_t)q * j->nin, **out = j->out + (size_t)q * p->nout;
+        void *own = p->partitions && !j->single ? lz_plan_exec_run_of(g, run, q) : run;
         for (uint32_t k = 0; k < p->nout; k++)
             if (j->copy[(size_t)q * p->nout + k])
-                LZ_TRY(g->ops->copy(run, out[k]->data, in[p->out_alias[k]]->data,
+                LZ_TRY(g->ops->copy(own, out[k]->data, in[p->out_alias[k]]->data,
                                     p->out_type[k]->nbytes));
     }
     if (j->single)
@@ -322,10 +323,11 @@ static lz_status check_argument(const lz_job *j, uint32_t q, uint32_t i, const l
                        argument_name(j, q, i, name, sizeof name), b->nbytes,
                        lz_type_short(t, text, sizeof text), t->nbytes);
     bool alone = j->single || !j->x->plan->partitions;
-    if (b->backend != d->backend || (alone && b->device != (uint32_t)d->index))
-        return LZ_FAIL(LZ_EINVAL, "%s is on %s:%u, the program runs on %s:%d",
+    uint32_t home = alone ? (uint32_t)d->index : q;
+    if (b->backend != d->backend || ((alone || j->x->ops->own_memory) && b->device != home))
+        return LZ_FAIL(LZ_EINVAL, "%s is on %s:%u, the program runs on %s:%u",
                        argument_name(j, q, i, name, sizeof name), lz_backend_at(b->backend)->name,
-                       b->device, lz_backend_at(d->backend)->name, d->index);
+                       b->device, lz_backend_at(d->backend)->name, home);
     if (align && (uintptr_t)b->data % align)
         return LZ_FAIL(LZ_EINVAL, "%s at %p is not aligned to its elements of %zu bytes",
                        argument_name(j, q, i, name, sizeof name), b->data, align);
@@ -386,13 +388,13 @@ static lz_status prepare(lz_job *j, lz_device_buffer *const *const *in, const bo
             io[i] = in[q][i]->data;
         }
         if (j->x->plan->numbered)
-            io[j->nin] = &j->number[q];
+            io[j->nin] = j->x->ops->number ? j->x->ops->number(j->d, q) : &j->number[q];
         LZ_TRY(make_results(j, q, donated, io + j->x->plan->nin));
     }
-    if (j->x->ops->job_start)
-        LZ_TRY(j->x->ops->job_start(j));
     j->done = lz_event_new();
-    return j->done ? LZ_OK : LZ_EMEM;
+    if (!j->done)
+        return LZ_EMEM;
+    return j->x->ops->job_start ? j->x->ops->job_start(j) : LZ_OK;
 }
 
 static void hand_over(lz_job *j, lz_device_buffer ***out, lz_event **done)

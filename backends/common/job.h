@@ -72,6 +72,10 @@ struct lz_exec_ops {
     size_t (*code_bytes)(const lz_kcode *c);
     /* A result of partition q: on device q, if there is one, otherwise on d. */
     lz_status (*alloc)(lz_exec_device *d, uint32_t q, size_t nbytes, lz_device_buffer **out);
+    /* Where a kernel of partition q reads its number, of a program that asks. NULL: in the job. */
+    void *(*number)(lz_exec_device *d, uint32_t q);
+    /* Partition q takes arguments from device q only; false: from any. */
+    bool own_memory;
     /* On the queue, of a job that runs one partition of several: its part of a collective; and a
      * job has failed on the device, and did not come to the collectives of launches from `reached`
      * on. NULL: partitions run together only. */

@@ -22,7 +22,7 @@ static lz_status upload(team *t, lz_literal *const *const *args)
             if (!l || l->type != lz_val_type(f, i))
                 return LZ_FAIL(LZ_ESHAPE, "'%s': argument %u of partition %u is of another type",
                                f->name, i, q);
-            LZ_TRY(t->b->alloc(0, l->nbytes, at));
+            LZ_TRY(t->b->alloc((int)q < t->b->device_count() ? (int)q : 0, l->nbytes, at));
             LZ_TRY(t->b->copy_in(*at, l->data, l->nbytes));
         }
     return LZ_OK;

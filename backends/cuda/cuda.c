@@ -20,6 +20,16 @@ static struct {
     cuda_device dev[CUDA_DEVICES];
 } cuda = {.devices = LZ_DEVICE_TABLE_INIT("CUDA", start_devices)};
 
+cuda_device *cuda_device_at(uint32_t index)
+{
+    return &cuda.dev[index];
+}
+
+uint32_t cuda_ndevice(void)
+{
+    return (uint32_t)cuda.devices.ndevice;
+}
+
 /* Called when a trace ends. */
 static void end_times(void)
 {
@@ -191,10 +201,12 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
     *out = NULL;
     LZ_TRY(get_device(device, &d));
     int64_t t0 = lz_now_ns();
-    lz_lower_options lo = {.donate = o ? o->donate : NULL,
-                           .machine.threads = d->processors,
-                           .b2b = LZ_B2B_DOTS,
-                           .b2b_row_limit = SIMT_LONG_ROW};
+    lz_lower_options lo = cuda_lower_options(d);
+    if (o) {
+        lo.donate = o->donate;
+        lo.partitions = o->partitions;
+        lo.replicas = o->replicas;
+    }
     lz_plan *p = NULL;
     LZ_TRY(lz_lower(f, &lo, &p));
     return finish(d, p, o, t0, out);
@@ -226,6 +238,14 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     *done = NULL;
     LZ_TRY(get_device(device, &d));
     return cuda_exec_run(x, d, in, donated, awaited, out, done);
+}
+
+static lz_status execute_partitions(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
+                                    const bool *donated, bool awaited, lz_device_buffer ***out,
+                                    lz_collective_uses *uses, lz_event **done)
+{
+    *done = NULL;
+    return cuda_exec_run_team(x, n, in, donated, awaited, out, uses, done);
 }
 
 static uint64_t library_products(void)
@@ -266,6 +286,7 @@ const lz_backend lz_backend_cuda = {
     .exec_free = lz_exec_free,
     .exec_info = lz_exec_get_info,
     .execute = execute,
+    .execute_partitions = execute_partitions,
     .wait_all = wait_all,
     .library_products = library_products,
 };

@@ -73,6 +73,17 @@ typedef struct cuda_times {
     int64_t last[CUDA_ROWS]; /* end of the latest stretch per row */
 } cuda_times;
 
+/* What a thread works with that puts launches on a device's compute stream. */
+typedef struct cuda_launcher {
+    uint64_t uploads_seen;
+    lz_device_buffer *temp;
+    uint32_t oversized;
+    uint64_t value[SIMT_PARAMS + 3];
+    void *param[SIMT_PARAMS + 5];
+    cuda_map map[2];
+    unsigned char *flag; /* pinned: predicates that were read back */
+} cuda_launcher;
+
 typedef struct cuda_device {
     lz_exec_device at; /* first member; its queue launches, in order */
     char name[96];
@@ -89,15 +100,12 @@ typedef struct cuda_device {
     cu_stream compute;
     cu_event uploaded; /* the last upload, under up.lock */
     _Atomic uint64_t uploads;
-    lz_queue *finish; /* waits for the launched jobs, in the same order */
-    /* Used by the launching queue: */
-    uint64_t uploads_seen;
-    lz_device_buffer *temp;
-    uint32_t oversized;
-    uint64_t value[SIMT_PARAMS + 3];
-    void *param[SIMT_PARAMS + 5];
-    cuda_map map[2];
-    unsigned char *flag; /* pinned: predicates that were read back */
+    lz_queue *finish;   /* waits for the launched jobs, in the same order */
+    cuda_launcher own;  /* of its launching queue */
+    cuda_launcher team; /* of the queue of device 0, for programs of several devices */
+    /* Of those: */
+    lz_device_buffer *number; /* of this partition, ui32[] */
+    cu_event met;             /* what a collective waits for */
     cuda_times times;
     cuda_libs libs;
     /* When the device is lost: */
@@ -105,6 +113,13 @@ typedef struct cuda_device {
     lz_mutex lost_lock;
     lz_error lost_error;
 } cuda_device;
+
+/* What its programs are lowered with. */
+static inline lz_lower_options cuda_lower_options(const cuda_device *d)
+{
+    return (lz_lower_options){
+        .machine.threads = d->processors, .b2b = LZ_B2B_DOTS, .b2b_row_limit = SIMT_LONG_ROW};
+}
 
 /* cuda_device.c */
 lz_status cuda_device_start(cuda_device *d, int index, uint32_t backend);
@@ -131,15 +146,22 @@ lz_status cuda_copy_in(cuda_device *d, cu_ptr dst, const void *src, size_t nbyte
 lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src,
                         size_t nbytes); /* waits until it is done */
 /* Orders the next launches after all uploads so far. On the launching queue. */
-lz_status cuda_after_uploads(cuda_device *d);
+lz_status cuda_after_uploads(cuda_device *d, cuda_launcher *l);
 
 /* cuda_peers.c */
 /* lz_backend.copy_across */
 lz_status cuda_copy_across(cuda_device *to, lz_device_buffer *dst, cuda_device *from,
                            lz_device_buffer *src, size_t nbytes);
 /* Orders the next launches after the copies that produce the job's arguments, and after those that
- * read what it overwrites. On the launching queue, between cuda_enter and cuda_leave. */
-lz_status cuda_after_copies(cuda_device *d, const lz_job *j);
+ * read what partition q of it overwrites. On the launching queue, between cuda_enter and
+ * cuda_leave. */
+lz_status cuda_after_copies(cuda_device *d, const lz_job *j, uint32_t q);
+/* Whether devices copy to each other at all. Otherwise LZ_EUNSUPPORTED: why. */
+lz_status cuda_peers_usable(const cuda_device *from, const cuda_device *to);
+/* Gives d access to the other's memory where the machine allows it; copies are possible anyway. */
+lz_status cuda_peer_reach(cuda_device *d, cuda_device *other);
+/* The result of a call in d's context that involves the other device, too. */
+lz_status cuda_check_both(cuda_device *d, cuda_device *other, int result, const char *what);
 bool cuda_copy_waits(const lz_event *e); /* lz_exec_ops.elsewhere */
 void cuda_wait_copies(cuda_device *d);   /* waits until the copies from and to it are over */
 
@@ -188,12 +210,18 @@ lz_status cuda_assemble(cuda_device *d, const lz_kernel *k, const lz_buf *ptx, l
 
 /* cuda_kernels.c */
 extern const lz_kstore_ops cuda_kernel_ops;
-typedef struct cuda_code {
+typedef struct cuda_code cuda_code;
+struct cuda_code {
     cuda_device *d;
     cu_module module;
     cu_function function[SIMT_ENTRIES]; /* NULL: the kernel has none */
     size_t nbytes;
-} cuda_code;
+    void *bytes;       /* what the driver loads, where there are several devices; else NULL */
+    cuda_code **other; /* by device: the same on others; NULL: nobody has asked */
+};
+/* The same kernel on another device, which is of the same kind: loaded once, compiled never. */
+lz_status cuda_code_on(const cuda_code *c, const lz_kernel *k, cuda_device *d,
+                       const cuda_code **out);
 
 /* cuda_tuning.c: the tunable choices of a launch */
 void cuda_dims_of(const cuda_device *d, const lz_kernel *k, const lz_step *s, lz_choice c,
@@ -210,9 +238,17 @@ extern const lz_tune_ops cuda_tune_ops;
 /* cuda_dump.c: for LAZULI_DUMP=ptx */
 void cuda_dump(const cuda_device *d, const lz_plan *p);
 
-/* cuda_exec.c: executables (backends/common/job.h) */
+/* cuda.c */
+cuda_device *cuda_device_at(uint32_t index); /* of the devices that are used */
+uint32_t cuda_ndevice(void);
+
+/* cuda_exec.c: executables (backends/common/job.h), of one device or, where the plan is one of
+ * several partitions, of as many. */
 /* takes over the plan, also on failure */
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_device_buffer *const *in,
                         const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
+lz_status cuda_exec_run_team(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
+                             const bool *donated, bool awaited, lz_device_buffer ***out,
+                             lz_collective_uses *uses, lz_event **done);
 #endif

@@ -2,6 +2,7 @@
  * functions from the driver. The cache stores what the driver loads, keyed by the architecture, the
  * versions of LLVM and driver, and the assembler used. Threads: thread-safe. */
 #include "backends/cuda/cuda_device.h"
+#include "base/alloc.h"
 #include <string.h>
 
 enum { COMPILERS = 16 };
@@ -45,6 +46,8 @@ static lz_status make(void *user, const lz_kernel *k, lz_buf *bytes)
 
 /* ---- functions ---- */
 
+static lz_mutex others_lock = LZ_MUTEX_INIT("cuda_kernels others");
+
 static lz_status find_functions(cuda_device *d, const lz_kernel *k, cuda_code *c)
 {
     for (lz_simt_entry i = SIMT_MAIN; i < SIMT_ENTRIES; i++) {
@@ -82,19 +85,80 @@ static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t 
     bool object = nbytes > 4 && memcmp(text, "\177ELF", 4) == 0;
     if (nbytes < 64 || nbytes > CUDA_CODE_BYTES || (!object && text[nbytes - 1]))
         return LZ_FAIL(LZ_ECORRUPT, "%zu bytes are no code of a kernel", nbytes);
-    LZ_TRY(cuda_enter(d));
-    lz_status s = load_module(d, k, bytes, c);
-    cuda_leave(d);
+    if (cuda_ndevice() > 1) {
+        if (!(c->bytes = lz_alloc(nbytes)))
+            return LZ_FAIL(LZ_EMEM, "no memory for a kernel of %zu bytes", nbytes);
+        memcpy(c->bytes, bytes, nbytes);
+    }
+    lz_status s = cuda_enter(d);
+    if (s == LZ_OK) {
+        s = load_module(d, k, bytes, c);
+        cuda_leave(d);
+    }
+    if (s != LZ_OK) {
+        lz_free(c->bytes);
+        c->bytes = NULL;
+    }
     return s;
+}
+
+static void unload_one(const cuda_code *c)
+{
+    if (cuda_enter(c->d) != LZ_OK)
+        return;
+    (void)cuda_check(c->d, lz_cuda.ModuleUnload(c->module), "unloading a kernel");
+    cuda_leave(c->d);
 }
 
 static void unload(void *code)
 {
     cuda_code *c = code;
-    if (cuda_enter(c->d) != LZ_OK)
-        return;
-    (void)cuda_check(c->d, lz_cuda.ModuleUnload(c->module), "unloading a kernel");
-    cuda_leave(c->d);
+    for (uint32_t i = 0; c->other && i < cuda_ndevice(); i++)
+        if (c->other[i]) {
+            unload_one(c->other[i]);
+            lz_free(c->other[i]);
+        }
+    lz_free(c->other);
+    lz_free(c->bytes);
+    unload_one(c);
+}
+
+static lz_status load_other(cuda_code *c, const lz_kernel *k, cuda_device *d)
+{
+    if (!c->other && !(c->other = lz_calloc(cuda_ndevice(), sizeof(cuda_code *))))
+        return LZ_FAIL(LZ_EMEM, "no memory for a kernel");
+    if (c->other[d->at.index])
+        return LZ_OK;
+    cuda_code *o = lz_calloc(1, sizeof *o);
+    if (!o)
+        return LZ_FAIL(LZ_EMEM, "no memory for a kernel");
+    o->d = d;
+    o->nbytes = c->nbytes;
+    lz_status s = cuda_enter(d);
+    if (s == LZ_OK) {
+        s = load_module(d, k, c->bytes, o);
+        cuda_leave(d);
+    }
+    if (s == LZ_OK)
+        c->other[d->at.index] = o;
+    else
+        lz_free(o);
+    return s;
+}
+
+lz_status cuda_code_on(const cuda_code *code, const lz_kernel *k, cuda_device *d,
+                       const cuda_code **out)
+{
+    cuda_code *c = (cuda_code *)(uintptr_t)code; /* but for `other` it is immutable */
+    *out = code;
+    if (code->d == d)
+        return LZ_OK;
+    lz_mutex_lock(&others_lock);
+    lz_status s = load_other(c, k, d);
+    if (s == LZ_OK)
+        *out = c->other[d->at.index];
+    lz_mutex_unlock(&others_lock);
+    return s;
 }
 
 static int compilers(void)

@@ -45,8 +45,7 @@ static cu_ptr address(const lz_device_buffer *b)
     return (cu_ptr)(uintptr_t)b->data;
 }
 
-/* The result of a call in d's context that involves the other device too. */
-static lz_status check(cuda_device *d, cuda_device *other, int result, const char *what)
+lz_status cuda_check_both(cuda_device *d, cuda_device *other, int result, const char *what)
 {
     size_t nfree, total;
     cu_context popped;
@@ -85,9 +84,19 @@ static lz_status reach(cuda_device *d, cuda_device *to)
     r = can ? lz_cuda.CtxEnablePeerAccess(to->context, 0) : CU_PEER_ACCESS_UNSUPPORTED;
     bool no = r == CU_PEER_ACCESS_UNSUPPORTED || r == CU_TOO_MANY_PEERS;
     if (!no && r != CU_PEER_ACCESS_ALREADY_ENABLED)
-        LZ_TRY(check(d, to, r, "reaching another device"));
+        LZ_TRY(cuda_check_both(d, to, r, "reaching another device"));
     *how = no ? REACH_DRIVER : REACH_DIRECT;
     return LZ_OK;
+}
+
+lz_status cuda_peer_reach(cuda_device *d, cuda_device *other)
+{
+    LZ_TRY(cuda_enter(d));
+    lz_mutex_lock(&flying.lock);
+    lz_status s = reach(d, other);
+    lz_mutex_unlock(&flying.lock);
+    cuda_leave(d);
+    return s;
 }
 
 static lz_status take(cuda_device *d, cuda_device *to, cuda_copy **out)
@@ -210,7 +219,7 @@ static lz_status after_uploads(cuda_device *d, cuda_device *of, cu_stream stream
     lz_mutex_lock(&of->up.lock);
     int r = lz_cuda.StreamWaitEvent(stream, of->uploaded, 0);
     lz_mutex_unlock(&of->up.lock);
-    return check(d, of, r, "ordering streams");
+    return cuda_check_both(d, of, r, "ordering streams");
 }
 
 /* Makes the stream of d wait for the copy that ends with `e`. *found: a copy in flight ends with
@@ -228,7 +237,8 @@ static lz_status after_copy(cuda_device *d, cu_stream stream, lz_event *e, bool 
         lz_cond_wait(&flying.departed, &flying.lock);
     if (c) {
         from = c->from;
-        s = check(d, from, lz_cuda.StreamWaitEvent(stream, c->over, 0), "ordering streams");
+        s = cuda_check_both(d, from, lz_cuda.StreamWaitEvent(stream, c->over, 0),
+                            "ordering streams");
     }
     lz_mutex_unlock(&flying.lock);
     bool by_source = s != LZ_OK && atomic_load(&from->lost) && !atomic_load(&d->lost);
@@ -270,7 +280,7 @@ static lz_status put(cuda_device *d, cuda_copy *c)
     }
     int r = to == d ? lz_cuda.MemcpyDtoDAsync(dst, src, c->nbytes, stream)
                     : lz_cuda.MemcpyPeerAsync(dst, to->context, src, d->context, c->nbytes, stream);
-    LZ_TRY(check(d, to, r, "copying to another device"));
+    LZ_TRY(cuda_check_both(d, to, r, "copying to another device"));
     cuda_stretch_end(d, stream, &c->time);
     return cuda_check(d, lz_cuda.EventRecord(c->over, stream), "recording an event");
 }
@@ -333,16 +343,22 @@ static lz_status start(cuda_copy *c, lz_device_buffer *dst, lz_device_buffer *sr
     return s;
 }
 
-lz_status cuda_copy_across(cuda_device *to, lz_device_buffer *dst, cuda_device *from,
-                           lz_device_buffer *src, size_t nbytes)
+lz_status cuda_peers_usable(const cuda_device *from, const cuda_device *to)
 {
-    cuda_copy *c = NULL;
     if (!lz_cfg_bool(LZ_OPT_CUDA_PEERS) || !lz_cuda.DeviceCanAccessPeer ||
         !lz_cuda.CtxEnablePeerAccess || !lz_cuda.MemcpyPeerAsync)
         return LZ_FAIL(LZ_EUNSUPPORTED,
                        "CUDA:%d does not copy to CUDA:%d: LAZULI_CUDA_PEERS is off, or the driver "
                        "is too old",
                        from->at.index, to->at.index);
+    return LZ_OK;
+}
+
+lz_status cuda_copy_across(cuda_device *to, lz_device_buffer *dst, cuda_device *from,
+                           lz_device_buffer *src, size_t nbytes)
+{
+    cuda_copy *c = NULL;
+    LZ_TRY(cuda_peers_usable(from, to));
     if (!nbytes)
         return LZ_OK;
     LZ_TRY(cuda_works(to));
@@ -382,17 +398,19 @@ static lz_status after_reads(cuda_device *d, const lz_device_buffer *b)
     return s;
 }
 
-lz_status cuda_after_copies(cuda_device *d, const lz_job *j)
+lz_status cuda_after_copies(cuda_device *d, const lz_job *j, uint32_t q)
 {
     const lz_plan *p = j->x->plan;
+    lz_device_buffer *const *in = j->in + (size_t)q * j->nin, *const *out =
+                                                                  j->out + (size_t)q * p->nout;
     if (none_fly())
         return LZ_OK;
     bool found;
     for (uint32_t i = 0; i < j->nwait; i++)
         LZ_TRY(after_copy(d, d->compute, j->wait[i], &found));
     for (uint32_t k = 0; k < p->nout; k++)
-        if (p->out_alias[k] >= 0 && j->out[k] == j->in[p->out_alias[k]])
-            LZ_TRY(after_reads(d, j->out[k]));
+        if (p->out_alias[k] >= 0 && out[k] == in[p->out_alias[k]])
+            LZ_TRY(after_reads(d, out[k]));
     return LZ_OK;
 }
 

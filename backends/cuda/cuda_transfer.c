@@ -115,12 +115,12 @@ lz_status cuda_copy_out(cuda_device *d, void *dst, cu_ptr src, size_t nbytes)
     return s;
 }
 
-lz_status cuda_after_uploads(cuda_device *d)
+lz_status cuda_after_uploads(cuda_device *d, cuda_launcher *l)
 {
     uint64_t now = atomic_load(&d->uploads);
-    if (now == d->uploads_seen)
+    if (now == l->uploads_seen)
         return LZ_OK;
     LZ_TRY(after_uploads(d, d->compute));
-    d->uploads_seen = now;
+    l->uploads_seen = now;
     return LZ_OK;
 }

@@ -78,7 +78,7 @@ static lz_status begin(void *user)
 {
     cuda_device *d = ((const cuda_tuning *)user)->d;
     LZ_TRY(cuda_enter(d));
-    lz_status s = cuda_after_uploads(d);
+    lz_status s = cuda_after_uploads(d, &d->own);
     if (s != LZ_OK)
         cuda_leave(d);
     return s;

@@ -276,14 +276,15 @@ size_t lz_plan_exec_nptr(const lz_plan_exec *g, uint32_t n)
     return n ? n * (g->nptr + 1) : g->nptr;
 }
 
-static void make_state(const lz_plan_exec *g, void **state)
+static void make_state(const lz_plan_exec *g, void **state, uint32_t q)
 {
     memset(state, 0, g->nptr * sizeof *state);
     for (uint32_t i = 0; i < g->npart; i++) {
         const lz_part *p = &g->parts[i];
         void **addr = lz_plan_addresses_of(p, state);
+        const void *consts = p->consts_of ? p->consts_of[q] : p->consts;
         for (uint32_t k = 0; k < p->nconst; k++)
-            addr[p->refs[k].slot] = lz_plan_at_offset(p->consts, p->refs[k].offset);
+            addr[p->refs[k].slot] = lz_plan_at_offset(consts, p->refs[k].offset);
         state[p->at] = state; /* no temporaries are there */
     }
 }
@@ -291,7 +292,7 @@ static void make_state(const lz_plan_exec *g, void **state)
 void lz_plan_exec_state(const lz_plan_exec *g, void **states, uint32_t n)
 {
     for (uint32_t q = 0; q < (n ? n : 1); q++)
-        make_state(g, lz_plan_exec_state_of(g, states, q));
+        make_state(g, lz_plan_exec_state_of(g, states, q), q);
 }
 
 /* The addresses that may have changed since the last run with this state. */

@@ -40,6 +40,9 @@ typedef struct lz_plan_exec_ops {
      * there. flops, bytes: what one of them does about. NULL: in order, with `run`. */
     lz_status (*each)(void *run, uint32_t n, uint64_t flops, uint64_t bytes, lz_plan_each_fn *fn,
                       void *ctx);
+    /* What the ops get for partition q, where partitions run together: `run` is of all. NULL: the
+     * same. */
+    void *(*of)(void *run, uint32_t q);
 } lz_plan_exec_ops;
 
 typedef struct lz_launch lz_launch;
@@ -47,6 +50,7 @@ typedef struct lz_plan_exec_ref lz_plan_exec_ref;
 typedef struct lz_part {
     const lz_plan *plan;
     void *consts;       /* the plan's; a device sets its own before lz_plan_exec_state */
+    void **consts_of;   /* of each partition, where they are not in one memory; else NULL */
     uint32_t kernel_at; /* its kernels among the program's */
     uint32_t nlaunch;
     uint64_t nrun; /* those of its launches run */
@@ -98,6 +102,11 @@ const lz_step *lz_plan_exec_step(const lz_plan_exec *g, const lz_part *p, uint32
  * that runs by itself), making them, and that of partition q. */
 size_t lz_plan_exec_nptr(const lz_plan_exec *g, uint32_t n);
 void lz_plan_exec_state(const lz_plan_exec *g, void **states, uint32_t n);
+/* What the ops get for partition q of a run of several. */
+static inline void *lz_plan_exec_run_of(const lz_plan_exec *g, void *run, uint32_t q)
+{
+    return g->ops->of ? g->ops->of(run, q) : run;
+}
 static inline void **lz_plan_exec_state_of(const lz_plan_exec *g, void **states, uint32_t q)
 {
     return states + q * g->nptr;

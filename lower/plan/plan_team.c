@@ -17,9 +17,14 @@ typedef struct team {
 
 static lz_status run_together(const team *t, const lz_part *p);
 
+static void *user_of(const team *t, uint32_t q)
+{
+    return lz_plan_exec_run_of(t->g, t->user, q);
+}
+
 static lz_plan_run_one one(const team *t, uint32_t q)
 {
-    return (lz_plan_run_one){t->g, lz_plan_exec_state_of(t->g, t->states, q), t->user, NULL};
+    return (lz_plan_run_one){t->g, lz_plan_exec_state_of(t->g, t->states, q), user_of(t, q), NULL};
 }
 
 /* Buffers of a launch of part p. */
@@ -45,7 +50,7 @@ static lz_status run_if(const team *t, const lz_part *p, const lz_launch *l)
     bool on = false;
     for (uint32_t q = 0; q < t->n; q++) {
         bool v;
-        LZ_TRY(t->g->ops->read_bool(t->user, bufs_of(t, p, l, q)[nout], &v));
+        LZ_TRY(t->g->ops->read_bool(user_of(t, q), bufs_of(t, p, l, q)[nout], &v));
         if (q && v != on)
             return differ("if", q);
         on = v;
@@ -155,7 +160,7 @@ static lz_status run_stretch(void *ctx, uint32_t q, void *user)
 static lz_status run_in_order(stretch *s)
 {
     for (uint32_t q = 0; q < s->t->n && s->to > s->from; q++)
-        LZ_TRY(run_stretch(s, q, s->t->user));
+        LZ_TRY(run_stretch(s, q, user_of(s->t, q)));
     return LZ_OK;
 }
 

@@ -53,6 +53,12 @@ for t in autodiff/t_grad nn/t_nn ops/t_api_ops ops/t_aten_math ops/t_aten_reduce
     runtime/t_step_invariants runtime/t_profiler; do
     LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA try $t "$BUILD/test/unit/$t"
 done
+# a mesh of eight devices
+if [ -z "${LZ_TEST_GPU:-}" ]; then
+    export LZ_MOCK_DEVICES=8
+    LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA try nn/t_spmd "$BUILD/test/unit/nn/t_spmd"
+    unset LZ_MOCK_DEVICES
+fi
 LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA try callbacks "$BUILD/test/fault/t_callbacks"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

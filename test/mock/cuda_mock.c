@@ -1,8 +1,9 @@
 /* cuda_mock.c - a library with the entry points of the CUDA driver, on host memory. Work of a
  * stream is kept until somebody has to wait for it, so what is missing a dependence reads old
- * bytes; kernels are host objects, run by simt_emu.c. Two devices, each with streams, events, code
- * and memory (cuda_mock_memory.c) of its own, which calls must not mix up; one that is lost leaves
- * the other alone. Failures are set through cuda_mock.h. Threads: one lock around everything. */
+ * bytes; kernels are host objects, run by simt_emu.c. Two devices or more, each with streams,
+ * events, code and memory (cuda_mock_memory.c) of its own, which calls must not mix up; one that is
+ * lost leaves the other alone. Failures are set through cuda_mock.h. Threads: one lock around
+ * everything. */
 #include "test/mock/cuda_mock_state.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +33,9 @@ lz_mock_stats mock_stats;
 static bool reverse;
 static int capability = 90;
 
-struct cu_context_ mock_contexts[MOCK_DEVICES] = {{.device = 0}, {.device = 1}};
+struct cu_context_ mock_contexts[MOCK_DEVICES];
+int mock_ndevice = 2;
+static bool told; /* how many there are */
 static __thread cu_context current, below[MAX_DEPTH];
 static __thread int depth;
 
@@ -104,6 +107,14 @@ API void lzMockCapability(int value)
     pthread_mutex_unlock(&lock);
 }
 
+API void lzMockDevices(int n)
+{
+    pthread_mutex_lock(&lock);
+    told = true;
+    mock_ndevice = n < 1 ? 1 : n > MOCK_DEVICES ? MOCK_DEVICES : n;
+    pthread_mutex_unlock(&lock);
+}
+
 API void lzMockHold(int yes)
 {
     pthread_mutex_lock(&lock);
@@ -161,7 +172,12 @@ API int lzCudaEmulates(void)
 
 API int cuInit(unsigned flags)
 {
+    const char *n = getenv("LZ_MOCK_DEVICES"); /* for programs that know nothing of the stand-in */
+    if (n && !told)
+        lzMockDevices(atoi(n));
     int r = mock_enter(__func__, current);
+    for (int i = 0; i < MOCK_DEVICES; i++)
+        mock_contexts[i].device = i;
     initialised |= r == 0 && flags == 0;
     return mock_leave(r);
 }
@@ -192,7 +208,7 @@ API int cuGetErrorString(int error, const char **text)
 API int cuDeviceGetCount(int *count)
 {
     ENTER();
-    *count = MOCK_DEVICES;
+    *count = mock_ndevice;
     return mock_leave(0);
 }
 
@@ -200,7 +216,7 @@ API int cuDeviceGet(cu_device *device, int ordinal)
 {
     ENTER();
     *device = ordinal;
-    return mock_leave(ordinal < 0 || ordinal >= MOCK_DEVICES ? MOCK_INVALID_VALUE : 0);
+    return mock_leave(ordinal < 0 || ordinal >= mock_ndevice ? MOCK_INVALID_VALUE : 0);
 }
 
 API int cuDeviceGetName(char *name, int len, cu_device device)
@@ -440,6 +456,7 @@ API int cuStreamDestroy_v2(cu_stream stream)
 API int cuStreamSynchronize(cu_stream stream)
 {
     ENTER();
+    mock_stats.waits++;
     if (stream->capturing)
         return mock_leave(MOCK_CAPTURING);
     return mock_leave(run_until(stream, UINT64_MAX));
@@ -522,6 +539,7 @@ API int cuEventSynchronize(cu_event event)
         pthread_cond_wait(&go_on, &lock);
     pthread_mutex_unlock(&lock);
     ENTER();
+    mock_stats.waits++;
     return mock_leave(event->stream ? run_until(event->stream, event->upto) : 0);
 }
 

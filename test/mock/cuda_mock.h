@@ -15,6 +15,7 @@ typedef struct lz_mock_stats {
     uint64_t live_graphs;
     uint64_t boxes;    /* launches of kernels whose factors come as boxes */
     uint64_t clusters; /* launches of blocks that run by two */
+    uint64_t waits;    /* of the host, for an event or a stream */
     /* copied, in bytes: from and to the host; from one device to another; of those, where one may
      * use the other's memory */
     uint64_t bytes_in, bytes_out, bytes_across, bytes_direct;
@@ -25,6 +26,8 @@ typedef struct lz_mock_stats {
  * lzMockReset. */
 void lzMockFail(const char *name, uint64_t n, int code);
 void lzMockMemory(size_t nbytes); /* of each device; 0: 1 GiB */
+/* How many there are, 1 to 8, before the driver is asked; 2. Of a program: LZ_MOCK_DEVICES. */
+void lzMockDevices(int n);
 void lzMockCapability(int value); /* 10 major + minor, before the driver is asked; 90 */
 /* From now on until lzMockReset the time between events is what launches are said to take: one of
  * the function `name` (NULL: any) with `grid` blocks (0: any number) takes ns, by the last rule

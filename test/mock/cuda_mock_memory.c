@@ -175,12 +175,34 @@ API int cuMemcpyDtoDAsync_v2(cu_ptr dst, cu_ptr src, size_t nbytes, cu_stream st
     return mock_leave(copy(to, ends[0], from, ends[1], nbytes, stream));
 }
 
+static int fill(const uint64_t *v)
+{
+    memset((void *)(uintptr_t)v[0], (int)v[1], v[2]);
+    return 0;
+}
+
+API int cuMemsetD8Async(cu_ptr dst, unsigned char value, size_t n, cu_stream stream)
+{
+    ENTER();
+    if (!is_of((void *)(uintptr_t)dst, n, stream->owner))
+        return mock_leave(wrong("memory that is cleared is not its device's"));
+    mock_op *o = calloc(1, sizeof *o + 3 * sizeof(uint64_t));
+    if (o) {
+        o->kind = OP_CALL;
+        o->call = fill;
+        o->values[0] = dst;
+        o->values[1] = value;
+        o->values[2] = n;
+    }
+    return mock_leave(mock_push(stream, o));
+}
+
 /* ---- other devices' memory ---- */
 
 API int cuDeviceCanAccessPeer(int *can, cu_device device, cu_device peer)
 {
     ENTER();
-    if (device < 0 || device >= MOCK_DEVICES || peer < 0 || peer >= MOCK_DEVICES)
+    if (device < 0 || device >= mock_ndevice || peer < 0 || peer >= mock_ndevice)
         return mock_leave(MOCK_INVALID_DEVICE);
     *can = device != peer && !unreachable;
     return mock_leave(0);

@@ -9,7 +9,7 @@
 #include "test/mock/simt_emu.h"
 
 #define MOCK_API __attribute__((visibility("default")))
-enum { MOCK_DEVICES = 2 };
+enum { MOCK_DEVICES = 8 }; /* at most; see lzMockDevices */
 enum {
     MOCK_INVALID_VALUE = 1,
     MOCK_NOT_INITIALIZED = 3,
@@ -58,6 +58,7 @@ struct cu_stream_ {
 };
 
 extern struct cu_context_ mock_contexts[MOCK_DEVICES];
+extern int mock_ndevice;
 MOCK_API extern lz_mock_stats mock_stats;
 
 /* A call begins: takes the lock; an error when it is to fail or the context is lost, and then it

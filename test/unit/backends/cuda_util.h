@@ -14,6 +14,7 @@ static const lz_backend *const be = &lz_backend_cuda;
 
 static struct {
     void (*fail_at)(const char *, uint64_t, int);
+    void (*devices)(int);
     void (*memory)(size_t);
     void (*reset)(void);
     void (*lose)(int, int);
@@ -29,6 +30,7 @@ static inline void use_mock(void)
     void *h = dlopen(lz_mock_path(), RTLD_NOW);
     ck_assert_msg(h != NULL, "%s", dlerror());
     *(void **)&mock.fail_at = dlsym(h, "lzMockFail");
+    *(void **)&mock.devices = dlsym(h, "lzMockDevices");
     *(void **)&mock.memory = dlsym(h, "lzMockMemory");
     *(void **)&mock.reset = dlsym(h, "lzMockReset");
     *(void **)&mock.lose = dlsym(h, "lzMockLose");

@@ -1,4 +1,5 @@
-/* t_spmd.c - programs on a mesh of CPU devices: what a program computes is what one device
+/* t_spmd.c - programs on a mesh of the devices of one process, CPU devices unless LZ_TEST_DEVICE
+ * says otherwise (test/api/cuda.sh): what a program computes is what one device
  * computes, whatever is marked; marks, their errors, and what a training step costs. */
 #include "../runtime/rt.h"
 #include "backends/backend.h"
@@ -6,11 +7,25 @@
 
 enum { DEVICES = 8 };
 
+static void use_devices(const char *n)
+{
+    setenv("CPU_NUM_DEVICES", n, 1);
+    setenv("GPU_NUM_DEVICES", n, 1);
+}
+
 static void use(void)
 {
-    rt_use("CPU");
-    setenv("CPU_NUM_DEVICES", "8", 1);
+    rt_use(rt_devices[1]);
+    use_devices("8");
     setenv("XLA_USE_SPMD", "1", 1);
+}
+
+/* "CPU:0" */
+static const char *first_device(void)
+{
+    static char name[32];
+    snprintf(name, sizeof name, "%s:0", rt_devices[1]);
+    return name;
 }
 
 static lz_mesh *mesh_2x4(void)
@@ -172,7 +187,7 @@ START_TEST(meshes_meet)
     int64_t ids[DEVICES], compiled = 0;
     int devices = _i ? DEVICES : 1;
     if (!_i)
-        setenv("CPU_NUM_DEVICES", "1", 1);
+        use_devices("1");
     float v[48], want[48];
     for (int step = 0; step < 4; step++) {
         lz_tensor *sum = lz_zeros(LZ_F32, LZ_SHAPE(12, 4));
@@ -243,7 +258,7 @@ END_TEST
 START_TEST(meshes_that_differ)
 {
     use();
-    setenv("CPU_NUM_DEVICES", "6", 1);
+    use_devices("6");
     const char *const name[] = {"a", "b"};
     lz_mesh *m = lz_mesh_new(NULL, (const int64_t[]){2, 3}, name, 2),
             *n = lz_mesh_new(NULL, (const int64_t[]){3, 2}, name, 2);
@@ -402,7 +417,7 @@ START_TEST(alike_errors)
                    lz_with_sharding(x, m, LZ_SPEC(NULL, "data")), &a, &b));
     float v[64];
     FAILS(lz_to_host(lz_add(a, b), v, sizeof v), LZ_EINVAL, "sharding group");
-    OK(lz_set_device("CPU:0"));
+    OK(lz_set_device(first_device()));
     x = random_tensor(LZ_SHAPE(8));
     OK(lz_shard_as(x, x, &a, &b)); /* one device has all of it */
 }
@@ -426,7 +441,7 @@ START_TEST(calls_with_effects)
     float v[4] = {1, 2, 3, 4}, want[4] = {2, 3, 4, 5};
     use();
     if (_i == 0)
-        setenv("CPU_NUM_DEVICES", "1", 1);
+        use_devices("1");
     OK(lz_ffi_register("add_one", add_one, &calls));
     static const char text[] =
         "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {"
@@ -468,8 +483,9 @@ START_TEST(errors)
     ck_assert_ptr_null(lz_mesh_new((const int64_t[]){0, 1, 1, 3}, (const int64_t[]){4}, one, 1));
     ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "device 1 is there twice"));
     ck_assert_ptr_null(lz_mesh_new(NULL, (const int64_t[]){0}, one, 1));
-    OK(lz_set_device("CPU:0"));
-    FAILS(lz_mark_sharding(random_tensor(LZ_SHAPE(8)), m, LZ_SPEC("data")), LZ_ESTATE, "CPU:0");
+    OK(lz_set_device(first_device()));
+    FAILS(lz_mark_sharding(random_tensor(LZ_SHAPE(8)), m, LZ_SPEC("data")), LZ_ESTATE,
+          first_device());
     ck_assert(!lz_is_spmd());
 }
 END_TEST
@@ -478,8 +494,8 @@ START_TEST(late)
 {
     float v[64];
     char device[32];
-    rt_use("CPU");
-    setenv("CPU_NUM_DEVICES", "8", 1);
+    rt_use(rt_devices[1]);
+    use_devices("8");
     rt_fill(v, 64);
     lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(8, 8), v);
     ck_assert(!lz_is_spmd());
@@ -544,7 +560,7 @@ static int64_t train(plan p, double losses[STEPS])
 {
     model n = {0};
     int64_t compiled = 0;
-    OK(lz_set_device(p == ONE_DEVICE ? "CPU:0" : "SPMD:0"));
+    OK(lz_set_device(p == ONE_DEVICE ? first_device() : "SPMD:0"));
     OK(lz_manual_seed(7));
     OK(lz_linear_layer_init(&n.a, &n.ps, "a", IN, HIDDEN, true, LZ_F32));
     OK(lz_linear_layer_init(&n.b, &n.ps, "b", HIDDEN, OUT, true, LZ_F32));
@@ -690,12 +706,15 @@ int main(void)
     Suite *s = suite_create("spmd");
     TCase *t = tcase_create("spmd");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, pictures);
+    bool on_cpu = strcmp(rt_devices[1], "CPU") == 0; /* the others name it */
+    if (on_cpu)
+        tcase_add_test(t, pictures);
     tcase_add_test(t, analysis);
     tcase_add_loop_test(t, there_and_back, 0, PLACES);
     tcase_add_loop_test(t, moved, 0, PLACES);
     tcase_add_test(t, programs_by_placement);
-    tcase_add_loop_test(t, platforms, 0, 5);
+    if (on_cpu)
+        tcase_add_loop_test(t, platforms, 0, 5);
     tcase_add_loop_test(t, meshes_meet, 0, 2);
     tcase_add_test(t, meshes_that_differ);
     tcase_add_test(t, one_buffer_in_two_places);
