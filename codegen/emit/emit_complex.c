@@ -366,6 +366,15 @@ static Z quotient(const cem *c, Z x, Z y)
     return pick2(c, both(c, lost, either(c, by_zero, either(c, up, down))), r, q);
 }
 
+/* A part, scaled. One that vanished has its sign still where infinity is to be multiplied by it: in
+ * the divisor of an infinite number, and divided by 0. */
+static Val kept(const cem *c, Val where, Val part, Val scaled_part)
+{
+    em *e = c->e;
+    Val vanished = both(c, is(c, scaled_part, 0), NOT(is(c, part, 0)));
+    return pick(c, both(c, where, vanished), copysign_(c, num(c, 1), part), scaled_part);
+}
+
 /* Both operands are brought to parts around 1 first, and the quotient back in two steps, because
  * 2^n itself may be out of range. */
 static Z cdiv_(const cem *c, Z x, Z y)
@@ -374,7 +383,11 @@ static Z cdiv_(const cem *c, Z x, Z y)
     if (!c->full)
         return quotient(c, x, y);
     Val nx, ny, fx = normal_factor(c, x, &nx), fy = normal_factor(c, y, &ny);
-    Z q = quotient(c, scaled(c, x, fx), scaled(c, y, fy));
+    Val x_inf = either(c, is_inf(c, x.re), is_inf(c, x.im)),
+        by_zero = both(c, is(c, y.re, 0), is(c, y.im, 0));
+    Z n_x = scaled(c, x, fx), n_y = scaled(c, y, fy);
+    Z q = quotient(c, (Z){kept(c, by_zero, x.re, n_x.re), kept(c, by_zero, x.im, n_x.im)},
+                   (Z){kept(c, x_inf, y.re, n_y.re), kept(c, x_inf, y.im, n_y.im)});
     Val n = SUB(nx, ny), half_n = ASHR(n, em_ci(LLVMTypeOf(n), 1));
     q = scaled(c, q, power_of_two(c, half_n));
     return scaled(c, q, power_of_two(c, SUB(n, half_n)));

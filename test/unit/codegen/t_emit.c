@@ -5,6 +5,8 @@
  * errors. */
 #include "jit_util.h"
 #include "ir/eval/eval_complex.h"
+#include "special_ranges.h"
+#include <float.h>
 #include <math.h>
 
 enum { N = 20011 };
@@ -117,6 +119,8 @@ static uint64_t random_bits(lz_dtype d, int i)
     }
 }
 
+static bool quotient; /* the op is a division */
+
 static void fill(lz_dtype d, char *p, int n)
 {
     size_t es = lz_dtype_size(d);
@@ -128,6 +132,8 @@ static void fill(lz_dtype d, char *p, int n)
             lz_c128 w = {c.re, c.im};
             if (rnd64() % 3 == 0)
                 *(rnd64() % 2 ? &w.re : &w.im) *= ldexp(1, (int)(rnd64() % 2000) - 1000);
+            if (quotient && rnd64() % 16 == 0) /* one part vanishes where the other is scaled */
+                w = (lz_c128){rnd64() % 2 ? INFINITY : (double)FLT_MAX, ldexp(1, -1000)};
             if (rnd64() % 8 == 0)
                 w.re *= 1 + 0x1p-40, w.im += w.re * 0x1p-30;
             memcpy(p + (size_t)i * es, &w, es);
@@ -348,6 +354,38 @@ static const lz_attr *precision_attr(int e, int m)
     return lz_attr_get((const lz_attr *)&a);
 }
 
+/* f32 and f64 beside what is special; the second operand is another one, or a small whole number.
+ */
+static double check_special_ranges(lz_op op, lz_dtype d, lz_dtype out)
+{
+    enum { MOST = 24000 };
+    static double x[MOST];
+    bool wide = d == LZ_F64;
+    lz_dtype in[3] = {d, d, d};
+    int n = special_ranges(wide, x, MOST), arity = lz_op_get(op)->arity;
+    guarded src[3] = {{0}};
+    double worst = 0;
+    for (int round = 0; round < (arity == 1 ? 1 : 3); round++) {
+        for (int k = 0; k < arity; k++) {
+            src[k] = guarded_new((size_t)n * lz_dtype_size(d), 0);
+            for (int i = 0; i < n; i++) {
+                bool whole = round == 1 + k && arity == 2;
+                double v =
+                    whole ? (double)(rnd64() % 24) - 3 : x[k ? (int)(rnd64() % (unsigned)n) : i];
+                if (wide)
+                    ((double *)(void *)src[k].p)[i] = v;
+                else
+                    ((float *)(void *)src[k].p)[i] = (float)v;
+            }
+        }
+        double w = check_op(op, NULL, out, in, n, LZ_VEC_OUTER, -1, src);
+        worst = w > worst ? w : worst;
+        for (int k = 0; k < arity; k++)
+            guarded_free(&src[k]);
+    }
+    return worst;
+}
+
 /* The dtype of the result for operands of d. */
 static lz_dtype result_of(lz_op op, lz_dtype d)
 {
@@ -394,6 +432,7 @@ static void check_dtype(lz_op op, lz_dtype d)
     }
     lz_dtype out = result_of(op, d);
     power = op == LZ_OP_POWER;
+    quotient = op == LZ_OP_DIVIDE;
     half_turns = op == LZ_OP_ATAN2 && d == LZ_C128;
     magnitude_of_complex = op == LZ_OP_ABS && lz_dtype_is_complex(d);
     for (int uniform = -1; uniform < info->arity; uniform++) {
@@ -417,6 +456,10 @@ static void check_dtype(lz_op op, lz_dtype d)
         double w = check_op(op, NULL, out, in, n, LZ_VEC_OUTER, -1, &all);
         worst = w > worst ? w : worst;
         guarded_free(&all);
+    }
+    if (d == LZ_F32 || d == LZ_F64) {
+        double w = check_special_ranges(op, d, out);
+        worst = w > worst ? w : worst;
     }
     const char *every = getenv("EMIT_EVERY"); /* 1: all 2^32 arguments; n: every n-th */
     if (every && info->arity == 1 && d == LZ_F32) {
