@@ -317,6 +317,9 @@ $(GENERATORS): $(BUILD)/%: %.c $(call layer_lib,base) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(DEPFLAGS) $< $(call layer_lib,base) $(LINKFLAGS) $(LDLIBS) -o $@
+# The worst errors of elementwise operations, measured: ir/measured.def, then make regen.
+ulps: $(BUILD)/test/unit/codegen/t_emit
+	@EMIT_REPORT=1 $< 2>&1 >/dev/null | tools/ulps.sh >$(BUILD)/measured.def && cp $(BUILD)/measured.def ir/measured.def
 regen: $(GENERATORS)
 	@tools/regen.sh $(BUILD) write
 # ---- the API reference, from the public headers: one page and man pages ----

@@ -40,6 +40,7 @@ runtime/debug/
 runtime/exec/
 runtime/region/
 runtime/spmd/
+ops/special/
 ops/
 ops/science/
 autodiff/ data/

@@ -7,7 +7,8 @@
  * f32 first, as in tensor_ops.h; 16-bit floats are computed in f32 and rounded once. Errors of all,
  * as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. Source of
  * each: the ATen function of its name; gradients at kinks are ATen's.
- * Implemented in: ops/pointwise.c, ops/special_functions.c, ops/activation.c. */
+ * Implemented in: ops/pointwise.c, ops/special_functions.c, ops/activation.c,
+ *   ops/special/torch_special.c. */
 #ifndef LAZULI_MATH_OPS_H
 #define LAZULI_MATH_OPS_H
 #include <lazuli/tensor.h>
@@ -71,6 +72,37 @@ typedef struct lz_nan_to_num_options {
  * are; complex numbers part by part. */
 LZ_API lz_tensor *lz_nan_to_num_at(lz_tensor *x, const lz_nan_to_num_options *o,
                                    const lz_site *site);
+
+/* ---- orthogonal polynomials of degree n, at most 1024 (LZ_EINVAL; below 0 they are 0), by their
+ * recurrences in f64, rounded once. Floats ---- */
+/* Chebyshev's polynomial of the first kind, T. */
+LZ_API lz_tensor *lz_special_chebyshev_polynomial_t_at(lz_tensor *x, int n, const lz_site *site);
+/* Of the second kind, U. */
+LZ_API lz_tensor *lz_special_chebyshev_polynomial_u_at(lz_tensor *x, int n, const lz_site *site);
+/* Of the third kind, V. */
+LZ_API lz_tensor *lz_special_chebyshev_polynomial_v_at(lz_tensor *x, int n, const lz_site *site);
+/* Of the fourth kind, W. */
+LZ_API lz_tensor *lz_special_chebyshev_polynomial_w_at(lz_tensor *x, int n, const lz_site *site);
+/* T of 2 x - 1. */
+LZ_API lz_tensor *lz_special_shifted_chebyshev_polynomial_t_at(lz_tensor *x, int n,
+                                                               const lz_site *site);
+/* U of 2 x - 1. */
+LZ_API lz_tensor *lz_special_shifted_chebyshev_polynomial_u_at(lz_tensor *x, int n,
+                                                               const lz_site *site);
+/* V of 2 x - 1. */
+LZ_API lz_tensor *lz_special_shifted_chebyshev_polynomial_v_at(lz_tensor *x, int n,
+                                                               const lz_site *site);
+/* W of 2 x - 1. */
+LZ_API lz_tensor *lz_special_shifted_chebyshev_polynomial_w_at(lz_tensor *x, int n,
+                                                               const lz_site *site);
+/* Hermite's polynomial, the physicists' H. */
+LZ_API lz_tensor *lz_special_hermite_polynomial_h_at(lz_tensor *x, int n, const lz_site *site);
+/* Hermite's polynomial, the probabilists' He. */
+LZ_API lz_tensor *lz_special_hermite_polynomial_he_at(lz_tensor *x, int n, const lz_site *site);
+/* Laguerre's polynomial L. */
+LZ_API lz_tensor *lz_special_laguerre_polynomial_l_at(lz_tensor *x, int n, const lz_site *site);
+/* Legendre's polynomial P. */
+LZ_API lz_tensor *lz_special_legendre_polynomial_p_at(lz_tensor *x, int n, const lz_site *site);
 
 /* ---- nearness: booleans ---- */
 typedef struct lz_isclose_options {
@@ -164,6 +196,22 @@ LZ_API lz_tensor *lz_softmin_at(lz_tensor *x, int64_t dim, const lz_site *site);
 #define lz_logit(x, eps) lz_logit_at(x, eps, LZ_SITE)
 #define lz_mvlgamma(x, p) lz_mvlgamma_at(x, p, LZ_SITE)
 #define lz_polygamma(n, x) lz_polygamma_at(n, x, LZ_SITE)
+#define lz_special_chebyshev_polynomial_t(x, n) lz_special_chebyshev_polynomial_t_at(x, n, LZ_SITE)
+#define lz_special_chebyshev_polynomial_u(x, n) lz_special_chebyshev_polynomial_u_at(x, n, LZ_SITE)
+#define lz_special_chebyshev_polynomial_v(x, n) lz_special_chebyshev_polynomial_v_at(x, n, LZ_SITE)
+#define lz_special_chebyshev_polynomial_w(x, n) lz_special_chebyshev_polynomial_w_at(x, n, LZ_SITE)
+#define lz_special_shifted_chebyshev_polynomial_t(x, n)                                            \
+    lz_special_shifted_chebyshev_polynomial_t_at(x, n, LZ_SITE)
+#define lz_special_shifted_chebyshev_polynomial_u(x, n)                                            \
+    lz_special_shifted_chebyshev_polynomial_u_at(x, n, LZ_SITE)
+#define lz_special_shifted_chebyshev_polynomial_v(x, n)                                            \
+    lz_special_shifted_chebyshev_polynomial_v_at(x, n, LZ_SITE)
+#define lz_special_shifted_chebyshev_polynomial_w(x, n)                                            \
+    lz_special_shifted_chebyshev_polynomial_w_at(x, n, LZ_SITE)
+#define lz_special_hermite_polynomial_h(x, n) lz_special_hermite_polynomial_h_at(x, n, LZ_SITE)
+#define lz_special_hermite_polynomial_he(x, n) lz_special_hermite_polynomial_he_at(x, n, LZ_SITE)
+#define lz_special_laguerre_polynomial_l(x, n) lz_special_laguerre_polynomial_l_at(x, n, LZ_SITE)
+#define lz_special_legendre_polynomial_p(x, n) lz_special_legendre_polynomial_p_at(x, n, LZ_SITE)
 #define lz_nan_to_num(...) LZ_ARGS_nan_to_num(__VA_ARGS__, )
 #define LZ_ARGS_nan_to_num(x, ...)                                                                 \
     lz_nan_to_num_at(x, LZ_OPTIONS_OF(lz_nan_to_num_options, __VA_ARGS__), LZ_SITE)

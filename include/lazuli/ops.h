@@ -420,6 +420,66 @@ LZ_API lz_tensor *lz_sinc_at(lz_tensor *x, const lz_site *site);
 LZ_API lz_tensor *lz_softsign_at(lz_tensor *x, const lz_site *site);
 #define lz_softsign(x) lz_softsign_at(x, LZ_SITE)
 
+/* Bessel function of the first kind of order 0.
+ * floats, others as f32 -> the same. Source: ATen special_bessel_j0. */
+LZ_API lz_tensor *lz_special_bessel_j0_at(lz_tensor *x, const lz_site *site);
+#define lz_special_bessel_j0(x) lz_special_bessel_j0_at(x, LZ_SITE)
+
+/* Bessel function of the first kind of order 1.
+ * floats, others as f32 -> the same. Source: ATen special_bessel_j1. */
+LZ_API lz_tensor *lz_special_bessel_j1_at(lz_tensor *x, const lz_site *site);
+#define lz_special_bessel_j1(x) lz_special_bessel_j1_at(x, LZ_SITE)
+
+/* Bessel function of the second kind of order 0; minus infinity at 0, NaN below.
+ * floats, others as f32 -> the same. Source: ATen special_bessel_y0. */
+LZ_API lz_tensor *lz_special_bessel_y0_at(lz_tensor *x, const lz_site *site);
+#define lz_special_bessel_y0(x) lz_special_bessel_y0_at(x, LZ_SITE)
+
+/* Bessel function of the second kind of order 1; minus infinity at 0, NaN below.
+ * floats, others as f32 -> the same. Source: ATen special_bessel_y1. */
+LZ_API lz_tensor *lz_special_bessel_y1_at(lz_tensor *x, const lz_site *site);
+#define lz_special_bessel_y1(x) lz_special_bessel_y1_at(x, LZ_SITE)
+
+/* -x log(x), 0 at 0, minus infinity below.
+ * floats, others as f32 -> the same. Source: ATen special_entr. */
+LZ_API lz_tensor *lz_special_entr_at(lz_tensor *x, const lz_site *site);
+#define lz_special_entr(x) lz_special_entr_at(x, LZ_SITE)
+
+/* exp(x x) erfc(x).
+ * floats, others as f32 -> the same. Source: ATen special_erfcx. */
+LZ_API lz_tensor *lz_special_erfcx_at(lz_tensor *x, const lz_site *site);
+#define lz_special_erfcx(x) lz_special_erfcx_at(x, LZ_SITE)
+
+/* Modified Bessel function of the first kind of order 0.
+ * floats, others as f32 -> the same. Source: ATen special_i0. */
+LZ_API lz_tensor *lz_special_i0_at(lz_tensor *x, const lz_site *site);
+#define lz_special_i0(x) lz_special_i0_at(x, LZ_SITE)
+
+/* The same times exp(-|x|).
+ * floats, others as f32 -> the same. Source: ATen special_i0e. */
+LZ_API lz_tensor *lz_special_i0e_at(lz_tensor *x, const lz_site *site);
+#define lz_special_i0e(x) lz_special_i0e_at(x, LZ_SITE)
+
+/* Modified Bessel function of the first kind of order 1.
+ * floats, others as f32 -> the same. Source: ATen special_i1. */
+LZ_API lz_tensor *lz_special_i1_at(lz_tensor *x, const lz_site *site);
+#define lz_special_i1(x) lz_special_i1_at(x, LZ_SITE)
+
+/* Logarithm of lz_special_ndtr, accurate in both tails.
+ * floats, others as f32 -> the same. Source: ATen special_log_ndtr. */
+LZ_API lz_tensor *lz_special_log_ndtr_at(lz_tensor *x, const lz_site *site);
+#define lz_special_log_ndtr(x) lz_special_log_ndtr_at(x, LZ_SITE)
+
+/* Normal distribution: how much of it is below x.
+ * floats, others as f32 -> the same. Source: ATen special_ndtr. */
+LZ_API lz_tensor *lz_special_ndtr_at(lz_tensor *x, const lz_site *site);
+#define lz_special_ndtr(x) lz_special_ndtr_at(x, LZ_SITE)
+
+/* Quantile of the normal distribution, the x with ndtr(x) = p; infinite at 0 and 1, NaN outside.
+ * floats, others as f32 -> the same. Source: ATen special_ndtri. */
+LZ_API lz_tensor *lz_special_ndtri_at(lz_tensor *x, const lz_site *site);
+#define lz_special_ndtri(x) lz_special_ndtri_at(x, LZ_SITE)
+
 /* x times x.
  * numbers -> the same, booleans -> i64. Source: ATen square. */
 LZ_API lz_tensor *lz_square_at(lz_tensor *x, const lz_site *site);

@@ -1,7 +1,7 @@
 /* signal_ops.h - windows, and Fourier transforms of short times. Names, defaults and results are
  * torch's. Errors of all, as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE,
  * LZ_EMEM.
- * Implemented in: ops/science/spectral.c. */
+ * Implemented in: ops/science/spectral.c, ops/special/torch_special.c. */
 #ifndef LAZULI_SIGNAL_OPS_H
 #define LAZULI_SIGNAL_OPS_H
 #include <lazuli/tensor_ops.h>
@@ -21,6 +21,10 @@ LZ_API lz_tensor *lz_blackman_window_at(lz_dtype dtype, int64_t n, bool periodic
 /* 1 - |2 t - 1|. */
 LZ_API lz_tensor *lz_bartlett_window_at(lz_dtype dtype, int64_t n, bool periodic,
                                         const lz_site *site);
+/* i0(beta sqrt(1 - (2 t - 1)^2)) / i0(beta), of torch beta is 12 by default; it is a run-time
+ * argument. */
+LZ_API lz_tensor *lz_kaiser_window_at(lz_dtype dtype, int64_t n, bool periodic, double beta,
+                                      const lz_site *site);
 
 /* ---- transforms of short times ---- */
 /* One struct for both; each takes the fields that its comment names, the others have no effect. */
@@ -56,6 +60,8 @@ LZ_API lz_tensor *lz_istft_at(lz_tensor *x, int64_t n_fft, const lz_stft_options
 #define lz_hamming_window(dtype, n, periodic) lz_hamming_window_at(dtype, n, periodic, LZ_SITE)
 #define lz_blackman_window(dtype, n, periodic) lz_blackman_window_at(dtype, n, periodic, LZ_SITE)
 #define lz_bartlett_window(dtype, n, periodic) lz_bartlett_window_at(dtype, n, periodic, LZ_SITE)
+#define lz_kaiser_window(dtype, n, periodic, beta)                                                 \
+    lz_kaiser_window_at(dtype, n, periodic, beta, LZ_SITE)
 #define lz_stft(...) LZ_ARGS_stft(__VA_ARGS__, )
 #define LZ_ARGS_stft(x, n_fft, ...)                                                                \
     LZ_OVERRIDING(lz_stft_at(                                                                      \
