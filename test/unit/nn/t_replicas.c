@@ -3,7 +3,9 @@
 #include "../runtime/rt.h"
 #include <lazuli/replicas.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/wait.h>
 
 enum { MOST = 8, ROWS = 8, COLUMNS = 6, COUNT = ROWS * COLUMNS };
 
@@ -297,6 +299,49 @@ START_TEST(ended)
 }
 END_TEST
 
+/* ---- the process ends while a replica waits ---- */
+
+static _Atomic int waiting;
+
+static void wait_for_ever(int q, int n)
+{
+    float v[COUNT];
+    (void)n;
+    lz_tensor *x = lz_all_reduce("sum", input(q, ROWS));
+    OK(lz_mark_step());
+    waiting = 1;
+    if (q == 0) /* itself, or only its job */
+        (void)lz_to_host(x, v, sizeof v);
+    for (;;)
+        (void)pause();
+}
+
+START_TEST(the_process_ends)
+{
+    int status = 0;
+    rt_use("CPU");
+    setenv("CPU_NUM_DEVICES", "3", 1);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        pthread_t t;
+        replica r = {wait_for_ever, _i % 2, 3};
+        (void)pthread_create(&t, NULL, run_replica, &r);
+        while (!waiting)
+            sched_yield();
+        if (_i >= 2) { /* it has used the library, too */
+            OK(lz_set_device("CPU:2"));
+            OK(lz_scope_begin());
+            OK(lz_status_of(lz_add(input(2, ROWS), input(1, ROWS))));
+            OK(lz_mark_step(.wait = true));
+        }
+        exit(7);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "0x%x", (unsigned)status);
+}
+END_TEST
+
 static void refusals(int q, int n)
 {
     static const int64_t twice[] = {0, 0}, beyond[] = {0, 2};
@@ -357,6 +402,7 @@ int main(void)
     tcase_add_loop_test(t, training, 0, 3);
     tcase_add_test(t, other_words);
     tcase_add_test(t, ended);
+    tcase_add_loop_test(t, the_process_ends, 0, 4);
     tcase_add_test(t, refused);
     tcase_add_loop_test(t, many_steps, 0, 3);
     suite_add_tcase(s, t);
