@@ -28,8 +28,11 @@ typedef struct lz_collective_options {
     const int64_t *groups LZ_DEFAULT(NULL);
     int64_t ngroups LZ_DEFAULT(0);    /* how many */
     int64_t group_size LZ_DEFAULT(0); /* members of each */
+    /* of lists: the most MiB of operands of one combined collective (more where a tensor has more);
+     * 0: no limit */
+    double bucket_cap_mb LZ_DEFAULT(160);
 } lz_collective_options;
-#define LZ_COLLECTIVE_DEFAULTS .scale = 1
+#define LZ_COLLECTIVE_DEFAULTS .scale = 1, .bucket_cap_mb = 160
 #define LZ_COLLECTIVE(...) LZ_DEFAULTED(lz_collective_options, LZ_COLLECTIVE_DEFAULTS, __VA_ARGS__)
 
 /* Errors of what follows, as an error tensor or a status: LZ_EINVAL (reduce_type, groups: names the
@@ -44,8 +47,8 @@ LZ_API lz_tensor *lz_all_reduce_at(const char *reduce_type, lz_tensor *x,
 #define lz_all_reduce(...) LZ_ARGS_all_reduce(__VA_ARGS__, )
 #define LZ_ARGS_all_reduce(reduce_type, x, ...)                                                    \
     LZ_OVERRIDING(lz_all_reduce_at(reduce_type, x, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
-/* The same of n tensors, which are assigned their results: one combined collective for each
- * dtype. */
+/* The same of n tensors, which are assigned their results: combined collectives of one dtype and at
+ * most bucket_cap_mb. */
 LZ_API lz_status lz_all_reduce_in_place_at(const char *reduce_type, lz_tensor *const *xs, size_t n,
                                            const lz_collective_options *o, const lz_site *site);
 #define lz_all_reduce_in_place(...) LZ_ARGS_all_reduce_in_place(__VA_ARGS__, )
@@ -64,6 +67,23 @@ LZ_API lz_tensor *lz_reduce_scatter_at(const char *reduce_type, lz_tensor *x, in
 #define lz_reduce_scatter(...) LZ_ARGS_reduce_scatter(__VA_ARGS__, )
 #define LZ_ARGS_reduce_scatter(reduce_type, x, dim, ...)                                           \
     LZ_OVERRIDING(lz_reduce_scatter_at(reduce_type, x, dim, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+/* lz_all_gather and lz_reduce_scatter of n tensors, whose results are out[0..n-1]: combined
+ * collectives of one dtype and at most bucket_cap_mb. Source:
+ * torch_xla.core.xla_model.all_gather_bucketized, reduce_scatter_bucketized. */
+LZ_API lz_status lz_all_gather_bucketized_at(lz_tensor *const *xs, size_t n, int64_t dim,
+                                             lz_tensor **out, const lz_collective_options *o,
+                                             const lz_site *site);
+#define lz_all_gather_bucketized(...) LZ_ARGS_all_gather_bucketized(__VA_ARGS__, )
+#define LZ_ARGS_all_gather_bucketized(xs, n, dim, out, ...)                                        \
+    LZ_OVERRIDING(lz_all_gather_bucketized_at(xs, n, dim, out, LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
+LZ_API lz_status lz_reduce_scatter_bucketized_at(const char *reduce_type, lz_tensor *const *xs,
+                                                 size_t n, int64_t dim, lz_tensor **out,
+                                                 const lz_collective_options *o,
+                                                 const lz_site *site);
+#define lz_reduce_scatter_bucketized(...) LZ_ARGS_reduce_scatter_bucketized(__VA_ARGS__, )
+#define LZ_ARGS_reduce_scatter_bucketized(reduce_type, xs, n, dim, out, ...)                       \
+    LZ_OVERRIDING(lz_reduce_scatter_bucketized_at(reduce_type, xs, n, dim, out,                    \
+                                                  LZ_COLLECTIVE(__VA_ARGS__), LZ_SITE))
 /* x split along split_dim, part k to member k; what arrives joined along concat_dim. */
 LZ_API lz_tensor *lz_all_to_all_at(lz_tensor *x, int64_t split_dim, int64_t concat_dim,
                                    const lz_collective_options *o, const lz_site *site);

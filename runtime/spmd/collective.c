@@ -48,10 +48,11 @@ int lz_local_ordinal(void)
 typedef struct among {
     int64_t n, size, ngroup; /* replicas; members of a group */
     const char *text;        /* of the groups, interned */
-    double scale;
+    double scale, cap;       /* bytes of a combined one */
 } among;
 
-static const lz_collective_options defaults = {.struct_size = sizeof defaults, .scale = 1};
+static const lz_collective_options defaults = {.struct_size = sizeof defaults,
+                                               LZ_COLLECTIVE_DEFAULTS};
 
 static bool check_device(lz_tracer *c, const lz_node *x, int64_t *n)
 {
@@ -123,7 +124,7 @@ static bool find_among(lz_tracer *c, const lz_node *x, const lz_collective_optio
     if (!x || !check_device(c, x, &a->n))
         return false;
     o = o ? o : &defaults;
-    if (o->struct_size < sizeof *o) {
+    if (o->struct_size < offsetof(lz_collective_options, bucket_cap_mb)) {
         LZ_FAIL(LZ_EINVAL, "struct_size is %zu: fill the options by their macro", o->struct_size);
         return false;
     }
@@ -132,6 +133,12 @@ static bool find_among(lz_tracer *c, const lz_node *x, const lz_collective_optio
     a->ngroup = o->groups ? o->ngroups : 1;
     a->size = a->n / a->ngroup;
     a->scale = o->scale;
+    double mb = o->struct_size < sizeof *o ? defaults.bucket_cap_mb : o->bucket_cap_mb;
+    a->cap = mb * 1024 * 1024;
+    if (!(mb >= 0)) {
+        LZ_FAIL(LZ_EINVAL, "bucket_cap_mb is %g", mb);
+        return false;
+    }
     if (first < 0 || first >= a->size) {
         LZ_FAIL(LZ_EINVAL, "root %" PRId64 ": groups have %" PRId64 " members", first, a->size);
         return false;
@@ -183,20 +190,45 @@ static lz_node *scaled(lz_tracer *c, lz_node *x, double scale)
     return lz_tracer_ew2(c, LZ_OP_MULTIPLY, x, lz_tracer_fill(c, s, &lz_node_type(x)->shape));
 }
 
+/* What a list of tensors goes through. */
+typedef struct kind {
+    lz_op op, combiner;
+    int64_t dim;
+} kind;
+
+static bool describe(const kind *k, const lz_node *x, const among *a, lz_attr_any *at)
+{
+    const lz_func *f = NULL;
+    lz_attr_init(at, lz_op_get(k->op)->attr);
+    if (k->combiner != LZ_OP_NONE && !(f = computation(k->combiner, x, a->scale)))
+        return false;
+    if (k->op == LZ_OP_ALL_REDUCE) {
+        at->as_all_reduce.replica_groups = a->text;
+        at->as_all_reduce.computation = f;
+    } else if (k->op == LZ_OP_REDUCE_SCATTER) {
+        at->as_reduce_scatter.replica_groups = a->text;
+        at->as_reduce_scatter.participants = a->size;
+        at->as_reduce_scatter.scatter_dimension = k->dim;
+        at->as_reduce_scatter.computation = f;
+    } else {
+        at->as_all_gather.replica_groups = a->text;
+        at->as_all_gather.participants = a->size;
+        at->as_all_gather.all_gather_dim = k->dim;
+    }
+    return true;
+}
+
 /* n operands of one dtype; their results replace them. */
-static bool all_reduce(lz_tracer *c, lz_op op, lz_node **xs, uint32_t n, const among *a)
+static bool combined(lz_tracer *c, const kind *k, lz_node **xs, uint32_t n, const among *a)
 {
     lz_attr_any at;
-    lz_attr_init(&at, LZ_ATTR_all_reduce);
-    at.as_all_reduce.replica_groups = a->text;
-    at.as_all_reduce.computation = computation(op, xs[0], a->scale);
-    if (!at.as_all_reduce.computation)
+    if (!describe(k, xs[0], a, &at))
         return false;
-    lz_node *all = a->size > 1 ? lz_tracer_op(c, LZ_OP_ALL_REDUCE, &at.head, xs, n) : xs[0];
-    for (uint32_t k = 0; k < n && all; k++) {
-        lz_node *r = a->size == 1 ? xs[k] : n == 1 ? all : lz_tracer_result(c, all, k);
-        xs[k] = scaled(c, r, a->scale);
-        all = xs[k] ? all : NULL;
+    lz_node *all = a->size > 1 ? lz_tracer_op(c, k->op, &at.head, xs, n) : xs[0];
+    for (uint32_t i = 0; i < n && all; i++) {
+        lz_node *r = a->size == 1 ? xs[i] : n == 1 ? all : lz_tracer_result(c, all, i);
+        xs[i] = k->combiner != LZ_OP_NONE ? scaled(c, r, a->scale) : r;
+        all = xs[i] ? all : NULL;
     }
     return all != NULL;
 }
@@ -210,51 +242,102 @@ lz_tensor *lz_all_reduce_at(const char *reduce_type, lz_tensor *x, const lz_coll
     lz_tracer_begin(&c, "lz_all_reduce", site);
     lz_op op = combiner(reduce_type);
     lz_node *n = op != LZ_OP_NONE ? lz_tracer_in(&c, x) : NULL;
-    bool ok = find_among(&c, n, o, 0, &a) && all_reduce(&c, op, &n, 1, &a);
+    const kind k = {LZ_OP_ALL_REDUCE, op, 0};
+    bool ok = find_among(&c, n, o, 0, &a) && combined(&c, &k, &n, 1, &a);
     return lz_tracer_end(&c, ok ? n : NULL);
 }
 
-/* Those of the dtype of the first that is not done yet, until all are. */
-static lz_status reduce_by_dtype(lz_tracer *c, lz_op op, lz_node **xs, lz_node **some, size_t n,
-                                 bool *done, const lz_collective_options *o)
+/* ---- lists: tensors of one dtype, and in one dimension, are combined, as many as fit into a
+ *      bucket ---- */
+
+typedef struct list {
+    lz_tracer *c;
+    kind k;
+    const lz_collective_options *o;
+    size_t n;
+    lz_node **in, **some; /* [n]: what is not done yet, or its result; of a bucket */
+    int64_t *dim;         /* [n] */
+    bool *done;
+} list;
+
+static bool divides(const lz_node *x, int64_t dim, int64_t size);
+static bool find_dim(const lz_node *x, int64_t dim, int64_t *out);
+
+/* Of the kind of the first, in the order of the list; a bucket has one at least. */
+static uint32_t fill_bucket(const list *l, size_t first, double cap, size_t *which)
+{
+    const lz_type *t = lz_node_type(l->in[first]);
+    uint32_t m = 0;
+    double bytes = 0;
+    for (size_t i = first; i < l->n; i++) {
+        const lz_type *u = lz_node_type(l->in[i]);
+        if (l->done[i] || u->dtype != t->dtype || l->dim[i] != l->dim[first])
+            continue;
+        bytes += (double)u->nbytes;
+        if (m && cap > 0 && bytes > cap)
+            break;
+        which[m] = i;
+        l->some[m++] = l->in[i];
+    }
+    return m;
+}
+
+static lz_status run_list(list *l, size_t *which)
 {
     among a;
-    for (size_t first = 0; first < n; first++) {
-        uint32_t m = 0;
-        for (size_t i = first; i < n && !done[first]; i++)
-            if (lz_node_type(xs[i])->dtype == lz_node_type(xs[first])->dtype)
-                some[m++] = xs[i];
-        if (m == 0)
+    for (size_t first = 0; first < l->n; first++) {
+        if (l->done[first])
             continue;
-        if (!find_among(c, some[0], o, 0, &a) || !all_reduce(c, op, some, m, &a))
+        if (!find_among(l->c, l->in[first], l->o, 0, &a))
             return lz_error_get()->status;
-        m = 0;
-        lz_dtype d = lz_node_type(xs[first])->dtype;
-        for (size_t i = first; i < n; i++)
-            if (!done[i] && lz_node_type(xs[i])->dtype == d) {
-                xs[i] = some[m++];
-                done[i] = true;
-            }
+        uint32_t m = fill_bucket(l, first, a.cap, which);
+        l->k.dim = l->dim[first];
+        for (uint32_t i = 0; i < m && l->k.op == LZ_OP_REDUCE_SCATTER; i++)
+            if (!divides(l->some[i], l->k.dim, a.size))
+                return lz_error_get()->status;
+        if (!combined(l->c, &l->k, l->some, m, &a))
+            return lz_error_get()->status;
+        for (uint32_t i = 0; i < m; i++) {
+            l->in[which[i]] = l->some[i];
+            l->done[which[i]] = true;
+        }
     }
     return LZ_OK;
 }
 
-static lz_status reduce_list(lz_tracer *c, lz_op op, lz_tensor *const *xs, lz_tensor **out,
-                             size_t n, const lz_collective_options *o)
+static lz_status begin_list(list *l, lz_tensor *const *xs, int64_t dim)
 {
-    lz_node **in = lz_calloc(2 * n + 1, sizeof *in);
-    bool *done = lz_calloc(n + 1, sizeof *done);
-    lz_status s = in && done ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %zu tensors", n);
-    for (size_t i = 0; i < n && s == LZ_OK; i++)
-        if (!(in[i] = lz_tracer_in(c, xs[i])))
-            s = lz_error_get()->status != LZ_OK ? lz_error_get()->status : LZ_EINVAL;
+    for (size_t i = 0; i < l->n; i++) {
+        if (!(l->in[i] = lz_tracer_in(l->c, xs[i])))
+            return lz_error_get()->status != LZ_OK ? lz_error_get()->status : LZ_EINVAL;
+        if (l->k.op != LZ_OP_ALL_REDUCE && !find_dim(l->in[i], dim, &l->dim[i]))
+            return lz_error_get()->status;
+    }
+    return LZ_OK;
+}
+
+/* out: the results, of the scope. */
+static lz_status through_list(lz_tracer *c, kind k, lz_tensor *const *xs, lz_tensor **out, size_t n,
+                              const lz_collective_options *o)
+{
+    list l = {.c = c, .k = k, .o = o, .n = n};
+    l.in = lz_calloc(2 * n + 1, sizeof *l.in);
+    l.dim = lz_calloc(n + 1, sizeof *l.dim);
+    l.done = lz_calloc(n + 1, sizeof *l.done);
+    size_t *which = lz_calloc(n + 1, sizeof *which);
+    l.some = l.in ? l.in + n : NULL;
+    lz_status s = l.in && l.dim && l.done && which
+                      ? begin_list(&l, xs, k.dim)
+                      : LZ_FAIL(LZ_EMEM, "no memory for %zu tensors", n);
     if (s == LZ_OK)
-        s = reduce_by_dtype(c, op, in, in + n, n, done, o);
+        s = run_list(&l, which);
     for (size_t i = 0; i < n && s == LZ_OK; i++)
-        if (!(out[i] = lz_trace_tensor_of(in[i], c->site)))
+        if (!(out[i] = lz_trace_tensor_of(l.in[i], c->site)))
             s = lz_error_get()->status;
-    lz_free(in);
-    lz_free(done);
+    lz_free(which);
+    lz_free(l.done);
+    lz_free(l.dim);
+    lz_free(l.in);
     return s;
 }
 
@@ -268,9 +351,9 @@ static lz_status reduce_in_place(const char *reduce_type, lz_tensor *const *xs, 
     lz_status s = lz_scope_begin();
     if (s == LZ_OK) {
         lz_assignments all = {0};
-        lz_op op = combiner(reduce_type);
+        const kind k = {LZ_OP_ALL_REDUCE, combiner(reduce_type), 0};
         lz_tracer_begin(&c, "lz_all_reduce_in_place", site);
-        s = op == LZ_OP_NONE ? lz_error_get()->status : reduce_list(&c, op, xs, out, n, o);
+        s = k.combiner == LZ_OP_NONE ? lz_error_get()->status : through_list(&c, k, xs, out, n, o);
         lz_tracer_drop(&c);
         for (size_t i = 0; i < n && s == LZ_OK; i++)
             s = lz_assignments_add(&all, xs[i], out[i]);
@@ -318,18 +401,10 @@ static lz_node *reduce_scatter(lz_tracer *c, lz_op op, lz_node *x, int64_t dim,
                                const lz_collective_options *o)
 {
     among a;
-    lz_attr_any at;
-    lz_attr_init(&at, LZ_ATTR_reduce_scatter);
-    if (!find_dim(x, dim, &dim) || !find_among(c, x, o, 0, &a) || !divides(x, dim, a.size))
+    kind k = {LZ_OP_REDUCE_SCATTER, op, 0};
+    if (!find_dim(x, dim, &k.dim) || !find_among(c, x, o, 0, &a) || !divides(x, k.dim, a.size))
         return NULL;
-    at.as_reduce_scatter.replica_groups = a.text;
-    at.as_reduce_scatter.participants = a.size;
-    at.as_reduce_scatter.scatter_dimension = dim;
-    at.as_reduce_scatter.computation = computation(op, x, a.scale);
-    if (!at.as_reduce_scatter.computation)
-        return NULL;
-    return scaled(c, a.size > 1 ? lz_tracer_op(c, LZ_OP_REDUCE_SCATTER, &at.head, &x, 1) : x,
-                  a.scale);
+    return combined(c, &k, &x, 1, &a) ? x : NULL;
 }
 
 lz_tensor *lz_reduce_scatter_at(const char *reduce_type, lz_tensor *x, int64_t dim,
@@ -348,14 +423,10 @@ lz_tensor *lz_reduce_scatter_at(const char *reduce_type, lz_tensor *x, int64_t d
 static lz_node *all_gather(lz_tracer *c, lz_node *x, int64_t dim, const lz_collective_options *o)
 {
     among a;
-    lz_attr_any at;
-    lz_attr_init(&at, LZ_ATTR_all_gather);
-    if (!find_dim(x, dim, &dim) || !find_among(c, x, o, 0, &a))
+    kind k = {LZ_OP_ALL_GATHER, LZ_OP_NONE, 0};
+    if (!find_dim(x, dim, &k.dim) || !find_among(c, x, o, 0, &a))
         return NULL;
-    at.as_all_gather.replica_groups = a.text;
-    at.as_all_gather.participants = a.size;
-    at.as_all_gather.all_gather_dim = dim;
-    return a.size > 1 ? lz_tracer_op(c, LZ_OP_ALL_GATHER, &at.head, &x, 1) : x;
+    return combined(c, &k, &x, 1, &a) ? x : NULL;
 }
 
 lz_tensor *lz_all_gather_at(lz_tensor *x, int64_t dim, const lz_collective_options *o,
@@ -365,6 +436,59 @@ lz_tensor *lz_all_gather_at(lz_tensor *x, int64_t dim, const lz_collective_optio
     lz_tracer c;
     lz_tracer_begin(&c, "lz_all_gather", site);
     return lz_tracer_end(&c, all_gather(&c, lz_tracer_in(&c, x), dim, o));
+}
+
+/* Lists whose results are new tensors. */
+static lz_status bucketized(const char *op, kind k, lz_tensor *const *xs, size_t n, lz_tensor **out,
+                            const lz_collective_options *o, const lz_site *site)
+{
+    lz_tracer c;
+    lz_api_frame f = lz_api_enter(op, site);
+    lz_tensor **made = lz_calloc(n + 1, sizeof *made);
+    lz_node **r = lz_calloc(n + 1, sizeof *r);
+    lz_status s = !made || !r     ? LZ_FAIL(LZ_EMEM, "no memory for %zu tensors", n)
+                  : n && !xs      ? LZ_FAIL(LZ_ENULL, "the list of tensors is NULL")
+                  : n && !out     ? LZ_FAIL(LZ_ENULL, "out is NULL")
+                  : n > INT32_MAX ? LZ_FAIL(LZ_ERANGE, "%zu tensors", n)
+                                  : lz_scope_begin();
+    if (s == LZ_OK) {
+        lz_tracer_begin(&c, op, site);
+        s = through_list(&c, k, xs, made, n, o);
+        lz_tracer_drop(&c);
+        for (size_t i = 0; i < n && s == LZ_OK; i++)
+            if (!(r[i] = lz_trace_node_of(made[i])))
+                s = lz_error_get()->status;
+        LZ_QUIETLY {
+            (void)lz_scope_end();
+        }
+    }
+    s = lz_api_results(&f, lz_api_status(s), out, out ? (int)n : 0, r, site);
+    for (size_t i = 0; r && i < n; i++)
+        lz_node_release(r[i]);
+    lz_free(r);
+    lz_free(made);
+    return lz_api_leave(&f, s);
+}
+
+lz_status lz_all_gather_bucketized_at(lz_tensor *const *xs, size_t n, int64_t dim, lz_tensor **out,
+                                      const lz_collective_options *o, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    const kind k = {LZ_OP_ALL_GATHER, LZ_OP_NONE, dim};
+    return bucketized("lz_all_gather_bucketized", k, xs, n, out, o, site);
+}
+
+lz_status lz_reduce_scatter_bucketized_at(const char *reduce_type, lz_tensor *const *xs, size_t n,
+                                          int64_t dim, lz_tensor **out,
+                                          const lz_collective_options *o, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    static const char op[] = "lz_reduce_scatter_bucketized";
+    const kind k = {LZ_OP_REDUCE_SCATTER, combiner(reduce_type), dim};
+    if (k.combiner != LZ_OP_NONE)
+        return bucketized(op, k, xs, n, out, o, site);
+    lz_error_annotate(op, site);
+    return lz_error_get()->status;
 }
 
 static lz_node *all_to_all(lz_tracer *c, lz_node *x, int64_t split, int64_t concat,

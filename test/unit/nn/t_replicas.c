@@ -1,6 +1,8 @@
 /* t_replicas.c - one thread for each device: collectives among them and their gradients, training,
  * what goes wrong. */
 #include "../runtime/rt.h"
+#include "runtime/graph/node.h"
+#include "runtime/graph/trace_builder.h"
 #include <lazuli/replicas.h>
 #include <pthread.h>
 #include <sched.h>
@@ -119,6 +121,67 @@ static void moves(int q, int n)
     expect("permute of one", q, lz_collective_permute(x, ring, 1), q == 1 ? all : zero, COUNT);
     expect("broadcast", q, lz_collective_broadcast(x, 1), all + COUNT, COUNT);
 }
+
+/* How many combined collectives the results are of. */
+static int buckets(lz_tensor *const *out, int n)
+{
+    lz_node *of[8], *x;
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        ck_assert_ptr_nonnull(x = lz_trace_node_of(out[i]));
+        lz_node *all = lz_node_op(x) == LZ_OP_RESULT ? x->opnd[0] : x;
+        int k = 0;
+        while (k < found && of[k] != all)
+            k++;
+        if (k == found)
+            of[found++] = all;
+        lz_node_release(x);
+    }
+    return found;
+}
+
+/* Floats of 192, 96, 96 and 192 KiB with integers between them: no cap, one for each alone, for
+ * two, and for all. */
+static void lists(int q, int n)
+{
+    static const struct {
+        double mb;
+        int buckets;
+    } caps[] = {{0, 2}, {0.0001, 5}, {0.28125, 3}, {160, 2}};
+    enum { LIST = 5, LARGE = 1024 };
+    lz_tensor *xs[LIST], *all[LIST], *part[LIST];
+    for (int i = 0; i < LIST; i++) {
+        xs[i] = lz_repeat(input(q + i, ROWS), LZ_SHAPE(i % 2 ? LARGE / 2 : LARGE, 1));
+        xs[i] = i == 2 ? lz_to(xs[i], LZ_I32) : xs[i];
+    }
+    for (size_t k = 0; k < sizeof caps / sizeof *caps; k++) {
+        OK(lz_all_gather_bucketized(xs, LIST, -1, all, .bucket_cap_mb = caps[k].mb));
+        OK(lz_reduce_scatter_bucketized("sum", xs, LIST, 0, part, .bucket_cap_mb = caps[k].mb));
+        ck_assert_int_eq(buckets(all, LIST), caps[k].buckets);
+        ck_assert_int_eq(buckets(part, LIST), caps[k].buckets);
+        for (int i = 0; i < LIST; i++) {
+            lz_tensor *same =
+                lz_logical_and(lz_all(lz_eq(all[i], lz_all_gather(xs[i], 1))),
+                               lz_all(lz_eq(part[i], lz_reduce_scatter("sum", xs[i], 0))));
+            ck_assert_msg(lz_item(same) == 1, "cap %g, tensor %d", caps[k].mb, i);
+        }
+    }
+    lz_tensor *scalar[] = {xs[0], lz_sum(xs[0])}, *out[2];
+    FAILS(lz_all_gather_bucketized(scalar, 2, 0, out), LZ_ESHAPE, "a scalar has no dimension");
+    FAILS(lz_all_gather_bucketized(xs, 1, 2, out), LZ_ERANGE, "dimension 2");
+    FAILS(lz_all_gather_bucketized(xs, 1, 0, out, .bucket_cap_mb = -1), LZ_EINVAL, "bucket_cap_mb");
+    FAILS(lz_all_gather_bucketized(xs, 1, 0, NULL), LZ_ENULL, "out is NULL");
+    FAILS(lz_reduce_scatter_bucketized("avg", xs, 1, 0, out), LZ_EINVAL, "avg");
+    FAILS(lz_reduce_scatter_bucketized("sum", scalar, 1, 1, out), n == 4 ? LZ_ESHAPE : LZ_OK,
+          n == 4 ? "does not split" : "");
+    OK(lz_all_gather_bucketized(NULL, 0, 0, NULL));
+}
+
+START_TEST(all_lists)
+{
+    replicas(counts[_i], lists);
+}
+END_TEST
 
 static void words(int q, int n)
 {
@@ -398,6 +461,7 @@ int main(void)
     Suite *s = suite_create("replicas");
     TCase *t = tcase_create("all");
     tcase_add_loop_test(t, all_words, 0, 3);
+    tcase_add_loop_test(t, all_lists, 0, 2);
     tcase_add_loop_test(t, all_gradients, 0, 6);
     tcase_add_loop_test(t, training, 0, 3);
     tcase_add_test(t, other_words);
