@@ -65,7 +65,7 @@ cc=(${CC:+"CC=$CC"})
 built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
 [ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
 [ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD"/test/lib{cuda,cublaslt}mock.so \
-    "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,ops/t_api_ops,ops/t_aten_math,ops/t_aten_reduce,runtime/t_handles} \
+    "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,nn/t_spmd,ops/t_api_ops,ops/t_aten_math,ops/t_aten_reduce,runtime/t_handles} \
     "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_profiler,runtime/t_step_invariants,runtime/t_to_device,autodiff/t_two_devices}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
 "$LZ_TOOL" devices | tee "$out/devices.txt"
@@ -280,6 +280,10 @@ for part in "on the device" boxes tf32; do
 done
 [ $mock = yes ] || [ ! -s "$out/libs.log" ] || LAZULI_CUDA_LIBS=1 CK_RUN_CASE="on the device" step products-libs 200 "$BUILD/test/diff/d_products" &
 step programs 150 test/api/cuda.sh &
+step mesh-of-one 60 "$LZ_TOOL" run test/hlo/attention/prog.mlir --device cuda --devices 1 --random 1 &
+if [ $mock = no ] && grep -q '^CUDA:7' "$out/devices.txt"; then # programs on eight GPUs
+    LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step mesh-of-eight 150 "$BUILD/test/unit/nn/t_spmd" &
+fi
 if grep -q '^CUDA:1' "$out/devices.txt"; then # copies between GPUs
     step to-device 60 "$BUILD/test/unit/runtime/t_to_device" &
     step two-devices 60 "$BUILD/test/unit/autodiff/t_two_devices" &
