@@ -172,6 +172,11 @@ $(PJRT_PLUGIN): $(PJRT_OBJS) $(PJRT_LIBS) abi/pjrt_lazuli.map
 	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script=abi/pjrt_lazuli.map -Wl,-z,nodelete $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
 	    $(PJRT_OBJS) $(PJRT_LIBS) $(LINKFLAGS) $(LDLIBS) -o $@
 
+# The Python package that JAX finds, with the plugin, stripped, in it.
+wheel: $(PJRT_PLUGIN)
+	@mkdir -p $(BUILD)/wheel && $(OBJCOPY) --strip-unneeded $< $(BUILD)/wheel/$(notdir $<)
+	@python3 tools/wheel.py $(VERSION) $(BUILD)/wheel/$(notdir $(PJRT_PLUGIN)) build/dist
+
 # ---- the command, examples, benches ----
 TOOL := $(BUILD)/lazuli
 TOOL_OBJS := $(call objs,$(call srcs,tools/lazuli,*.c))
@@ -371,11 +376,12 @@ compile_commands.json: FORCE $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_i
 # ---- install ----
 # Programs find a library outside of the loader's own folders without LD_LIBRARY_PATH.
 PC_RPATH := $(if $(filter /lib/% /usr/lib /usr/lib/% /usr/lib64 /usr/local/lib,$(LIBDIR)),, -Wl,-rpath,$${libdir})
-install: $(SHARED) $(STATIC) $(if $(TOOL_OBJS),$(TOOL))
+install: $(SHARED) $(STATIC) $(PJRT_PLUGIN) $(if $(TOOL_OBJS),$(TOOL))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 include/lazuli/* $(DESTDIR)$(PREFIX)/include/lazuli/
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(PJRT_PLUGIN) $(DESTDIR)$(LIBDIR)/
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liblazuli.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(PC_RPATH)|' tools/lazuli.pc.in \
@@ -390,7 +396,7 @@ install: $(SHARED) $(STATIC) $(if $(TOOL_OBJS),$(TOOL))
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/include/lazuli
 	rm -f $(DESTDIR)$(PREFIX)/bin/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc \
-	    $(addprefix $(DESTDIR)$(LIBDIR)/,liblazuli.a liblazuli.so $(SONAME) $(notdir $(SHARED))) \
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,liblazuli.a liblazuli.so libpjrt_lazuli.so $(SONAME) $(notdir $(SHARED))) \
 	    $(DESTDIR)$(MANDIR)/man1/lazuli.1 $(DESTDIR)$(MANDIR)/man3/lz_*.3 $(DESTDIR)$(MANDIR)/man3/lazuli_*.3 $(DESTDIR)$(DOCDIR)/api.html
 
 clean:
@@ -399,6 +405,7 @@ clean:
 help:
 	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
 	@echo 'make deps          install what is missing to build, with the command printed; demo, tests and check* do so too, others only say'
+	@echo 'make wheel         the Python package that JAX finds, in build/dist (docs/pjrt.md)'
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint: about 12 minutes on two cores, the build included; all cores are used'
 	@echo 'make check-quick   smaller random loads; check-whole: all of them (a night)'

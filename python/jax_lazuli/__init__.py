@@ -9,7 +9,7 @@ import pathlib
 
 from . import private
 
-__version__ = "0.1.0"
+__version__ = "0.0.0"  # the wheel has the library's
 
 
 def library_path():
