@@ -284,18 +284,19 @@ static int hex_byte(const char *s)
     return hi < 0 || lo < 0 ? -1 : hi << 4 | lo;
 }
 
-/* "0x..." of n bytes into the literal; booleans are bits. */
+/* "0x..." of n bytes into the literal; booleans are bits, or bytes where there are as many. */
 static lz_status hex_elements(lz_lexer *c, lz_slice hex, lz_literal *l)
 {
     uint8_t *data = l->data;
-    bool bits = l->type->dtype == LZ_BOOL, narrow = lz_dtype_is_narrow(l->type->dtype);
+    bool flags = l->type->dtype == LZ_BOOL, narrow = lz_dtype_is_narrow(l->type->dtype);
+    bool bits = flags && (l->nbytes == 1 || hex.n / 2 != l->nbytes);
     for (size_t i = 0; i < hex.n / 2; i++) {
         int byte = hex_byte(hex.s + 2 * i);
         if (byte < 0)
             return lz_lex_fail(c, hex.s + 2 * i, LZ_EPARSE, "not a hexadecimal digit");
         if (!bits)
-            data[i] =
-                (uint8_t)(narrow ? lz_dtype_wrap(l->type->dtype, (uint64_t)byte) : (uint64_t)byte);
+            data[i] = narrow ? (uint8_t)lz_dtype_wrap(l->type->dtype, (uint64_t)byte)
+                             : (uint8_t)(flags ? byte != 0 : byte);
         for (size_t k = 8 * i; bits && k < 8 * i + 8 && k < l->nbytes; k++)
             data[k] = byte >> (k - 8 * i) & 1;
     }
@@ -343,7 +344,7 @@ static lz_status check_dense(const lz_lexer *c, const dense *d, const lz_type *t
     *splat = false;
     if (d->is_string) {
         *splat = t->nelem != 1 && d->hex.n / 2 == one && all != one;
-        if (!*splat && d->hex.n / 2 != all)
+        if (!*splat && d->hex.n / 2 != all && !(t->dtype == LZ_BOOL && d->hex.n / 2 == t->nbytes))
             return lz_lex_fail(c, d->body, LZ_EPARSE, "the literal has %zu bytes, its type has %zu",
                                d->hex.n / 2, all);
     } else if (d->is_list || d->is_empty) {

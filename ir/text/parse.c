@@ -373,8 +373,16 @@ static lz_status note_donation(lz_parser *p, lz_val param)
     return s;
 }
 
-/* %a: type {attributes} loc(...) */
-static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+lz_status lz_parse_param_attributes(lz_parser *p, lz_pmarks *marks, uint32_t at,
+                                    const lz_type *type, const lz_val *param)
+{
+    if (param)
+        LZ_TRY(note_donation(p, *param));
+    return lz_parse_value_attributes(p, marks, at, type);
+}
+
+/* %a: type {attributes} loc(...); the generic form has the attributes in a list. */
+static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form, lz_lexer *list)
 {
     lz_slice name, own;
     lz_val first = s->f->ninst;
@@ -385,8 +393,8 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_type(p, types, form));
     const lz_type *type = types->len == 1 ? types->data[0] : NULL;
-    LZ_TRY(note_donation(p, first));
-    LZ_TRY(lz_parse_value_attributes(p, &s->params_at, s->vals.len, type));
+    LZ_TRY(list ? lz_parse_generic_attributes(p, list, &s->params_at, s->vals.len, type, &first)
+                : lz_parse_param_attributes(p, &s->params_at, s->vals.len, type, &first));
     LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
     LZ_TRY(bind_param(p, s, name, types, own));
@@ -394,30 +402,36 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
     return LZ_OK;
 }
 
-static lz_status params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+lz_status lz_parse_params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form, lz_lexer *list)
 {
     if (lz_lex_eat(&p->c, ")"))
         return LZ_OK;
     do
-        LZ_TRY(param(p, s, types, form));
+        LZ_TRY(param(p, s, types, form, list));
     while (lz_lex_eat(&p->c, ","));
     LZ_TRY(lz_form_keep(p, form->data, form->len, &s->takes));
     return lz_lex_want(&p->c, ")");
 }
 
-static lz_status function_in(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
+/* (%a: type) -> type attributes {..} { */
+static lz_status opening(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form)
 {
-    const char *at = p->c.p;
     LZ_TRY(lz_lex_want(&p->c, "("));
-    LZ_TRY(params(p, s, types, form));
+    LZ_TRY(lz_parse_params(p, s, types, form, NULL));
     LZ_TRY(lz_parse_mark_params(p, s));
     types->len = 0;
     form->len = 0;
     LZ_TRY(declared_results(p, s, types, form));
-    LZ_TRY(lz_form_keep(p, form->data, form->len, &types->form));
     if (lz_lex_eat_word(&p->c, "attributes"))
         LZ_TRY(lz_lex_braces(&p->c));
-    LZ_TRY(lz_lex_want(&p->c, "{"));
+    return lz_lex_want(&p->c, "{");
+}
+
+static lz_status function_in(lz_parser *p, lz_scope *s, bool generic, lz_types *types, lz_buf *form)
+{
+    const char *at = p->c.p;
+    LZ_TRY(generic ? lz_parse_generic_opening(p, s, types, form) : opening(p, s, types, form));
+    LZ_TRY(lz_form_keep(p, form->data, form->len, &types->form));
     LZ_TRY(lz_parse_body(p, s));
     LZ_TRY(check_declared(p, s, types, at));
     return lz_parse_mark_results(p, s);
@@ -445,7 +459,7 @@ static lz_status function(lz_parser *p, uint32_t index)
     to->marked = p->marked;
     to->manual = p->manual;
     p->c.p = at;
-    lz_status st = function_in(p, &s, &types, &form);
+    lz_status st = function_in(p, &s, to->generic, &types, &form);
     p->c.p = back;
     p->probes.len =
         nprobe; /* nobody else asks for those of s.f, which will not be there for long */
@@ -608,6 +622,15 @@ static lz_status skip_results(lz_parser *p)
     return p->c.p < p->c.end && *p->c.p == '<' ? lz_lex_group(&p->c) : LZ_OK;
 }
 
+static lz_status add_function(lz_parser *p, const lz_pfunc *f)
+{
+    if (find_func(p, f->name))
+        return lz_lex_fail(&p->c, f->name.s, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
+                           LZ_SLICE_ARG(f->name));
+    LZ_TRY(lz_vec_push(&p->funcs, *f));
+    return lz_names_add(&p->func_index, p->funcs.data, sizeof *p->funcs.data, p->funcs.len - 1);
+}
+
 /* After `func.func`: notes the name and place, steps over the rest. */
 static lz_status note_function(lz_parser *p)
 {
@@ -615,11 +638,12 @@ static lz_status note_function(lz_parser *p)
     f.is_private = lz_lex_eat_word(&p->c, "private") || lz_lex_eat_word(&p->c, "nested");
     if (!f.is_private)
         (void)lz_lex_eat_word(&p->c, "public");
-    const char *at = p->c.p;
     LZ_TRY(lz_lex_symbol(&p->c, &f.name));
     if (!lz_lex_sees(&p->c, "("))
         return lz_lex_want(&p->c, "(");
-    f.at = p->c.p;
+    lz_lexer first = p->c;
+    f.at = first.p++;
+    f.takes_any = !lz_lex_sees(&first, ")");
     LZ_TRY(lz_lex_group(&p->c));
     if (lz_lex_eat(&p->c, "->"))
         LZ_TRY(skip_results(p));
@@ -630,11 +654,14 @@ static lz_status note_function(lz_parser *p)
         LZ_TRY(lz_lex_group(&p->c));
     f.size = (size_t)(p->c.p - f.at);
     LZ_TRY(lz_lex_location(&p->c));
-    if (find_func(p, f.name))
-        return lz_lex_fail(&p->c, at, LZ_EPARSE, "there are two functions @" LZ_SLICE_FMT,
-                           LZ_SLICE_ARG(f.name));
-    LZ_TRY(lz_vec_push(&p->funcs, f));
-    return lz_names_add(&p->func_index, p->funcs.data, sizeof *p->funcs.data, p->funcs.len - 1);
+    return add_function(p, &f);
+}
+
+static lz_status note_generic_function(lz_parser *p)
+{
+    lz_pfunc f = {0};
+    LZ_TRY(lz_parse_generic_note(p, &f));
+    return add_function(p, &f);
 }
 
 static lz_status module_head(lz_parser *p)
@@ -648,17 +675,24 @@ static lz_status module_head(lz_parser *p)
 
 static lz_status note_functions(lz_parser *p)
 {
-    bool inside = false, done = false;
+    bool inside = false, done = false, generic = false;
     for (lz_lex_skip(&p->c); p->c.p < p->c.end; lz_lex_skip(&p->c)) {
         if (*p->c.p == '#' || *p->c.p == '!') {
             LZ_TRY(skip_alias(p));
         } else if (inside && lz_lex_eat(&p->c, "}")) {
             inside = false;
             done = true;
-            LZ_TRY(lz_lex_location(&p->c));
+            LZ_TRY(generic ? lz_parse_generic_module_end(p) : lz_lex_location(&p->c));
         } else if (!inside && !done && lz_lex_eat_word(&p->c, "module")) {
             inside = true;
             LZ_TRY(module_head(p));
+        } else if (!inside && !done && lz_lex_eat(&p->c, "\"builtin.module\"")) {
+            inside = generic = true;
+            LZ_TRY(lz_parse_generic_module(p));
+        } else if (!done && lz_lex_eat(&p->c, "\"func.func\"")) {
+            LZ_TRY(note_generic_function(p));
+        } else if (!done && lz_lex_eat(&p->c, "\"sdy.mesh\"")) {
+            LZ_TRY(lz_parse_generic_mesh(p));
         } else if (!done &&
                    (lz_lex_eat_word(&p->c, "func.func") || lz_lex_eat_word(&p->c, "func"))) {
             LZ_TRY(note_function(p));
@@ -701,13 +735,6 @@ static lz_status find_main(lz_parser *p, uint32_t *index)
                ? LZ_OK
                : lz_lex_fail(&p->c, p->c.p, LZ_EPARSE, "there is no function @%s",
                              p->entry ? p->entry : "main");
-}
-
-static bool without_parameters(const lz_parser *p, const lz_pfunc *f)
-{
-    lz_lexer c = p->c;
-    c.p = f->at + 1;
-    return !f->is_private && f->has_body && lz_lex_sees(&c, ")");
 }
 
 /* The function, no longer the parser's. Its checks are p's. */
@@ -864,9 +891,10 @@ static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
     bool has_main = p->entry || main_index(p) != 0, any = false;
     p->c.p = start;
     for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
+        const lz_pfunc *f = &p->funcs.data[i];
         p->calls = 0;
         p->inlined = p->again = 0;
-        if (without_parameters(p, &p->funcs.data[i])) {
+        if (!f->is_private && f->has_body && !f->takes_any) {
             any = true;
             LZ_TRY(one_checked(p, i, fn, user));
         }

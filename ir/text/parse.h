@@ -20,6 +20,8 @@ typedef struct lz_pfunc {
     const char *at; /* its '(' */
     size_t size;    /* of its text from there */
     bool is_private, has_body, busy;
+    bool generic;   /* in MLIR's generic form (parse_generic.c) */
+    bool takes_any; /* has parameters */
     bool was_read;
     bool draws;            /* random numbers, others in every call */
     bool parallel;         /* f has other participants */
@@ -143,6 +145,11 @@ typedef LZ_VEC(lz_block_arg) lz_block_args;
 
 /* parse.c */
 lz_status lz_parse_body(lz_parser *p, lz_scope *s); /* statements up to and with '}' */
+/* {attributes} of a parameter that will be `param`, or of a result: NULL */
+lz_status lz_parse_param_attributes(lz_parser *p, lz_pmarks *marks, uint32_t at,
+                                    const lz_type *type, const lz_val *param);
+/* Parameters, after '('. list: their attributes where they are not beside them, else NULL. */
+lz_status lz_parse_params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form, lz_lexer *list);
 lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee);
 /* The function of that name, which stays the parser's; parsed when it has not been, or when it
  * would now be another one. */
@@ -171,6 +178,18 @@ void lz_scope_free(lz_scope *s);
 lz_status lz_parse_block_args(lz_parser *p, lz_block_args *out); /* after '(' */
 lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
                                const lz_captures *captured, const lz_func **out);
+
+/* parse_generic.c */
+lz_status lz_parse_generic_module(lz_parser *p);     /* after "builtin.module", up to its '{' */
+lz_status lz_parse_generic_module_end(lz_parser *p); /* after its '}' */
+lz_status lz_parse_generic_mesh(lz_parser *p);       /* after "sdy.mesh" */
+/* After "func.func": what is said of it, stepping over the rest. */
+lz_status lz_parse_generic_note(lz_parser *p, lz_pfunc *f);
+/* After "func.func" up to its first statement: parameters are bound, *types are its results. */
+lz_status lz_parse_generic_opening(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form);
+/* The next of the list, of a value of this type; param: as below. */
+lz_status lz_parse_generic_attributes(lz_parser *p, lz_lexer *list, lz_pmarks *marks, uint32_t at,
+                                      const lz_type *type, const lz_val *param);
 
 /* parse_capture.c: regions of scalars (reduce, scatter, sort, ...) */
 /* Adds the values of s, but constants, that are named between c and end. */

@@ -476,8 +476,10 @@ static lz_status annotation_items(lz_parser *p, lz_scope *s, lz_stmt *t, const c
 lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     const char *at, *operand;
-    lz_lex_skip(&p->c);
-    operand = p->c.p;
+    lz_lexer first = p->c;
+    (void)(t->generic && lz_lex_eat(&first, "("));
+    lz_lex_skip(&first);
+    operand = first.p;
     LZ_TRY(annotation_items(p, s, t, &at));
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
@@ -489,7 +491,7 @@ lz_status lz_parse_annotation(lz_parser *p, lz_scope *s, lz_stmt *t)
     if (p->marked && at)
         LZ_TRY(build_mark(p, s, t, at, &v));
     if (lz_slice_is(t->name, "sdy.sharding_group") && !t->named) /* gives no result in sdy */
-        return t->generic ? LZ_OK : lz_scope_rebind(p, s, operand, v);
+        return lz_scope_rebind(p, s, operand, v);
     if (!t->has_arrow && t->listed.len)
         LZ_TRY(lz_vec_push(&t->result_types, t->listed.data[0]));
     LZ_TRY(lz_vec_push(&t->results, v));

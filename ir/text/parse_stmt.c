@@ -170,6 +170,8 @@ static lz_status item_key_value(lz_parser *p, lz_stmt *t, lz_slice key)
 static lz_status item(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_val v;
+    if (t->op == LZ_OP_DYNAMIC_SLICE && lz_lex_sees(&p->c, ","))
+        return LZ_OK; /* of a scalar MLIR writes `%a, , sizes = []` */
     if (lz_lex_sees(&p->c, "%")) {
         LZ_TRY(lz_scope_use(p, s, &v));
         LZ_TRY(lz_vec_push(&t->opnd, v));
