@@ -238,20 +238,24 @@ static lz_vcur open_dict(lz_vhlo *v, uint32_t attr, uint32_t *n)
     return a.c;
 }
 
-void lz_vhlo_dict(lz_vhlo *v, uint32_t attr)
+void lz_vhlo_dict(lz_vhlo *v, uint32_t attr, const lz_vrow *but)
 {
     uint32_t n;
+    bool any = false;
     lz_vcur c = open_dict(v, attr, &n);
-    for (; n > 0 && lz_vhlo_enter(v, c.p); n--) {
-        lz_vput_key(v, lz_vhlo_attr_string(v, lz_vcur_attr(&c)));
+    for (; n > 0 && lz_vhlo_enter(v, c.p); n--, lz_vhlo_leave(v)) {
+        lz_vstr key = lz_vhlo_attr_string(v, lz_vcur_attr(&c));
         uint32_t value = lz_vcur_attr(&c);
+        if (but && lz_vhlo_row_has(but, key))
+            continue;
+        lz_vput(v, any ? ", " : "");
+        any = true;
+        lz_vput_key(v, key);
         lz_vattr unit = lz_vhlo_attr_open(v, value);
         if (!is(&unit, UNIT)) {
             lz_vput(v, " = ");
             lz_vhlo_attr(v, value, LZ_VF_NESTED);
         }
-        lz_vput(v, n > 1 ? ", " : "");
-        lz_vhlo_leave(v);
     }
 }
 
@@ -430,7 +434,7 @@ static void of_both(lz_vhlo *v, lz_vattr *a, uint32_t attr, lz_vform form)
         break;
     case DICT:
         lz_vput(v, "{");
-        lz_vhlo_dict(v, attr);
+        lz_vhlo_dict(v, attr, NULL);
         lz_vput(v, "}");
         break;
     case FLOAT:

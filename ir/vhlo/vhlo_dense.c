@@ -25,7 +25,9 @@ static bool measure(lz_vhlo *v, dense *d)
         return false;
     }
     uint64_t bits = d->flags ? d->t.nelem / 8 + (d->t.nelem % 8 != 0) : all;
-    d->splat = d->t.nelem > 1 && d->nbytes == d->size && (!d->flags || bits > 1 || *d->data == 255);
+    /* of i1 a byte of one splat may also be eight elements, which are the same then */
+    d->splat = d->t.nelem > 1 && d->nbytes == d->size &&
+               (!d->flags || bits > 1 || *d->data == 0 || *d->data == 255);
     d->packed = d->flags && d->nbytes == bits;
     if (d->nbytes != all && !d->packed && !d->splat && d->t.nelem > 0)
         lz_vhlo_fail(v, d->data, LZ_EPARSE,
@@ -122,9 +124,7 @@ static void put_packed(lz_vhlo *v, const dense *d)
 static void put_bytes(lz_vhlo *v, const dense *d)
 {
     lz_vput(v, "\"0x");
-    if (d->flags && d->splat)
-        lz_vput(v, *d->data ? "FF" : "00");
-    else if (d->flags && !d->packed)
+    if (d->flags && !d->packed)
         put_packed(v, d);
     else
         put_hex(v, d->data, d->nbytes);
@@ -146,7 +146,7 @@ static void array_of(lz_vhlo *v, const dense *d)
 static void dense_of(lz_vhlo *v, const dense *d, uint32_t type, bool numbers)
 {
     lz_vput(v, "dense<");
-    if (d->t.nelem > 0 && !numbers)
+    if (d->t.nelem > 0 && !numbers && !(d->flags && d->splat))
         put_bytes(v, d);
     else if (d->t.nelem > 0 && (d->splat || d->t.rank == 0))
         put_element(v, d, 0);

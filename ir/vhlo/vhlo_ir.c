@@ -1,6 +1,6 @@
 /* vhlo_ir.c - operations, regions and functions of VHLO bytecode as text: MLIR's generic form, but
  * for the module and its functions. A value has the name %k of its place among those that its
- * function defines. See vhlo_read.h. */
+ * function defines, results of one operation together the name %k#0, %k#1, .. See vhlo_read.h. */
 #include "ir/vhlo/vhlo_read.h"
 #include <inttypes.h>
 #include <string.h>
@@ -30,13 +30,15 @@ static void print_region(lz_vhlo *v, lz_vcur *c, frame around, bool isolated, bo
 
 /* ---- values ---- */
 
-static void define(lz_vhlo *v, frame *f, uint32_t type, const uint8_t *at)
+static void define(lz_vhlo *v, frame *f, uint32_t type, uint32_t part, const uint8_t *at)
 {
     if (f->next >= f->end) {
         lz_vhlo_fail(v, at, LZ_EPARSE, "a region defines more values than it says");
         return;
     }
-    v->values.data[f->next++] = (lz_vvalue){v->nname++, type};
+    if (part < 2)
+        v->nname++;
+    v->values.data[f->next++] = (lz_vvalue){v->nname - 1, type, part};
 }
 
 static lz_vvalue use(lz_vhlo *v, const frame *f, lz_vcur *c)
@@ -47,13 +49,17 @@ static lz_vvalue use(lz_vhlo *v, const frame *f, lz_vcur *c)
         v->values.data[f->base + i].name != UINT32_MAX)
         return v->values.data[f->base + i];
     lz_vhlo_fail(v, at, LZ_EPARSE, "value %" PRIu64 " is not defined here", i);
-    return (lz_vvalue){0, 0};
+    return (lz_vvalue){0, 0, 0};
 }
 
 static void put_value(lz_vhlo *v, lz_vvalue x)
 {
     lz_vput(v, "%");
     lz_vput_u64(v, x.name);
+    if (x.part) {
+        lz_vput(v, "#");
+        lz_vput_u64(v, x.part - 1);
+    }
 }
 
 /* ---- operations ---- */
@@ -75,7 +81,7 @@ static void read_results(lz_vhlo *v, lz_vcur *c, frame *f, operation *o)
     o->nresult = lz_vcur_count(c);
     for (uint32_t i = 0; i < o->nresult && v->failed == LZ_OK; i++) {
         const uint8_t *at = c->p;
-        define(v, f, lz_vcur_type(c), at);
+        define(v, f, lz_vcur_type(c), o->nresult > 1 ? i + 1 : 0, at);
     }
 }
 
@@ -147,15 +153,22 @@ static void see_through(lz_vhlo *v, const frame *f, operation *o)
                      o->nresult);
         return;
     }
-    for (uint32_t i = 0; i < o->nresult && v->failed == LZ_OK; i++)
-        v->values.data[o->first + i].name = use(v, f, &o->operands).name;
+    for (uint32_t i = 0; i < o->nresult && v->failed == LZ_OK; i++) {
+        lz_vvalue from = use(v, f, &o->operands), *to = &v->values.data[o->first + i];
+        to->name = from.name;
+        to->part = from.part;
+    }
 }
 
 static void put_results(lz_vhlo *v, const operation *o)
 {
-    for (uint32_t i = 0; i < o->nresult && v->failed == LZ_OK; i++) {
-        lz_vput(v, i ? ", " : "");
-        put_value(v, v->values.data[o->first + i]);
+    if (o->nresult) {
+        lz_vput(v, "%");
+        lz_vput_u64(v, v->values.data[o->first].name);
+    }
+    if (o->nresult > 1) {
+        lz_vput(v, ":");
+        lz_vput_u64(v, o->nresult);
     }
     lz_vput(v, o->nresult ? " = \"" : "\"");
     lz_vput(v, o->name->row->text);
@@ -211,9 +224,9 @@ static void print_plain(lz_vhlo *v, lz_vcur *c, const frame *f, operation *o)
     lz_vput(v, ")");
     lz_vhlo_op_print(v, o->name->row, o->attrs);
     print_regions(v, c, f, o);
-    if (o->dict != UINT32_MAX && v->version >= 5) {
+    if (o->dict != UINT32_MAX) { /* before version 5 the row's are among them */
         lz_vput(v, " {");
-        lz_vhlo_dict(v, o->dict);
+        lz_vhlo_dict(v, o->dict, v->version < 5 ? o->name->row : NULL);
         lz_vput(v, "}");
     }
     put_types(v, f, o);
@@ -243,7 +256,7 @@ static void put_value_attrs(lz_vhlo *v, uint32_t list, uint32_t i)
     if (v->failed != LZ_OK || lz_vhlo_attr_empty(v, dict))
         return;
     lz_vput(v, " {");
-    lz_vhlo_dict(v, dict);
+    lz_vhlo_dict(v, dict, NULL);
     lz_vput(v, "}");
 }
 
@@ -326,7 +339,7 @@ static void print_module(lz_vhlo *v, lz_vcur *c, const frame *f, const operation
     }
     if (o->dict != UINT32_MAX) {
         lz_vput(v, "attributes {");
-        lz_vhlo_dict(v, o->dict);
+        lz_vhlo_dict(v, o->dict, v->version < 5 ? o->name->row : NULL);
         lz_vput(v, "} ");
     }
     lz_vput(v, "{\n");
@@ -386,7 +399,7 @@ static void read_args(lz_vhlo *v, lz_vcur *c, frame *f, bool print)
         if (type >= v->types.len)
             lz_vhlo_fail(v, at, LZ_EPARSE, "there are %u types, but this is number %" PRIu64,
                          v->types.len, type);
-        define(v, f, (uint32_t)type, at);
+        define(v, f, (uint32_t)type, 0, at);
         if (!print || v->failed != LZ_OK)
             continue;
         lz_vput(v, i ? ", " : "");
@@ -420,7 +433,7 @@ static bool announce(lz_vhlo *v, uint64_t n, const uint8_t *at)
     if (v->failed != LZ_OK)
         return false;
     for (; n > 0; n--)
-        v->values.data[v->values.len++] = (lz_vvalue){UINT32_MAX, 0};
+        v->values.data[v->values.len++] = (lz_vvalue){UINT32_MAX, 0, 0};
     return true;
 }
 

@@ -66,6 +66,14 @@ const lz_vrow *lz_vhlo_row(const lz_vop_name *name)
     return NULL;
 }
 
+bool lz_vhlo_row_has(const lz_vrow *row, lz_vstr name)
+{
+    for (uint32_t i = 0; i < row->nattr; i++)
+        if (lz_vstr_is(name, attr_rows[row->attrs[i] & ~LZ_VN_OPTIONAL].name))
+            return true;
+    return false;
+}
+
 void lz_vhlo_op_attrs(lz_vhlo *v, const lz_vrow *row, lz_vcur *property, uint32_t dict,
                       uint32_t out[LZ_VHLO_ATTRS])
 {

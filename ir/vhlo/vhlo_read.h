@@ -63,6 +63,7 @@ typedef struct lz_ventry {
 
 typedef struct lz_vvalue {
     uint32_t name, type; /* name UINT32_MAX: not defined yet */
+    uint32_t part;       /* of an operation of several results: which one, from 1 on; else 0 */
 } lz_vvalue;
 
 typedef struct lz_vhlo {
@@ -181,8 +182,8 @@ bool lz_vhlo_attr_int(lz_vhlo *v, uint32_t attr, int64_t *out); /* of bool, int 
 bool lz_vhlo_attr_empty(lz_vhlo *v, uint32_t attr);             /* holds nothing */
 /* Its elements as a cursor behind their number; false: it is no list. */
 bool lz_vhlo_attr_list(lz_vhlo *v, uint32_t attr, lz_vcur *items, uint32_t *n);
-/* {a = 1, b}, without the braces */
-void lz_vhlo_dict(lz_vhlo *v, uint32_t attr);
+/* {a = 1, b}, without the braces and what the row has; but: may be NULL */
+void lz_vhlo_dict(lz_vhlo *v, uint32_t attr, const lz_vrow *but);
 /* In a dictionary; UINT32_MAX: not there */
 uint32_t lz_vhlo_dict_find(lz_vhlo *v, uint32_t attr, const char *key);
 /* The blob of a tensor of this type. */
@@ -192,6 +193,7 @@ void lz_vhlo_sdy(lz_vhlo *v, lz_vattr *a, lz_vform form);
 /* ---- operations (vhlo_op.c), the module (vhlo_ir.c) ---- */
 
 const lz_vrow *lz_vhlo_row(const lz_vop_name *name);
+bool lz_vhlo_row_has(const lz_vrow *row, lz_vstr name);
 /* The attributes of an operation in the row's order, of its property or of its dictionary (before
  * version 5); UINT32_MAX: absent. */
 void lz_vhlo_op_attrs(lz_vhlo *v, const lz_vrow *row, lz_vcur *property, uint32_t dict,
