@@ -85,6 +85,27 @@ START_TEST(the_same_function)
 }
 END_TEST
 
+/* Parameter 1 of 3, as an attribute in the list. */
+START_TEST(donated_parameters)
+{
+    static const char text[] =
+        "\"builtin.module\"() ({\n"
+        "  \"func.func\"() <{arg_attrs = [{}, {tf.aliasing_output = 0 : i32}, {a.b = \"{\"}],"
+        " function_type = (" T ", " T ", " T ") -> " T ", sym_name = \"main\"}> ({\n"
+        "  ^bb0(%a: " T ", %b: " T ", %c: " T "):\n"
+        "    \"func.return\"(%b) : (" T ") -> ()\n  }) : () -> ()\n}) : () -> ()\n";
+    lz_param_list given = {0};
+    lz_partitions about = {.donated = &given};
+    lz_func *f;
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "t", NULL, 0, &about, &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    ck_assert_uint_eq(given.len, 1);
+    ck_assert_uint_eq(given.data[0], 1);
+    lz_vec_free(&given);
+    lz_func_free(f);
+}
+END_TEST
+
 #define OPEN "\"builtin.module\"() ({\n"
 #define CLOSE "\n}) : () -> ()\n"
 #define BODY "({\n^bb0(%a: " T "):\n\"func.return\"(%a) : (" T ") -> ()\n}) : () -> ()"
@@ -137,6 +158,7 @@ int main(void)
     Suite *s = suite_create("ir/generic");
     TCase *t = tcase_create("generic");
     tcase_add_loop_test(t, the_same_function, 0, NSAME);
+    tcase_add_test(t, donated_parameters);
     tcase_add_loop_test(t, wrong, 0, NBAD);
     tcase_add_loop_test(t, cut_short, 0, NSAME);
     suite_add_tcase(s, t);
