@@ -137,14 +137,28 @@ bool lz_slice_is(lz_slice x, const char *s)
     return strlen(s) == x.n && memcmp(x.s, s, x.n) == 0;
 }
 
+/* The quote that ends what begins at p, on its line; NULL: there is none. By memchr, as a constant
+ * may be a string of megabytes. */
+static const char *string_end(const char *p, const char *end)
+{
+    const char *start = p, *quote = memchr(p, '"', (size_t)(end - p)), *escape;
+    while (quote && (escape = memchr(p, '\\', (size_t)(quote - p)))) {
+        p = escape + 2;
+        if (p > quote)
+            quote = p < end ? memchr(p, '"', (size_t)(end - p)) : NULL;
+    }
+    return quote && !memchr(start, '\n', (size_t)(quote - start)) ? quote : NULL;
+}
+
 lz_status lz_lex_string(lz_lexer *c, lz_slice *out)
 {
     LZ_TRY(lz_lex_want(c, "\""));
     const char *start = c->p;
-    while (c->p < c->end && *c->p != '"' && *c->p != '\n')
-        c->p += *c->p == '\\' && c->end - c->p > 1 ? 2 : 1;
-    if (c->p >= c->end || *c->p != '"')
+    c->p = string_end(start, c->end);
+    if (!c->p) {
+        c->p = start;
         return lz_lex_fail(c, start - 1, LZ_EPARSE, "the string does not end");
+    }
     *out = (lz_slice){start, (size_t)(c->p - start)};
     c->p++;
     return LZ_OK;

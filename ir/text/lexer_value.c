@@ -270,18 +270,16 @@ static lz_status nested_lists(elements *e)
     }
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
+/* What a digit stands for, and 1: 0 is none. */
+static const uint8_t hex_digits[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
 
-static int hex_byte(const char *s)
+static inline int hex_byte(const char *s)
 {
-    int hi = hex_digit(s[0]), lo = hex_digit(s[1]);
-    return hi < 0 || lo < 0 ? -1 : hi << 4 | lo;
+    int hi = hex_digits[(uint8_t)s[0]], lo = hex_digits[(uint8_t)s[1]];
+    return hi == 0 || lo == 0 ? -1 : (hi - 1) << 4 | (lo - 1);
 }
 
 /* "0x..." of n bytes into the literal; booleans are bits, or bytes where there are as many. */
@@ -289,12 +287,14 @@ static lz_status hex_elements(lz_lexer *c, lz_slice hex, lz_literal *l)
 {
     uint8_t *data = l->data;
     bool flags = l->type->dtype == LZ_BOOL, narrow = lz_dtype_is_narrow(l->type->dtype);
-    bool bits = flags && (l->nbytes == 1 || hex.n / 2 != l->nbytes);
+    bool bits = flags && (l->nbytes == 1 || hex.n / 2 != l->nbytes), plain = !flags && !narrow;
     for (size_t i = 0; i < hex.n / 2; i++) {
         int byte = hex_byte(hex.s + 2 * i);
         if (byte < 0)
             return lz_lex_fail(c, hex.s + 2 * i, LZ_EPARSE, "not a hexadecimal digit");
-        if (!bits)
+        if (plain)
+            data[i] = (uint8_t)byte;
+        else if (!bits)
             data[i] = narrow ? (uint8_t)lz_dtype_wrap(l->type->dtype, (uint64_t)byte)
                              : (uint8_t)(flags ? byte != 0 : byte);
         for (size_t k = 8 * i; bits && k < 8 * i + 8 && k < l->nbytes; k++)
