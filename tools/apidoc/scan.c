@@ -415,6 +415,7 @@ static void scan_define(scanner *s)
     s->p = end;
     if (strstr(m.body, "(__VA_ARGS__, ") && strncmp(m.body, "LZ_ARGS_", 8) == 0) {
         flush_pending(s);
+        lz_vec_free(&m.params);
         return; /* LZ_ARGS_ of the same name, which follows, has its parameters */
     }
     m.call = m.name;
