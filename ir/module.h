@@ -205,6 +205,9 @@ typedef struct lz_partitions {
     /* Given by the caller: gets the parameters whose buffers the program may take over
      * (tf.aliasing_output, jax.buffer_donor), ascending. NULL: not asked for */
     lz_param_list *donated;
+    /* Given by the caller: a token among the parameters or results is an array of no predicates,
+     * as hosts pass it; else it is nothing. */
+    bool tokens;
     /* Given by the caller: takes the place of the module's meshes, whose axes it has, and names the
      * axes of HLO's shardings. NULL: they are those of the module */
     const struct lz_mesh *mesh;

@@ -93,7 +93,7 @@ static lz_status answer_queries(lz_pjrt_program *p)
 static lz_status read_code(lz_pjrt_program *p)
 {
     lz_param_list donated = {0};
-    lz_partitions about = {.donated = &donated};
+    lz_partitions about = {.donated = &donated, .tokens = true};
     const char *text = p->code.data;
     size_t n = p->code.len;
     lz_status s = lz_func_parse_about(text, n, "program", "main", &about, &p->f);

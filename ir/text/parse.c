@@ -752,6 +752,8 @@ static lz_status parse_main(lz_parser *p, lz_func **out)
     p->c.p = p->c.text;
     LZ_TRY(find_main(p, &index));
     LZ_TRY(take_function(p, index, out));
+    if (p->about.tokens)
+        LZ_TRY(lz_parse_tokens_as_values(p, &p->funcs.data[index], out));
     lz_slice name = p->module.n ? p->module : p->funcs.data[index].name;
     snprintf((*out)->name, sizeof(*out)->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
     return LZ_OK;
@@ -804,6 +806,10 @@ lz_status lz_func_parse_about(const char *text, size_t n, const char *name, cons
                        .entry = entry,
                        .about = *about};
         s = parse_main(&p, out);
+        if (s != LZ_OK) {
+            lz_func_free(*out);
+            *out = NULL;
+        }
         *about = p.about;
         parser_free(&p);
     }
@@ -829,12 +835,13 @@ lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, con
     lz_buf own = {0};
     *out = NULL;
     lz_status s = of_bytecode(&text, &n, &own);
-    lz_parser p = {
-        .c = {text, text, text + n, name ? name : "text", NULL},
-        .entry = entry,
-        .marked = true,
-        .ndevice = ndevice,
-        .about = {.mesh = about ? about->mesh : NULL, .donated = about ? about->donated : NULL}};
+    lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
+                   .entry = entry,
+                   .marked = true,
+                   .ndevice = ndevice,
+                   .about = {.mesh = about ? about->mesh : NULL,
+                             .donated = about ? about->donated : NULL,
+                             .tokens = about && about->tokens}};
     if (s == LZ_OK)
         s = parse_marked(&p, out);
     if (about)

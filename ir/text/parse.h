@@ -249,6 +249,9 @@ lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count);
 lz_status lz_parse_type(lz_parser *p, lz_types *out, lz_buf *form);
 /* %a, %b up to ')' or what is no value */
 lz_status lz_parse_any_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
+/* The function of the list anew, with an array of no predicates for every token among its
+ * parameters and results; itself where there is none, or other tuples. */
+lz_status lz_parse_tokens_as_values(lz_parser *p, const lz_pfunc *of, lz_func **f);
 bool lz_parse_is_tuple(lz_slice name);
 lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t);
 

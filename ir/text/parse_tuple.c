@@ -238,6 +238,88 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
     return LZ_OK;
 }
 
+/* ---- tokens of the program's signature ---- */
+
+/* Elements of a list, of which some are tokens and all others values; 0: it is not so. */
+static uint32_t count_with_tokens(lz_slice form)
+{
+    uint32_t n = 0;
+    bool token = false;
+    for (size_t i = 0; i < form.n; i++, n++) {
+        if (form.s[i] == '*')
+            continue;
+        if (form.s[i] != '(' || i + 1 == form.n || form.s[++i] != ')')
+            return 0;
+        token = true;
+    }
+    return token ? n : 0;
+}
+
+static bool is_token_at(lz_slice form, size_t *at)
+{
+    bool token = form.n && form.s[*at] == '(';
+    *at += token ? 2 : 1;
+    return token;
+}
+
+/* from, made: f's parameters and results; to: all results. A parameter that is given up is so under
+ * its new number. */
+static lz_status add_tokens(lz_func *g, const lz_func *f, lz_slice takes, lz_slice gives,
+                            lz_param_list *donated, lz_val *from, lz_val *made, lz_val *to)
+{
+    const lz_shape none = LZ_SHAPE(0);
+    const lz_type *token = lz_type_get(LZ_BOOL, &none);
+    uint32_t n = 0, nin = takes.n ? count_with_tokens(takes) : f->nparam,
+             nout = gives.n ? count_with_tokens(gives) : f->nresult, next = 0;
+    if (!token)
+        return LZ_EMEM;
+    for (uint32_t i = 0, k = 0; i < nin; i++) {
+        size_t at = k;
+        bool is_token = takes.n && is_token_at(takes, &at);
+        k = (uint32_t)at;
+        lz_val v = lz_build_param(g, is_token ? token : lz_val_type(f, n));
+        if (is_token)
+            continue;
+        if (donated && next < donated->len && donated->data[next] == n)
+            donated->data[next++] = i;
+        from[n++] = v;
+    }
+    LZ_TRY(lz_build_inline(g, f, from, made));
+    lz_literal *l = lz_literal_new(token);
+    lz_val v = l ? lz_build_const(g, l) : LZ_NOVAL;
+    lz_literal_release(l);
+    n = 0;
+    for (uint32_t i = 0, k = 0; i < nout; i++) {
+        size_t at = k;
+        bool is_token = gives.n && is_token_at(gives, &at);
+        k = (uint32_t)at;
+        to[i] = is_token ? v : made[n++];
+    }
+    return lz_func_set_results(g, to, nout);
+}
+
+lz_status lz_parse_tokens_as_values(lz_parser *p, const lz_pfunc *of, lz_func **f)
+{
+    lz_slice takes = of->takes, gives = of->gives;
+    uint32_t nin = count_with_tokens(takes), nout = count_with_tokens(gives);
+    if ((takes.n && !nin) || (gives.n && !nout) || (!nin && !nout))
+        return LZ_OK;
+    size_t most = (size_t)nin + nout + (*f)->nparam + (*f)->nresult + 1;
+    lz_val *v = lz_calloc(3 * most, sizeof *v);
+    lz_func *g = lz_func_new((*f)->name);
+    lz_status s = v && g
+                      ? add_tokens(g, *f, takes, gives, p->about.donated, v, v + most, v + 2 * most)
+                      : LZ_FAIL(LZ_EMEM, "no memory for a function of %zu values", most);
+    lz_free(v);
+    if (s != LZ_OK) {
+        lz_func_free(g);
+        return s;
+    }
+    lz_func_free(*f);
+    *f = g;
+    return LZ_OK;
+}
+
 /* ---- tokens: one device does everything in the order it is written; a token is an empty tuple
  * ---- */
 

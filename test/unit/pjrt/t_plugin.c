@@ -467,6 +467,33 @@ static const char donating[] =
     "  %0 = stablehlo.add %a, %b : tensor<1000xf32>\n"
     "  return %0 : tensor<1000xf32>\n}\n";
 
+/* Ordered effects: tokens come and go as arrays of no predicates, and are counted. */
+START_TEST(tokens)
+{
+    PJRT_LoadedExecutable *e = compile(
+        "func.func @main(%t: !stablehlo.token {jax.token = true}, %x: tensor<2xf32>, %y: "
+        "tensor<2xf32> {tf.aliasing_output = 1 : i32}) -> (!stablehlo.token {jax.token = true}, "
+        "tensor<2xf32>, !stablehlo.token) {\n"
+        "  %0 = stablehlo.subtract %x, %y : tensor<2xf32>\n"
+        "  return %t, %0, %t : !stablehlo.token, tensor<2xf32>, !stablehlo.token\n}\n");
+    static const int64_t none[] = {0}, two[] = {2};
+    const float x[] = {3, 4}, y[] = {1, 1};
+    float got[2];
+    PJRT_Buffer *in[] = {upload(1, x, 1, none, NULL), upload(11, x, 1, two, NULL),
+                         upload(11, y, 1, two, NULL)},
+                *out[3];
+    run(e, in, 3, out);
+    download(out[1], got, sizeof got);
+    ck_assert(got[0] == 2 && got[1] == 3);
+    ck_assert(!is_deleted(in[0]) && !is_deleted(in[1]) && is_deleted(in[2]));
+    for (int k = 0; k < 3; k++) {
+        drop(in[k]);
+        drop(out[k]);
+    }
+    end_executable(e);
+}
+END_TEST
+
 /* A donated argument is deleted, unless the caller keeps it; its memory is not written to while
  * somebody outside reads it. */
 START_TEST(donation)
@@ -644,6 +671,7 @@ int main(void)
     tcase_add_test(t, programs);
     tcase_add_test(t, bytes);
     tcase_add_test(t, donation);
+    tcase_add_test(t, tokens);
     tcase_add_test(t, wrong_programs);
     tcase_add_test(t, events);
     tcase_add_test(t, threads);
