@@ -139,7 +139,7 @@ $(OBJ_codegen): | $(BUILD)/gen/llvm_api_names.h
 endif
 
 # What stored code depends on: entries of the persistent cache that another version of these sources made are not used.
-SOURCE_ID := $(shell find base ir cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
+SOURCE_ID := $(shell find base ir shard cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
 $(BUILD)/gen/source_id.h: FORCE
 	$(call keep,#define LZ_SOURCE_ID "$(SOURCE_ID)")
 $(BUILD)/obj/runtime/exec/program.o: | $(BUILD)/gen/source_id.h

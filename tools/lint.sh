@@ -10,7 +10,7 @@ finding() { echo "lint: $*"; bad=1; }
 
 library='base ir shard cache lower codegen backends runtime ops autodiff data nn include'
 # shellcheck disable=SC2086  # library is a list
-sources() { find $library tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
+sources() { find $library pjrt tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
 # Not what is generated.
 formatted() { sources | grep -v -x include/lazuli/ops.h; }
 
