@@ -358,7 +358,7 @@ static const lz_attr *precision_attr(int e, int m)
  */
 static double check_special_ranges(lz_op op, lz_dtype d, lz_dtype out)
 {
-    enum { MOST = 24000 };
+    enum { MOST = 32000 };
     static double x[MOST];
     bool wide = d == LZ_F64;
     lz_dtype in[3] = {d, d, d};
