@@ -28,7 +28,8 @@ struct workload {
 };
 /* one table per family, ended by a row without a name */
 extern const struct workload workloads_kernels[], workloads_train[], workloads_infer[],
-    workloads_overhead[], workloads_start[], workloads_change[], workloads_limits[];
+    workloads_overhead[], workloads_start[], workloads_change[], workloads_collectives[],
+    workloads_limits[];
 
 struct sample {
     double median, min; /* seconds per call */

@@ -88,8 +88,8 @@ static void choose_cache(void)
 }
 
 static const struct workload *const tables[] = {
-    workloads_kernels, workloads_train,  workloads_infer, workloads_overhead,
-    workloads_start,   workloads_change, workloads_limits};
+    workloads_kernels, workloads_train,  workloads_infer,       workloads_overhead,
+    workloads_start,   workloads_change, workloads_collectives, workloads_limits};
 enum { NTABLES = sizeof tables / sizeof *tables };
 
 static const struct workload *find(const char *name)
