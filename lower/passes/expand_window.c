@@ -293,41 +293,26 @@ static bool all_scalar(const lz_func *r)
     return true;
 }
 
-void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
+/* x and init, of n values, are changed. */
+static void reduce(lz_func *f, const lz_attr_reduce_window *a, const lz_func *own, uint32_t n,
+                   lz_val *x, lz_val *init, lz_val *out)
 {
-    lz_func *f = rw->out;
-    const lz_sig *sig = rw->in->insts[i].sig;
-    const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, sig->attr);
-    uint32_t n = sig->nresult;
-    lz_shape s = sig->opnd[0]->shape;
+    lz_shape s = lz_val_type(f, x[0])->shape;
     lz_window_axis w[LZ_MAX_RANK];
-    lz_val x[LZ_MAX_RANK], init[LZ_MAX_RANK];
     bool suffix;
-    if (n > 7) {
-        f->status =
-            LZ_FAIL(LZ_EUNSUPPORTED, "reduce_window: %u operands, at most 7 are supported", n);
-        return;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        x[k] = lz_rw_opnd(rw, i, k);
-        init[k] = lz_rw_opnd(rw, i, n + k);
-        out[k] = sig->result[k]->nelem ? LZ_NOVAL : lz_rw_build_splat_bits(f, sig->result[k], 0);
-    }
-    if (sig->result[0]->nelem == 0)
-        return;
     for (int d = 0; d < s.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
-    lz_op op = n == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
+    lz_op op = n == 1 ? lz_region_as_binary(own) : LZ_OP_NONE;
     bool free_init = harmless(f, op, init[0]);
     int d = scanned(&s, w, &suffix);
-    if (d >= 0 && (free_init || (op == LZ_OP_NONE && all_scalar(a->body)))) {
-        lz_windows_scan(f, n, x, init, d, suffix, a->body, out);
+    if (d >= 0 && (free_init || (op == LZ_OP_NONE && all_scalar(own)))) {
+        lz_windows_scan(f, n, x, init, d, suffix, own, out);
         return;
     }
     /* 16-bit floats stay wide when part of a window is combined outside of the reduction */
-    lz_dtype t = sig->opnd[0]->dtype, acc = lz_acc_dtype(t);
+    lz_dtype t = lz_val_type(f, x[0])->dtype, acc = lz_acc_dtype(t);
     bool wide = op != LZ_OP_NONE && acc != t && s.rank + walked(w, s.rank) > LZ_MAX_RANK;
-    const lz_func *body = wide ? lz_region_binary(op, acc) : a->body;
+    const lz_func *body = wide ? lz_region_binary(op, acc) : own;
     if (!body) {
         f->status = lz_error_get()->status;
         return;
@@ -341,10 +326,102 @@ void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
         out[0] = lz_build_convert(f, out[0], t);
 }
 
+enum { MOST = 7 }; /* values that one loop reduces (lz_red) */
+
+/* The values that value k of a fold is made of, ascending: at most MOST, else 0. dep: of the body's
+ * parameters, `words` of bits for each value of it. */
+static uint32_t made_of(const lz_func *body, const uint64_t *dep, size_t words, uint32_t n,
+                        uint32_t k, uint32_t which[MOST])
+{
+    uint32_t count = 1;
+    which[0] = k;
+    for (uint32_t at = 0; at < count; at++) { /* those that it needs need others */
+        const uint64_t *bits = dep + body->results[which[at]] * words;
+        for (uint32_t p = 0; p < 2 * n; p++) {
+            uint32_t c = p % n, i = 0;
+            while (i < count && which[i] != c)
+                i++;
+            if (!(bits[p / 64] >> p % 64 & 1) || i < count)
+                continue;
+            if (count == MOST)
+                return 0;
+            which[count++] = c;
+        }
+    }
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t j = i; j > 0 && which[j] < which[j - 1]; j--) {
+            uint32_t c = which[j];
+            which[j] = which[j - 1];
+            which[j - 1] = c;
+        }
+    return count;
+}
+
+/* More values than one loop takes: several, each of what some of the results are made of. */
+static lz_status reduce_in_groups(lz_func *f, const lz_attr_reduce_window *a, uint32_t n,
+                                  const lz_val *x, const lz_val *init, lz_val *out)
+{
+    size_t words = (2 * (size_t)n + 63) / 64;
+    uint64_t *dep = lz_rw_dependence(a->body, 0, 2 * n);
+    lz_status s = dep ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for a region of %u results", n);
+    for (uint32_t k = 0; k < n && s == LZ_OK; k++) {
+        uint32_t c[MOST], both[2 * MOST];
+        lz_val px[MOST], pinit[MOST], made[MOST];
+        if (out[k] != LZ_NOVAL)
+            continue;
+        uint32_t m = made_of(a->body, dep, words, n, k, c);
+        for (uint32_t i = 0; i < m; i++) {
+            both[i] = c[i];
+            both[m + i] = n + c[i];
+            px[i] = x[c[i]];
+            pinit[i] = init[c[i]];
+        }
+        const lz_func *body = m ? lz_rw_region(a->body, both, 2 * m, c, m) : NULL;
+        if (!body) {
+            s = m ? lz_error_get()->status
+                  : LZ_FAIL(LZ_EUNSUPPORTED,
+                            "reduce_window: result %u is made of more than %d of %u values", k,
+                            MOST, n);
+            break;
+        }
+        reduce(f, a, body, m, px, pinit, made);
+        for (uint32_t i = 0; i < m; i++)
+            out[c[i]] = made[i];
+        s = f->status;
+    }
+    lz_free(dep);
+    return s;
+}
+
+void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
+{
+    lz_func *f = rw->out;
+    const lz_sig *sig = rw->in->insts[i].sig;
+    const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, sig->attr);
+    uint32_t n = sig->nresult;
+    lz_val *x = lz_calloc(2 * (size_t)n, sizeof *x), *init = x + n;
+    if (!x) {
+        f->status = LZ_FAIL(LZ_EMEM, "no memory for a window of %u values", n);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        x[k] = lz_rw_opnd(rw, i, k);
+        init[k] = lz_rw_opnd(rw, i, n + k);
+        out[k] = sig->result[k]->nelem ? LZ_NOVAL : lz_rw_build_splat_bits(f, sig->result[k], 0);
+    }
+    if (sig->result[0]->nelem && n <= MOST) {
+        reduce(f, a, a->body, n, x, init, out);
+    } else if (sig->result[0]->nelem) {
+        lz_status s = reduce_in_groups(f, a, n, x, init, out);
+        f->status = f->status == LZ_OK ? s : f->status;
+    }
+    lz_free(x);
+}
+
 /* ---- the pass ---- */
 
 typedef struct made {
-    lz_val v[LZ_MAX_RANK]; /* results of a reduce_window */
+    lz_val *v; /* results of a reduce_window, in the arena of the function */
 } made;
 
 static lz_val windows(lz_rw *rw, uint32_t i, void *user)
@@ -353,6 +430,11 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
     const lz_inst *in = &rw->in->insts[i];
     switch (in->sig->attr->kind) {
     case LZ_ATTR_reduce_window:
+        all[i].v = lz_arena_alloc(&rw->out->arena, in->sig->nresult * sizeof *all[i].v);
+        if (!all[i].v) {
+            rw->out->status = LZ_FAIL(LZ_EMEM, "no memory for %u results", in->sig->nresult);
+            return LZ_NOVAL;
+        }
         lz_windows_reduce(rw, i, all[i].v);
         return all[i].v[0];
     case LZ_ATTR_select_and_scatter:
