@@ -163,15 +163,16 @@ $(STATIC): $(ALL_LIBS)
 	$(Q)$(AR) rcs $@ $(BUILD)/lazuli.o
 
 # ---- Lazuli as a PJRT plugin: the backends and what is below them, without the tracer ----
-PJRT_PLUGIN := $(BUILD)/libpjrt_lazuli.so
 PJRT_OBJS := $(call objs,$(call srcs,pjrt,*.c))
+PJRT_PLUGIN := $(if $(PJRT_OBJS),$(BUILD)/libpjrt_lazuli.so)
 PJRT_LIBS := $(call libs_for,backends)
+ifneq ($(PJRT_OBJS),)
 $(BUILD)/obj/pjrt/compile.o: | $(BUILD)/gen/source_id.h
 $(PJRT_PLUGIN): $(PJRT_OBJS) $(PJRT_LIBS) abi/pjrt_lazuli.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script=abi/pjrt_lazuli.map -Wl,-z,nodelete $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
 	    $(PJRT_OBJS) $(PJRT_LIBS) $(LINKFLAGS) $(LDLIBS) -o $@
-
+endif
 # The Python package that JAX finds, with the plugin, stripped, in it.
 wheel: $(PJRT_PLUGIN)
 	@mkdir -p $(BUILD)/wheel && $(OBJCOPY) --strip-unneeded $< $(BUILD)/wheel/$(notdir $<)
@@ -381,7 +382,7 @@ install: $(SHARED) $(STATIC) $(PJRT_PLUGIN) $(if $(TOOL_OBJS),$(TOOL))
 	install -m 644 include/lazuli/* $(DESTDIR)$(PREFIX)/include/lazuli/
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(PJRT_PLUGIN) $(DESTDIR)$(LIBDIR)/
+	$(if $(PJRT_PLUGIN),install -m 755 $(PJRT_PLUGIN) $(DESTDIR)$(LIBDIR)/)
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liblazuli.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(PC_RPATH)|' tools/lazuli.pc.in \
