@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     static const lz_diff_options o = {.way = by_cuda,
                                       .name = "cuda",
                                       .cases = "test/diff/cases/cuda/*.mlir",
-                                      .case_stride = 2,
+                                      .case_stride = 4,
                                       .seeds = 12,
                                       .quick_seeds = 5,
                                       .whole_seeds = 40,

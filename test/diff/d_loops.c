@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_loops,
                                       .name = "loops",
+                                      .case_stride = 2,
                                       .seeds = 90,
                                       .quick_seeds = 30,
                                       .whole_seeds = 400,

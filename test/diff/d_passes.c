@@ -106,6 +106,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_passes,
                                       .name = "passes",
+                                      .case_stride = 2,
                                       .seeds = 18,
                                       .quick_seeds = 9,
                                       .whole_seeds = 150,

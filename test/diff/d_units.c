@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_units,
                                       .name = "units",
+                                      .case_stride = 2,
                                       .seeds = 18,
                                       .quick_seeds = 9,
                                       .whole_seeds = 150,

@@ -66,6 +66,7 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_forms,
                                       .name = "forms",
+                                      .case_stride = 2,
                                       .seeds = 7,
                                       .quick_seeds = 3,
                                       .whole_seeds = 40,

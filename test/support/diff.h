@@ -21,9 +21,11 @@ typedef bool lz_diff_way(const lz_func *f, lz_literal *const *args, const bool *
 
 typedef struct lz_diff_options {
     lz_diff_way *way;
-    const char *name;     /* of the suite */
-    const char *cases;    /* files of its own besides those of all; NULL: none */
-    unsigned case_stride; /* one in so many of those of all, by turns; 0: each */
+    const char *name;  /* of the suite */
+    const char *cases; /* files of its own besides those of all; NULL: none */
+    /* one in so many of those of all, by turns, and one in half so many of its own; 0: each. Twice
+     * as many with LZ_TEST_QUICK */
+    unsigned case_stride;
     /* A run takes so many of the whole: which ones changes with LZ_TEST_SEED. */
     int seeds, quick_seeds, whole_seeds; /* random functions: alone, with LZ_TEST_QUICK, _WHOLE */
     int nets, quick_nets, whole_nets;    /* random networks */
