@@ -393,8 +393,9 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form,
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_type(p, types, form));
     const lz_type *type = types->len == 1 ? types->data[0] : NULL;
-    LZ_TRY(list ? lz_parse_generic_attributes(p, list, &s->params_at, s->vals.len, type, &first)
-                : lz_parse_param_attributes(p, &s->params_at, s->vals.len, type, &first));
+    const lz_val *gives = type ? &first : NULL; /* a token has nothing to give up */
+    LZ_TRY(list ? lz_parse_generic_attributes(p, list, &s->params_at, s->vals.len, type, gives)
+                : lz_parse_param_attributes(p, &s->params_at, s->vals.len, type, gives));
     LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
     LZ_TRY(bind_param(p, s, name, types, own));

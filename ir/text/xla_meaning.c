@@ -177,7 +177,7 @@ static bool is_neutral(const lz_func *f, lz_op comb, lz_val init)
     if (i->sig->op != LZ_OP_CONSTANT || !lz_identity_bits(comb, d, &want) ||
         !lz_literal_splat(i->lit, &have))
         return false;
-    return have == want || (comb == LZ_OP_ADD && lz_literal_get_f64(i->lit, 0) == 0);
+    return have == want || (have == 0 && lz_op_has(comb, LZ_F_ID0));
 }
 
 static bool window_differs(const lz_func *f, const lz_attr_reduce_window *a, const lz_val *opnd,
@@ -261,9 +261,11 @@ static lz_status fold_those_there(lz_func *f, lz_attr_reduce_window *a, lz_val *
                                   lz_xla_after *after)
 {
     uint32_t k = *n / 2;
-    const lz_func *body = a->body->nresult == k ? body_of_those_there(a->body) : NULL;
+    if (a->body->nresult != k || a->body->nparam != 2 * k)
+        return LZ_OK; /* the builder says it */
+    const lz_func *body = body_of_those_there(a->body);
     if (!body)
-        return a->body->nresult == k ? lz_error_get()->status : LZ_OK; /* the builder says it */
+        return lz_error_get()->status;
     lz_val yes = lz_build_scalar_i64(f, LZ_BOOL, 1), no = lz_build_scalar_i64(f, LZ_BOOL, 0);
     const lz_type *t = lz_type_get(LZ_BOOL, &lz_val_type(f, opnd[0])->shape);
     lz_ints none = {0};

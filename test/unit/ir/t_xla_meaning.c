@@ -229,12 +229,55 @@ START_TEST(windows)
 }
 END_TEST
 
+/* A body of other numbers of parameters is refused as it was, and a complex value whose real part
+ * is 0 is not neutral. */
+START_TEST(others)
+{
+    static const char *const bad[] = {"%a: tensor<f32>",
+                                      "%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>"};
+    for (int k = 0; k < 2; k++) {
+        lz_buf b = {0};
+        lz_func *f;
+        lz_buf_printf(&b,
+                      "func.func @main(%%x: tensor<4xf32>, %%i: tensor<f32>) -> tensor<5xf32> {\n"
+                      "  %%0 = \"stablehlo.reduce_window\"(%%x, %%i) <{padding = dense<1> : "
+                      "tensor<1x2xi64>, window_dimensions = array<i64: 2>}> ({\n  ^bb0(%s):\n"
+                      "    stablehlo.return %%a : tensor<f32>\n  }) : (tensor<4xf32>, tensor<f32>) "
+                      "-> tensor<5xf32>\n  return %%0 : tensor<5xf32>\n}\n",
+                      bad[k]);
+        ck_assert_int_eq(lz_func_parse(b.data, b.len, "t", &f), LZ_EPARSE);
+        lz_buf_free(&b);
+    }
+    lz_buf b = {0};
+    lz_buf_puts(&b,
+                "func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {\n"
+                "  %i = stablehlo.constant dense<(0.0, 1.0)> : tensor<complex<f32>>\n"
+                "  %0 = \"stablehlo.reduce_window\"(%x, %i) <{padding = dense<[[1, 0]]> : "
+                "tensor<1x2xi64>, window_dimensions = array<i64: 2>}> ({\n"
+                "  ^bb0(%a: tensor<complex<f32>>, %c: tensor<complex<f32>>):\n"
+                "    %s = stablehlo.add %a, %c : tensor<complex<f32>>\n"
+                "    stablehlo.return %s : tensor<complex<f32>>\n"
+                "  }) : (tensor<2xcomplex<f32>>, tensor<complex<f32>>) -> tensor<2xcomplex<f32>>\n"
+                "  return %0 : tensor<2xcomplex<f32>>\n}\n");
+    lz_func *f = parse(&b);
+    lz_literal *x = lz_literal_new(lz_val_type(f, 0)), *got;
+    memcpy(x->data, (const float[]){2, 3, 4, 5}, 16);
+    ck_assert_int_eq(lz_ref_run(f, &x, &got), LZ_OK);
+    ck_assert_int_eq(memcmp(got->data, (const float[]){2, 4, 6, 9}, 16), 0);
+    lz_literal_release(got);
+    lz_literal_release(x);
+    lz_func_free(f);
+    lz_buf_free(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("xla_meaning");
     TCase *t = tcase_create("xla_meaning");
     tcase_add_loop_test(t, scattered, 0, 8 * INDICES);
     tcase_add_loop_test(t, windows, 0, 12 * BODIES);
+    tcase_add_test(t, others);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
