@@ -174,11 +174,20 @@ PJRT_Error *lz_pjrt_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args *a)
 
 PJRT_Error *lz_pjrt_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args *a)
 {
-    lz_device_buffer *b;
-    PJRT_Error *e = lz_pjrt_buffer_use(a->buffer, &b);
-    if (e)
-        return e;
-    a->event = lz_pjrt_event(b->ready);
+    static const lz_error gone = {.status = LZ_EINVAL,
+                                  .message = "the buffer has been deleted or donated"};
+    PJRT_Buffer *x = a->buffer;
+    lz_mutex_lock(&x->lock);
+    lz_device_buffer *b = x->deleted ? NULL : x->b;
+    if (b)
+        lz_device_buffer_retain(b);
+    lz_mutex_unlock(&x->lock);
+    lz_event *never = NULL;
+    a->event = b ? lz_pjrt_event(b->ready) : lz_pjrt_event_new(&never);
+    if (never) { /* some hosts do not survive an error of this call */
+        lz_event_complete(never, &gone);
+        lz_event_release(never);
+    }
     lz_device_buffer_release(b);
     return a->event ? NULL : lz_pjrt_failed();
 }

@@ -127,7 +127,7 @@ static lz_status read_devices(lz_pjrt_program *p, const PJRT_TopologyDescription
     if (o.assignment)
         LZ_TRY(lz_pjrt_assignment_read(o.assignment, o.nassignment, p->device, n));
     else if (n == 1 && o.device >= 0)
-        p->device[0] = (int32_t)o.device;
+        p->device[0] = o.device < t->ndevice ? (int32_t)o.device : t->ndevice;
     for (size_t i = 0; i < n; i++)
         if (p->device[i] < 0 || p->device[i] >= t->ndevice)
             return LZ_FAIL(LZ_EINVAL, "the options name device %d of %d", p->device[i], t->ndevice);

@@ -37,8 +37,13 @@ PJRT_Event *lz_pjrt_event_new(lz_event **e)
 
 PJRT_Error *lz_pjrt_Event_Destroy(PJRT_Event_Destroy_Args *a)
 {
-    if (a->event)
-        lz_event_release(a->event->e);
+    static const lz_error never = {.status = LZ_ESTATE,
+                                   .message = "the event was destroyed before it was set"};
+    if (!a->event)
+        return NULL;
+    if (!atomic_exchange(&a->event->set, true))
+        lz_event_complete(a->event->e, &never);
+    lz_event_release(a->event->e);
     lz_free(a->event);
     return NULL;
 }
@@ -108,8 +113,13 @@ PJRT_Error *lz_pjrt_Event_Set(PJRT_Event_Set_Args *a)
         return lz_pjrt_error(PJRT_FAILED_PRECONDITION,
                              "the event is set, or is not one that Event_Create gave");
     lz_error err = {.status = lz_pjrt_status(a->error_code)};
-    (void)snprintf(err.message, sizeof err.message, "%.*s", (int)a->error_message_size,
+    size_t n =
+        a->error_message_size < sizeof err.message ? a->error_message_size : sizeof err.message - 1;
+    (void)snprintf(err.message, sizeof err.message, "%.*s", (int)n,
                    a->error_message ? a->error_message : "");
-    lz_event_complete(a->event->e, err.status == LZ_OK ? NULL : &err);
+    lz_event *e = a->event->e; /* a callback may destroy the host's object, and with it the event */
+    lz_event_retain(e);
+    lz_event_complete(e, err.status == LZ_OK ? NULL : &err);
+    lz_event_release(e);
     return NULL;
 }

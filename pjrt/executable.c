@@ -58,7 +58,7 @@ static bool is_format(const PJRT_Program *g, const char *name)
 static PJRT_Error *compile(const PJRT_TopologyDescription *t, const PJRT_Program *g,
                            const char *options, size_t noptions, lz_pjrt_program **p)
 {
-    if (!g || !g->code)
+    if (!g || !g->code || (!g->format && g->format_size))
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "there is no program");
     if (!is_format(g, "mlir"))
         return lz_pjrt_error(PJRT_UNIMPLEMENTED,

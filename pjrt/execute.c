@@ -69,6 +69,23 @@ static PJRT_Error *take_arguments(run *r, const PJRT_ExecuteOptions *o, bool *do
     return NULL;
 }
 
+/* Nothing was started: arguments that were given up are the caller's again. */
+static void give_back(run *r)
+{
+    for (uint32_t i = 0; i < r->p->f->nparam; i++) {
+        PJRT_Buffer *x = r->gives[i] ? r->arg[i] : NULL;
+        if (!x)
+            continue;
+        lz_mutex_lock(&x->lock);
+        if (!x->b) {
+            lz_device_buffer_retain(r->in[i]);
+            x->b = r->in[i];
+        }
+        x->deleted = false;
+        lz_mutex_unlock(&x->lock);
+    }
+}
+
 static PJRT_Error *give_results(run *r, PJRT_Buffer **list)
 {
     const lz_func *f = r->p->f;
@@ -97,14 +114,19 @@ static PJRT_Error *run_it(run *r, const PJRT_ExecuteOptions *o, PJRT_Buffer **re
     memset(gives, 0, p->f->nparam);
     PJRT_Error *e = take_arguments(r, o, gives);
     if (!e && p->be->execute(p->exec, r->device->description.id, r->in, gives, false, r->out,
-                             &r->done) != LZ_OK)
+                             &r->done) != LZ_OK) {
         e = lz_pjrt_failed();
+        give_back(r);
+    }
     if (!e && complete) {
         *complete = lz_pjrt_event(r->done);
         e = *complete ? NULL : lz_pjrt_failed();
     }
-    if (!e)
-        e = give_results(r, results);
+    if (!e && (e = give_results(r, results)) && complete) {
+        PJRT_Event_Destroy_Args d = {.event = *complete};
+        (void)lz_pjrt_Event_Destroy(&d);
+        *complete = NULL;
+    }
     if (gives != donated)
         lz_free(gives);
     return e;
@@ -136,12 +158,17 @@ PJRT_Error *lz_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args 
         PJRT_HAS(a, execute_device) && a->execute_device ? a->execute_device : x->device[0];
     run r = {.p = x->p,
              .device = d,
-             .arg = f->nparam ? a->argument_lists[0] : NULL,
+             .arg = f->nparam && a->argument_lists ? a->argument_lists[0] : NULL,
              .in = (lz_device_buffer **)all,
              .out = (lz_device_buffer **)all + f->nparam,
              .gives = (bool *)(all + n)};
-    PJRT_Error *e = run_it(&r, a->options, a->output_lists[0],
-                           a->device_complete_events ? &a->device_complete_events[0] : NULL);
+    PJRT_Error *e = NULL;
+    if ((f->nparam && (!a->argument_lists || !a->argument_lists[0])) ||
+        (f->nresult && (!a->output_lists || !a->output_lists[0])))
+        e = lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the list of arguments or of results is NULL");
+    else
+        e = run_it(&r, a->options, f->nresult ? a->output_lists[0] : NULL,
+                   a->device_complete_events ? &a->device_complete_events[0] : NULL);
     for (size_t i = 0; i < n; i++)
         lz_device_buffer_release((lz_device_buffer *)all[i]);
     lz_event_release(r.done);

@@ -1,5 +1,6 @@
 /* layout.c - arrays in host memory with strides of any sign, or with another order of dimensions:
  * what NumPy's transposes and views are. Threads: pure. */
+#include "base/alloc.h"
 #include "pjrt/plugin.h"
 #include <string.h>
 
@@ -40,9 +41,10 @@ lz_status lz_pjrt_strides(const PJRT_Buffer_MemoryLayout *l, const lz_type *t,
     if (!l)
         return LZ_OK;
     if (l->type == PJRT_LAYOUT_STRIDES) {
-        if (l->strides.num_byte_strides != (size_t)t->shape.rank)
+        bool none = !l->strides.byte_strides && t->shape.rank;
+        if (none || l->strides.num_byte_strides != (size_t)t->shape.rank)
             return LZ_FAIL(LZ_EINVAL, "%zu strides for an array of %d dimensions",
-                           l->strides.num_byte_strides, t->shape.rank);
+                           none ? 0 : l->strides.num_byte_strides, t->shape.rank);
         memcpy(stride, l->strides.byte_strides, (size_t)t->shape.rank * sizeof *stride);
         return LZ_OK;
     }
@@ -51,6 +53,20 @@ lz_status lz_pjrt_strides(const PJRT_Buffer_MemoryLayout *l, const lz_type *t,
     return l->tiled.minor_to_major
                ? from_order(l->tiled.minor_to_major, l->tiled.minor_to_major_size, t, stride)
                : LZ_OK;
+}
+
+bool lz_pjrt_fits(const lz_type *t, const int64_t *stride, size_t nbytes)
+{
+    size_t end = lz_dtype_size(t->dtype), reach;
+    if (t->nelem == 0)
+        return true;
+    for (int d = 0; d < t->shape.rank; d++)
+        if (t->shape.dims[d] > 1 &&
+            (stride[d] < 0 ||
+             !lz_mul_size((size_t)stride[d], (size_t)t->shape.dims[d] - 1, &reach) ||
+             !lz_add_size(end, reach, &end)))
+            return false;
+    return end <= nbytes;
 }
 
 bool lz_pjrt_is_dense(const lz_type *t, const int64_t *stride)

@@ -110,7 +110,7 @@ lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size
             uint64_t id = g.value;
             bool more = g.number == 1 && (!g.at || (ids.p < ids.end && read_varint(&ids, &id)));
             for (; more && k < ndevice; more = ids.p < ids.end && read_varint(&ids, &id))
-                device[k++] = (int32_t)id;
+                device[k++] = id < INT32_MAX ? (int32_t)id : -1;
             r.failed |= ids.failed;
         }
         r.failed |= one.failed;

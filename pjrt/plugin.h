@@ -110,6 +110,8 @@ void lz_pjrt_row_major(const lz_type *t, int64_t stride[LZ_MAX_RANK]);
 /* Copies every element from one place to the other. */
 void lz_pjrt_copy_strided(const lz_type *t, void *dst, const int64_t *dst_stride, const void *src,
                           const int64_t *src_stride);
+/* Whether an array with these strides is within nbytes from its first element on. */
+bool lz_pjrt_fits(const lz_type *t, const int64_t *stride, size_t nbytes);
 bool lz_pjrt_is_dense(const lz_type *t, const int64_t *stride);
 
 /* ---- compile.c ---- */

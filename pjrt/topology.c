@@ -28,22 +28,25 @@ static lz_status read_platform(PJRT_TopologyDescription *t, const PJRT_NamedValu
     return t->be ? LZ_OK : LZ_FAIL(LZ_ENOENT, "option platform: there is no platform \"%s\"", name);
 }
 
-static lz_status read_count(const PJRT_NamedValue *v)
+/* *count: how many are asked for. */
+static lz_status read_count(const PJRT_NamedValue *v, int64_t *count)
 {
     char n[24];
+    *count = v->int64_value;
     if (v->type != PJRT_INT64 || v->int64_value < 1)
         return LZ_FAIL(LZ_EINVAL, "option num_devices is a positive integer");
     (void)snprintf(n, sizeof n, "%lld", (long long)v->int64_value);
     return lz_config_set("CPU_NUM_DEVICES", n);
 }
 
-static lz_status read_options(PJRT_TopologyDescription *t, const PJRT_NamedValue *v, size_t n)
+static lz_status read_options(PJRT_TopologyDescription *t, const PJRT_NamedValue *v, size_t n,
+                              int64_t *count)
 {
     for (size_t i = 0; i < n; i++) {
         if (is(&v[i], "platform"))
             LZ_TRY(read_platform(t, &v[i]));
         else if (is(&v[i], "num_devices"))
-            LZ_TRY(read_count(&v[i]));
+            LZ_TRY(read_count(&v[i], count));
         else
             return LZ_FAIL(LZ_EINVAL, "no option \"%.*s\"; there are platform and num_devices",
                            (int)(v[i].name_size < 64 ? v[i].name_size : 64), v[i].name);
@@ -72,9 +75,13 @@ lz_status lz_pjrt_topology_open(PJRT_TopologyDescription *t, const PJRT_NamedVal
                                 size_t noption)
 {
     t->be = lz_backend_at(0);
-    LZ_TRY(read_options(t, option, noption));
+    int64_t count = 0;
+    LZ_TRY(read_options(t, option, noption, &count));
     LZ_TRY(t->be->init());
     int n = t->be->device_count();
+    if (count && count != n)
+        return LZ_FAIL(LZ_ESTATE, "option num_devices: %lld are wanted, but %s has started with %d",
+                       (long long)count, t->be->name, n);
     if (n < 1)
         return LZ_FAIL(LZ_EUNAVAILABLE, "there is no %s device", t->be->name);
     t->descriptions = lz_calloc((size_t)n, sizeof *t->descriptions);

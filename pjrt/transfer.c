@@ -73,6 +73,7 @@ PJRT_Error *lz_pjrt_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer
 
 PJRT_Error *lz_pjrt_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args *a)
 {
+    PJRT_REACHES(a, buffer);
     const lz_type *t = lz_pjrt_type(a->shape_element_type, a->shape_dims, a->shape_num_dims);
     if (!t)
         return lz_pjrt_failed();
@@ -98,6 +99,7 @@ static void view_ends(void *user)
 
 PJRT_Error *lz_pjrt_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args *a)
 {
+    PJRT_REACHES(a, buffer);
     const lz_backend *be = a->client->topology.be;
     const lz_type *t = lz_pjrt_type(a->element_type, a->dims, a->num_dims);
     int64_t stride[LZ_MAX_RANK];
@@ -119,8 +121,14 @@ PJRT_Error *lz_pjrt_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDevi
         lz_free(v);
         return lz_pjrt_failed();
     }
-    a->buffer = lz_pjrt_buffer(d, t, b);
-    return a->buffer ? NULL : lz_pjrt_failed();
+    a->buffer = lz_pjrt_buffer(d, t, NULL);
+    if (!a->buffer) {
+        v->fn = NULL; /* the memory stays the caller's */
+        lz_device_buffer_release(b);
+        return lz_pjrt_failed();
+    }
+    a->buffer->b = b;
+    return NULL;
 }
 
 /* ---- out ---- */
@@ -226,6 +234,9 @@ PJRT_Error *lz_pjrt_Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args *a)
     if (a->dst_size < t->nbytes)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "dst has %zu bytes, the buffer %zu",
                              a->dst_size, t->nbytes);
+    if (!lz_pjrt_fits(t, w.stride, a->dst_size))
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the layout reaches out of dst's %zu bytes",
+                             a->dst_size);
     PJRT_Error *e = lz_pjrt_buffer_use(a->src, &w.b);
     return e ? e : start(&w, &a->event);
 }

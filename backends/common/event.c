@@ -108,8 +108,10 @@ lz_status lz_event_then(lz_event *e, void (*fn)(void *user, const lz_error *err)
     do
         f->next = last;
     while (last != &nobody && !atomic_compare_exchange_weak(&e->followers, &last, f));
-    if (last == &nobody)
+    if (last == &nobody) {
+        (void)lz_latch_wait(&e->done, -1); /* it is about to be set */
         lz_call_unlocked(&f->call);
+    }
     return LZ_OK;
 }
 

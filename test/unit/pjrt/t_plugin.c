@@ -1,5 +1,6 @@
 /* t_plugin.c - Lazuli as a PJRT plugin: the table, errors, buffers with strides, programs,
  * donation, events, bytes of executables, threads; and what a host may get wrong. */
+#include "base/alloc.h"
 #include "base/thread.h"
 #include "pjrt/plugin.h"
 #include "suite.h"
@@ -295,6 +296,16 @@ START_TEST(host_layouts)
     ck_assert_int_eq(memcmp(got, want, sizeof want), 0);
     a.dst_size = 23;
     expect(api->Buffer_ToHostBuffer(&a), PJRT_INVALID_ARGUMENT, "23 bytes");
+    static const int64_t far[] = {4096, 4}, before[] = {-12, 4};
+    PJRT_Buffer_MemoryLayout by = {.struct_size = sizeof by, .type = PJRT_LAYOUT_STRIDES};
+    PJRT_Buffer_ToHostBuffer_Args out =
+        ARGS(Buffer_ToHostBuffer, .src = b, .host_layout = &by, .dst = got, .dst_size = sizeof got);
+    by.strides.num_byte_strides = 2;
+    expect(api->Buffer_ToHostBuffer(&out), PJRT_INVALID_ARGUMENT, "0 strides");
+    by.strides.byte_strides = far;
+    expect(api->Buffer_ToHostBuffer(&out), PJRT_INVALID_ARGUMENT, "reaches out");
+    by.strides.byte_strides = before;
+    expect(api->Buffer_ToHostBuffer(&out), PJRT_INVALID_ARGUMENT, "reaches out");
     static const int64_t twice[] = {1, 1};
     l.tiled.minor_to_major = twice;
     expect(api->Buffer_ToHostBuffer(&a), PJRT_INVALID_ARGUMENT, "dimension 1");
@@ -350,7 +361,11 @@ START_TEST(readers_outside)
     expect(api->Buffer_IncreaseExternalReferenceCount(&i), PJRT_INVALID_ARGUMENT, "deleted");
     CALL(Buffer_DecreaseExternalReferenceCount, &less);
     PJRT_Buffer_ReadyEvent_Args r = ARGS(Buffer_ReadyEvent, .buffer = b);
-    expect(api->Buffer_ReadyEvent(&r), PJRT_INVALID_ARGUMENT, "deleted");
+    CALL(Buffer_ReadyEvent, &r);
+    PJRT_Event_Await_Args w = ARGS(Event_Await, .event = r.event);
+    expect(api->Event_Await(&w), PJRT_INVALID_ARGUMENT, "deleted");
+    PJRT_Event_Destroy_Args end = ARGS(Event_Destroy, .event = r.event);
+    CALL(Event_Destroy, &end);
     drop(b);
 }
 END_TEST
@@ -471,7 +486,8 @@ static const char donating[] =
 START_TEST(tokens)
 {
     PJRT_LoadedExecutable *e = compile(
-        "func.func @main(%t: !stablehlo.token {jax.token = true}, %x: tensor<2xf32>, %y: "
+        "func.func @main(%t: !stablehlo.token {jax.token = true, jax.buffer_donor = true}, %x: "
+        "tensor<2xf32>, %y: "
         "tensor<2xf32> {tf.aliasing_output = 1 : i32}) -> (!stablehlo.token {jax.token = true}, "
         "tensor<2xf32>, !stablehlo.token) {\n"
         "  %0 = stablehlo.subtract %x, %y : tensor<2xf32>\n"
@@ -540,6 +556,52 @@ START_TEST(donation)
 }
 END_TEST
 
+/* Where the call fails, whichever allocation it is, the arguments are still the caller's. */
+START_TEST(donation_that_fails)
+{
+    static const int64_t dims[] = {1000};
+    float x[1000], got[1000];
+    int failed = 0;
+    for (int i = 0; i < 1000; i++)
+        x[i] = (float)i;
+    PJRT_LoadedExecutable *e = compile(donating);
+    for (int n = 1; n < 12; n++) {
+        PJRT_Buffer *in[] = {upload(11, x, 1, dims, NULL), upload(11, x, 1, dims, NULL)}, *out[1];
+        lz_alloc_fail_at(n, false);
+        PJRT_Error *err = run_with(e, in, 2, NULL, 0, out, NULL);
+        lz_alloc_fail_at(0, false);
+        ck_assert(is_deleted(in[0]) == !err);
+        PJRT_Buffer_ReadyEvent_Args r = ARGS(Buffer_ReadyEvent, .buffer = err ? in[0] : out[0]);
+        CALL(Buffer_ReadyEvent, &r);
+        PJRT_Event_Await_Args w = ARGS(Event_Await, .event = r.event);
+        PJRT_Error *later = api->Event_Await(&w); /* while it ran: the results say so */
+        PJRT_Event_Destroy_Args end = ARGS(Event_Destroy, .event = r.event);
+        CALL(Event_Destroy, &end);
+        ck_assert(!err || !later);
+        if (later) {
+            expect(later, PJRT_RESOURCE_EXHAUSTED, "");
+            drop(in[0]);
+            drop(in[1]);
+            drop(out[0]);
+            continue;
+        }
+        download(err ? in[0] : out[0], got, sizeof got);
+        for (int i = 0; i < 1000; i++)
+            ck_assert_float_eq(got[i], err ? x[i] : 2 * x[i]);
+        if (err) {
+            failed++;
+            expect(err, PJRT_RESOURCE_EXHAUSTED, "");
+        } else {
+            drop(out[0]);
+        }
+        drop(in[0]);
+        drop(in[1]);
+    }
+    ck_assert_int_gt(failed, 0);
+    end_executable(e);
+}
+END_TEST
+
 START_TEST(wrong_programs)
 {
     static const char two[] = {0x1a, 0x04, 0x20, 0x01, 0x28, 0x40},
@@ -599,6 +661,27 @@ START_TEST(events)
     expect(api->Event_Error(&e), PJRT_INTERNAL, "on fire");
     PJRT_Event_Destroy_Args d = ARGS(Event_Destroy, .event = c.event);
     CALL(Event_Destroy, &d);
+    CALL(Event_Create, &c); /* and one that is never set */
+    r.event = d.event = c.event;
+    CALL(Event_OnReady, &r);
+    CALL(Event_Destroy, &d);
+    ck_assert_int_eq(calls, 4000);
+}
+END_TEST
+
+/* Programs without arguments or results, and lists that are not there. */
+START_TEST(nothing)
+{
+    PJRT_LoadedExecutable *e = compile("func.func @main() -> () {\n  return\n}\n"),
+                          *f = compile(two_sums);
+    PJRT_LoadedExecutable_Execute_Args a =
+        ARGS(LoadedExecutable_Execute, .executable = e, .num_devices = 1);
+    CALL(LoadedExecutable_Execute, &a);
+    a.executable = f;
+    a.num_args = 2;
+    expect(api->LoadedExecutable_Execute(&a), PJRT_INVALID_ARGUMENT, "NULL");
+    end_executable(e);
+    end_executable(f);
 }
 END_TEST
 
@@ -671,9 +754,11 @@ int main(void)
     tcase_add_test(t, programs);
     tcase_add_test(t, bytes);
     tcase_add_test(t, donation);
+    tcase_add_test(t, donation_that_fails);
     tcase_add_test(t, tokens);
     tcase_add_test(t, wrong_programs);
     tcase_add_test(t, events);
+    tcase_add_test(t, nothing);
     tcase_add_test(t, threads);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
