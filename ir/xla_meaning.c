@@ -1,5 +1,5 @@
 /* xla_meaning.c - see xla_meaning.h. */
-#include "ir/text/xla_meaning.h"
+#include "ir/xla_meaning.h"
 #include "base/alloc.h"
 
 /* ---- scatter ---- */

@@ -9,8 +9,8 @@
  * What is read means XLA's, made of rows that say it, but for conformance programs (check.h) and
  * operations that say they mean the row (as this library prints them).
  * Threads: thread-compatible. */
-#ifndef LZ_IR_TEXT_XLA_MEANING_H
-#define LZ_IR_TEXT_XLA_MEANING_H
+#ifndef LZ_IR_XLA_MEANING_H
+#define LZ_IR_XLA_MEANING_H
 #include "ir/attr.h"
 #include "ir/module.h"
 

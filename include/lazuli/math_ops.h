@@ -7,7 +7,7 @@
  * f32 first, as in tensor_ops.h; 16-bit floats are computed in f32 and rounded once. Errors of all,
  * as an error tensor: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_ERANGE, LZ_EMEM. Source of
  * each: the ATen function of its name; gradients at kinks are ATen's.
- * Implemented in: ops/pointwise.c, ops/special_functions.c, ops/activation.c,
+ * Implemented in: ops/pointwise.c, ops/science/special_functions.c, ops/activation.c,
  *   ops/special/torch_special.c. */
 #ifndef LAZULI_MATH_OPS_H
 #define LAZULI_MATH_OPS_H

@@ -5,7 +5,7 @@
 #include "ir/text/check.h"
 #include "ir/text/lexer.h"
 #include "ir/text/names.h"
-#include "ir/text/xla_meaning.h"
+#include "ir/xla_meaning.h"
 
 enum {
     LZ_PARSE_CALL_DEPTH = 64,

@@ -3,7 +3,7 @@
  * Threads: reads only. */
 #include "ir/attr.h"
 #include "ir/text/print.h"
-#include "ir/text/xla_meaning.h"
+#include "ir/xla_meaning.h"
 #include <inttypes.h>
 
 static bool all_are(const lz_ints *v, int64_t x)
