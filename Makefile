@@ -142,7 +142,7 @@ endif
 SOURCE_ID := $(shell find base ir shard cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
 $(BUILD)/gen/source_id.h: FORCE
 	$(call keep,#define LZ_SOURCE_ID "$(SOURCE_ID)")
-$(BUILD)/obj/runtime/exec/program.o: | $(BUILD)/gen/source_id.h
+$(BUILD)/obj/backends/common/program_store.o: | $(BUILD)/gen/source_id.h
 
 # ---- the libraries: one object with the internal names made local, so a static program sees lz_* public names only ----
 SONAME := liblazuli.so.$(SOVERSION)
@@ -167,7 +167,6 @@ PJRT_OBJS := $(call objs,$(call srcs,pjrt,*.c))
 PJRT_PLUGIN := $(if $(PJRT_OBJS),$(BUILD)/libpjrt_lazuli.so)
 PJRT_LIBS := $(call libs_for,backends)
 ifneq ($(PJRT_OBJS),)
-$(BUILD)/obj/pjrt/compile.o: | $(BUILD)/gen/source_id.h
 $(PJRT_PLUGIN): $(PJRT_OBJS) $(PJRT_LIBS) abi/pjrt_lazuli.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script=abi/pjrt_lazuli.map -Wl,-z,nodelete $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \

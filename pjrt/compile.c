@@ -1,10 +1,10 @@
 /* compile.c - a program of the C API, StableHLO as text or as a portable artifact, compiled for a
  * device, with the cache on disk. Threads: thread-safe; a program does not change. */
+#include "backends/common/program_store.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "pjrt/plugin.h"
-#include "source_id.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,15 +14,10 @@ static lz_cache *disk;
 
 static void open_disk(void)
 {
-    lz_cache_options o = {.read_only = lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
-                          .fsync = lz_cfg_bool(LZ_OPT_CACHE_FSYNC),
-                          .build_id = "lazuli-pjrt-" LZ_SOURCE_ID,
-                          .isa_ok = lz_backend_can_run};
     if (!lz_cfg_bool(LZ_OPT_CACHE))
         return;
     LZ_QUIETLY {
-        if (lz_cache_open(&o, &disk) != LZ_OK)
-            disk = NULL;
+        (void)lz_program_store_open(NULL, lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY), &disk);
     }
 }
 
@@ -142,20 +137,14 @@ static lz_status read_devices(lz_pjrt_program *p, const PJRT_TopologyDescription
 
 /* ---- compiling ---- */
 
-/* Device, donation, the function's canonical bytes: the same in every process. */
 static lz_status make_key(const lz_pjrt_program *p, lz_buf *key)
 {
     lz_buf device = {0};
     p->be->key(p->device[0], &device);
-    lz_buf_u32(key, (uint32_t)device.len);
-    lz_buf_put(key, device.data, device.len);
-    lz_buf_u32(key, p->f->nparam);
-    for (uint32_t i = 0; i < p->f->nparam; i++)
-        lz_buf_u8(key, p->donate[i]);
-    lz_func_serialize(p->f, key);
-    bool failed = key->failed || device.failed;
+    lz_status s = device.failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's key")
+                                : lz_program_key(&device, p->donate, p->f, 0, key);
     lz_buf_free(&device);
-    return failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's key") : LZ_OK;
+    return s;
 }
 
 static lz_compile_options options_for(const lz_pjrt_program *p, char dump[96])
@@ -165,41 +154,19 @@ static lz_compile_options options_for(const lz_pjrt_program *p, char dump[96])
         .donate = p->donate, .cache = disk_get(), .dump_name = dump, .func = p->f};
 }
 
-static bool load(lz_pjrt_program *p, const void *bytes, size_t n, const lz_compile_options *o)
+/* From the cache, or from the plan that another process wrote down. What does not load is compiled
+ * again, which says all there is to say. */
+static bool load(lz_pjrt_program *p, const lz_buf *key, const void *plan, size_t nplan,
+                 const lz_compile_options *o)
 {
-    if (!p->be->deserialize)
-        return false;
     bool there = false;
     LZ_QUIETLY {
-        there = p->be->deserialize(p->device[0], bytes, n, o, &p->exec) == LZ_OK;
+        there = plan && p->be->deserialize &&
+                p->be->deserialize(p->device[0], plan, nplan, o, &p->exec) == LZ_OK;
         if (!there)
-            p->exec = NULL;
+            there = lz_program_load(p->be, p->device[0], key, o, &p->exec) == LZ_PROGRAM_LOADED;
     }
     return there;
-}
-
-static bool load_from_disk(lz_pjrt_program *p, const lz_buf *key, const lz_compile_options *o)
-{
-    void *value;
-    size_t n;
-    if (!o->cache ||
-        !lz_cache_get_bound(o->cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n))
-        return false;
-    bool there = load(p, value, n, o);
-    lz_free(value);
-    return there;
-}
-
-static void store(lz_pjrt_program *p, const lz_buf *key, lz_cache *cache)
-{
-    lz_buf value = {0};
-    LZ_QUIETLY {
-        if (cache && lz_cache_enabled(cache) && p->be->serialize &&
-            p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
-            lz_cache_put_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data,
-                               value.len);
-    }
-    lz_buf_free(&value);
 }
 
 /* plan: the executable's own bytes from a former process; NULL: none. */
@@ -211,10 +178,12 @@ static lz_status make_exec(lz_pjrt_program *p, const void *plan, size_t nplan)
     if (s == LZ_OK) {
         lz_hash_hex(lz_hash_bytes(key.data, key.len), p->fingerprint);
         lz_compile_options o = options_for(p, dump);
-        if (!(plan && load(p, plan, nplan, &o)) && !load_from_disk(p, &key, &o)) {
+        if (!load(p, &key, plan, nplan, &o)) {
             s = p->be->compile(p->device[0], p->f, &o, &p->exec);
-            if (s == LZ_OK)
-                store(p, &key, o.cache);
+            LZ_QUIETLY {
+                if (s == LZ_OK)
+                    lz_program_save(p->be, p->exec, &key, o.cache);
+            }
         }
     }
     lz_buf_free(&key);

@@ -10,11 +10,11 @@ rules() {
     cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;
     lower) echo 'lower/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     codegen) echo 'codegen/* lower/* ir/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def' ;;
-    backends) echo 'backends/* shard/* codegen/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
-    runtime) echo 'runtime/* shard/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/*' ;;
+    backends) echo 'backends/* shard/* codegen/* lower/* ir/* cache/* base/* source_id.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
+    runtime) echo 'runtime/* shard/* backends/* lower/* ir/* cache/* base/* lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h runtime/spmd/mark.h base/* ir/* lazuli/*' ;;
-    pjrt) echo 'pjrt/* backends/* lower/* ir/* cache/* base/* source_id.h lazuli/types.h lazuli/*.def' ;;
+    pjrt) echo 'pjrt/* backends/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def' ;;
     data) echo 'data/* runtime/exec/snapshot.h base/* lazuli/*' ;;
     nn) echo 'nn/* data/safetensors_save.h runtime/exec/assign.h runtime/exec/snapshot.h runtime/graph/host_event.h base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;

@@ -1,11 +1,11 @@
 /* program.c - see program.h; and the public calls about the caches. */
 #include "runtime/exec/program.h"
+#include "backends/common/program_store.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/timeline.h"
 #include "cache/lru.h"
 #include "runtime/debug/metrics.h"
-#include "source_id.h"
 #include <lazuli/cache.h>
 #include <lazuli/device.h>
 #include <stdio.h>
@@ -34,22 +34,12 @@ static lz_cache *disk_get_locked(void)
 {
     if (disk_open || (!chosen_path && !lz_cfg_bool(LZ_OPT_CACHE)))
         return disk;
-    char build[96]; /* includes a hash of the library's sources: a program linked with another
-                       version, also statically, never finds entries of this one */
-    snprintf(build, sizeof build, "lazuli-%s-%s", lz_version(), LZ_SOURCE_ID);
-    lz_cache_options o = {
-        .path = chosen_path,
-        .read_only = chosen_path ? chosen_readonly : lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY),
-        .fsync = lz_cfg_bool(LZ_OPT_CACHE_FSYNC),
-        .build_id = build,
-        .isa_ok = lz_backend_can_run,
-    };
     disk_open = true;
     LZ_QUIETLY {
-        if (lz_cache_open(&o, &disk) != LZ_OK) {
+        bool read_only =
+            chosen_path ? chosen_readonly : lz_cfg_bool(LZ_OPT_PERSISTENT_CACHE_READ_ONLY);
+        if (lz_program_store_open(chosen_path, read_only, &disk) != LZ_OK)
             LZ_WARN_ONCE("cache", "the persistent cache is off: %s", lz_error_get()->message);
-            disk = NULL;
-        }
     }
     return disk;
 }
@@ -134,20 +124,10 @@ static uint32_t replicas_of(const lz_capture *c, const lz_func *f)
     return n > 1 && (lz_func_has_collective(f) || lz_func_has_replica_id(f)) ? (uint32_t)n : 0;
 }
 
-/* The key of a program in every process: device, donation, the function's canonical bytes. */
+/* The key in every process. */
 static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
 {
-    lz_buf_u32(out, (uint32_t)c->dev->key.len);
-    lz_buf_put(out, c->dev->key.data, c->dev->key.len);
-    lz_buf_u32(out, c->leaves.len);
-    for (uint32_t i = 0; i < c->leaves.len; i++)
-        lz_buf_u8(out, c->donate.data[i]);
-    lz_func_serialize(f, out);
-    if (replicas_of(c, f))
-        lz_buf_u32(out, replicas_of(c, f));
-    return out->failed
-               ? LZ_FAIL(LZ_EMEM, "no memory for the key of a graph of %u nodes", c->nodes.len)
-               : LZ_OK;
+    return lz_program_key(&c->dev->key, c->donate.data, f, replicas_of(c, f), out);
 }
 
 lz_status lz_program_hash(const lz_capture *c, lz_hash *out)
@@ -186,53 +166,29 @@ static void note(const char *what, const char *category, const lz_program *p, in
                      .text = lz_hash_text(p->hash, hash));
 }
 
-/* What a program fails to load of, whatever its bytes. */
-static bool passes(lz_status s)
-{
-    return s == LZ_EMEM || s == LZ_EFORK || s == LZ_EDEVICE || s == LZ_EUNAVAILABLE ||
-           s == LZ_ENOENT; /* a function of the program's own is not registered now */
-}
-
 static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o)
 {
-    void *value;
-    size_t n;
     int64_t t0 = lz_now_ns();
-    lz_cache *cache = o->cache;
-    if (!cache || !lz_cache_get_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n)) {
-        if (cache && lz_cache_enabled(cache))
-            lz_counter_add(LZ_COUNTER_PersistentCacheMiss, 1);
-        if (cache)
-            lz_timeline_note(t0, lz_now_ns() - t0, .name = "program is not on disk",
-                             .category = "cache");
-        return false;
-    }
-    lz_status s = p->be->deserialize(c->dev->ordinal, value, n, o, &p->exec);
-    lz_free(value);
-    if (s != LZ_OK) {
-        p->exec = NULL;
-        if (!passes(s)) /* the entry is intact, but no such program: the next put replaces it */
-            lz_cache_drop(cache, LZ_CACHE_PROGRAM, key->data, key->len);
+    lz_program_found found = lz_program_load(p->be, c->dev->ordinal, key, o, &p->exec);
+    if (found == LZ_PROGRAM_UNUSABLE) {
         lz_counter_add(LZ_COUNTER_PersistentCacheDeserializeFailure, 1);
         lz_logf(LZ_LOG_INFO, "cache",
                 "a stored program could not be loaded (%s): it is compiled again",
                 lz_error_get()->message);
-        return false;
     }
+    if (found == LZ_PROGRAM_MISSING && o->cache) {
+        if (lz_cache_enabled(o->cache))
+            lz_counter_add(LZ_COUNTER_PersistentCacheMiss, 1);
+        lz_timeline_note(t0, lz_now_ns() - t0, .name = "program is not on disk",
+                         .category = "cache");
+    }
+    if (found != LZ_PROGRAM_LOADED)
+        return false;
     int64_t ns = lz_now_ns() - t0;
     lz_counter_add(LZ_COUNTER_PersistentCacheHit, 1);
     lz_metric_add(LZ_METRIC_PersistentCacheLoad, (double)ns);
     note("program from disk", "cache", p, t0, ns);
     return true;
-}
-
-static void store(lz_program *p, const lz_buf *key, lz_cache *cache)
-{
-    lz_buf value = {0};
-    if (cache && lz_cache_enabled(cache) && p->be->serialize &&
-        p->be->serialize(p->exec, &value) == LZ_OK && !value.failed && value.len)
-        lz_cache_put_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data, value.len);
-    lz_buf_free(&value);
 }
 
 static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
@@ -258,7 +214,7 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
         lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
         note("compile program", "compile", p, t0, ns);
         lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ngiven);
-        store(p, key, cache);
+        lz_program_save(p->be, p->exec, key, cache);
     }
     lz_exec_info info;
     p->be->exec_info(p->exec, &info);

@@ -31,6 +31,21 @@ runs() {
 }
 check 'the client runs' runs
 check 'again, with the cache' runs
+# the same program, recorded by a C program, is found where the plugin has stored it
+cat >"$tmp/share.c" <<'C'
+#include <lazuli/lazuli.h>
+int main(void)
+{
+    const float x[] = {0.5f, -0.25f, 1, 2, 0, -1}, w[] = {1, 0, 0, 1, 0.5f, 0.5f};
+    float y[4];
+    lz_tensor *t = lz_tanh(lz_matmul(lz_from_host(LZ_F32, LZ_SHAPE(2, 3), x), lz_from_host(LZ_F32, LZ_SHAPE(3, 2), w)));
+    lz_cache_counts c = {.struct_size = sizeof c};
+    return lz_to_host(t, y, sizeof y) != LZ_OK || lz_get_cache_counts(&c) != LZ_OK || c.program_hits != 1 || c.program_misses != 0;
+}
+C
+# shellcheck disable=SC2086  # several words
+check 'a C program builds' $CC -std=gnu11 -O1 $san -Iinclude "$tmp/share.c" -L"$(dirname "$lib")" -llazuli -Wl,-rpath,"$(dirname "$lib")" -o "$tmp/share"
+check 'a C program finds what the plugin compiled' env XDG_CACHE_HOME="$tmp" "$tmp/share"
 # shellcheck disable=SC2016
 check 'no plugin' bash -c '"$1" "$2"; [ $? -eq 1 ]' - "$tmp/client" "$BUILD/liblazuli.so"
 echo "$passed passed, $failed failed"

@@ -1,0 +1,75 @@
+/* program_store.c - see program_store.h. */
+#include "backends/common/program_store.h"
+#include "base/config.h"
+#include "source_id.h"
+
+/* The build includes a hash of the library's sources: a program linked with another version, also
+ * statically, never finds entries of this one. */
+#define DOT(a, b, c) LZ_STR(a) "." LZ_STR(b) "." LZ_STR(c)
+static const char build[] =
+    "lazuli-" DOT(LZ_VERSION_MAJOR, LZ_VERSION_MINOR, LZ_VERSION_PATCH) "-" LZ_SOURCE_ID;
+
+lz_status lz_program_store_open(const char *path, bool read_only, lz_cache **out)
+{
+    lz_cache_options o = {.path = path,
+                          .read_only = read_only,
+                          .fsync = lz_cfg_bool(LZ_OPT_CACHE_FSYNC),
+                          .build_id = build,
+                          .isa_ok = lz_backend_can_run};
+    *out = NULL;
+    lz_status s = lz_cache_open(&o, out);
+    if (s != LZ_OK)
+        *out = NULL;
+    return s;
+}
+
+lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f,
+                         uint32_t replicas, lz_buf *out)
+{
+    lz_buf_u32(out, (uint32_t)device->len);
+    lz_buf_put(out, device->data, device->len);
+    lz_buf_u32(out, f->nparam);
+    for (uint32_t i = 0; i < f->nparam; i++)
+        lz_buf_u8(out, donate[i]);
+    lz_func_serialize(f, out);
+    if (replicas)
+        lz_buf_u32(out, replicas);
+    return out->failed
+               ? LZ_FAIL(LZ_EMEM, "no memory for the key of a program of %u operations", f->ninst)
+               : LZ_OK;
+}
+
+/* What a program fails to load of, whatever its bytes. */
+static bool passes(lz_status s)
+{
+    return s == LZ_EMEM || s == LZ_EFORK || s == LZ_EDEVICE || s == LZ_EUNAVAILABLE ||
+           s == LZ_ENOENT; /* a function of the program's own is not registered now */
+}
+
+lz_program_found lz_program_load(const lz_backend *b, int device, const lz_buf *key,
+                                 const lz_compile_options *o, lz_exec **out)
+{
+    void *value;
+    size_t n;
+    *out = NULL;
+    if (!o->cache ||
+        !lz_cache_get_bound(o->cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n))
+        return LZ_PROGRAM_MISSING;
+    lz_status s = b->deserialize(device, value, n, o, out);
+    lz_free(value);
+    if (s == LZ_OK)
+        return LZ_PROGRAM_LOADED;
+    *out = NULL;
+    if (!passes(s)) /* the entry is intact, but no such program: the next put replaces it */
+        lz_cache_drop(o->cache, LZ_CACHE_PROGRAM, key->data, key->len);
+    return LZ_PROGRAM_UNUSABLE;
+}
+
+void lz_program_save(const lz_backend *b, lz_exec *x, const lz_buf *key, lz_cache *cache)
+{
+    lz_buf value = {0};
+    if (cache && lz_cache_enabled(cache) && b->serialize && b->serialize(x, &value) == LZ_OK &&
+        !value.failed && value.len)
+        lz_cache_put_bound(cache, LZ_CACHE_PROGRAM, key->data, key->len, "", value.data, value.len);
+    lz_buf_free(&value);
+}

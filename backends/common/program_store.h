@@ -1,0 +1,29 @@
+/* program_store.h - compiled programs on disk, for all that compile by a backend: steps of the
+ * tracer and programs of the PJRT plugin. One build, one key: what one has compiled the other
+ * finds. Threads: thread-safe. */
+#ifndef LZ_BACKENDS_COMMON_PROGRAM_STORE_H
+#define LZ_BACKENDS_COMMON_PROGRAM_STORE_H
+#include "backends/backend.h"
+#include "ir/module.h"
+
+/* The persistent cache as the options say; path NULL: theirs, too. *out NULL with an error: there
+ * is none. */
+lz_status lz_program_store_open(const char *path, bool read_only, lz_cache **out);
+
+/* Appends the key of a program, the same in every process: device (of lz_backend.key), donation by
+ * parameter, the function's canonical bytes, replicas (0: none). LZ_EMEM */
+lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f,
+                         uint32_t replicas, lz_buf *out);
+
+typedef enum lz_program_found {
+    LZ_PROGRAM_LOADED,
+    LZ_PROGRAM_MISSING,
+    LZ_PROGRAM_UNUSABLE /* there is an entry that does not load: why is the thread's error. It is
+                           dropped, unless something else than its bytes is the cause */
+} lz_program_found;
+/* o->cache (NULL: missing) and o->func as for lz_backend.deserialize. */
+lz_program_found lz_program_load(const lz_backend *b, int device, const lz_buf *key,
+                                 const lz_compile_options *o, lz_exec **out);
+/* Stores it if it can. */
+void lz_program_save(const lz_backend *b, lz_exec *x, const lz_buf *key, lz_cache *cache);
+#endif
