@@ -1,5 +1,6 @@
 /* api.c - the symbol of the library: the table of its functions, those that are not implemented,
  * and what the plugin says of itself. Threads: thread-safe. */
+#include "base/fork.h"
 #include "pjrt/plugin.h"
 
 /* ---- not implemented ---- */
@@ -76,12 +77,30 @@ PJRT_Error *lz_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *a)
     return NULL;
 }
 
+/* ---- the table ---- */
+
+/* In the child of a fork whose parent has used a device everything is refused, but for reading the
+ * refusal. */
+#define BEGIN(number, NAME)                                                                        \
+    static PJRT_Error *call_##NAME(PJRT_##NAME##_Args *a)                                          \
+    {                                                                                              \
+        bool of_errors =                                                                           \
+            (number) <= PJRT_Error_GetCode_number || (number) == PJRT_Error_ForEachPayload_number; \
+        return !of_errors && lz_fork_check() != LZ_OK ? lz_pjrt_failed() : lz_pjrt_##NAME(a);      \
+    }
+#define FIELD(NAME, offset, type, name)
+#define END(NAME, size)
+#include "pjrt/abi.def"
+#undef BEGIN
+#undef FIELD
+#undef END
+
 static const PJRT_Api api = {
     .struct_size = sizeof api,
     .pjrt_api_version = {.struct_size = sizeof(PJRT_Api_Version),
                          .major_version = PJRT_API_MAJOR,
                          .minor_version = PJRT_API_MINOR},
-#define BEGIN(number, NAME) .NAME = lz_pjrt_##NAME,
+#define BEGIN(number, NAME) .NAME = call_##NAME,
 #define FIELD(NAME, offset, type, name)
 #define END(NAME, size)
 #include "pjrt/abi.def"

@@ -107,32 +107,12 @@ PJRT_Error *lz_pjrt_Buffer_IsDeleted(PJRT_Buffer_IsDeleted_Args *a)
 
 /* ---- what it is ---- */
 
-PJRT_Error *lz_pjrt_Buffer_ElementType(PJRT_Buffer_ElementType_Args *a)
-{
-    a->type = lz_pjrt_type_number(a->buffer->type->dtype);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Buffer_Dimensions(PJRT_Buffer_Dimensions_Args *a)
-{
-    a->dims = a->buffer->type->shape.dims;
-    a->num_dims = (size_t)a->buffer->type->shape.rank;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args *a)
-{
-    a->unpadded_dims = a->buffer->type->shape.dims;
-    a->num_dims = (size_t)a->buffer->type->shape.rank;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_Args *a)
-{
-    a->dynamic_dim_indices = NULL;
-    a->num_dynamic_dims = 0;
-    return NULL;
-}
+LZ_PJRT_GIVES(Buffer_ElementType, type, lz_pjrt_type_number(a->buffer->type->dtype))
+LZ_PJRT_LIST(Buffer_Dimensions, dims, a->buffer->type->shape.dims, num_dims,
+             (size_t)a->buffer->type->shape.rank)
+LZ_PJRT_LIST(Buffer_UnpaddedDimensions, unpadded_dims, a->buffer->type->shape.dims, num_dims,
+             (size_t)a->buffer->type->shape.rank)
+LZ_PJRT_LIST(Buffer_DynamicDimensionIndices, dynamic_dim_indices, NULL, num_dynamic_dims, 0)
 
 /* Dimensions from the last to the first, as row-major arrays are: the end of this list. */
 PJRT_Error *lz_pjrt_Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args *a)
@@ -148,29 +128,10 @@ PJRT_Error *lz_pjrt_Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args *a)
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_Buffer_OnDeviceSizeInBytes(PJRT_Buffer_OnDeviceSizeInBytes_Args *a)
-{
-    a->on_device_size_in_bytes = a->buffer->type->nbytes;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Buffer_Device(PJRT_Buffer_Device_Args *a)
-{
-    a->device = a->buffer->device;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Buffer_Memory(PJRT_Buffer_Memory_Args *a)
-{
-    a->memory = &a->buffer->device->memory.base;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args *a)
-{
-    a->is_on_cpu = a->buffer->device->client->topology.be->host_memory;
-    return NULL;
-}
+LZ_PJRT_GIVES(Buffer_OnDeviceSizeInBytes, on_device_size_in_bytes, a->buffer->type->nbytes)
+LZ_PJRT_GIVES(Buffer_Device, device, a->buffer->device)
+LZ_PJRT_GIVES(Buffer_Memory, memory, &a->buffer->device->memory.base)
+LZ_PJRT_GIVES(Buffer_IsOnCpu, is_on_cpu, a->buffer->device->client->topology.be->host_memory)
 
 PJRT_Error *lz_pjrt_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args *a)
 {

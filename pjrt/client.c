@@ -143,45 +143,22 @@ PJRT_Error *lz_pjrt_Client_Destroy(PJRT_Client_Destroy_Args *a)
     PJRT_Client *c = a->client;
     if (!c)
         return NULL;
+    if (lz_queue_is_running())
+        return lz_pjrt_error(PJRT_FAILED_PRECONDITION,
+                             "a callback cannot destroy the client: it would wait for itself");
     for (int32_t i = 0; i < c->topology.ndevice; i++)
         (void)c->topology.be->wait_all(i);
     client_free(c);
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_Client_PlatformName(PJRT_Client_PlatformName_Args *a)
-{
-    a->platform_name = lz_pjrt_platform;
-    a->platform_name_size = strlen(lz_pjrt_platform);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *a)
-{
-    a->platform_version = a->client->topology.version;
-    a->platform_version_size = strlen(a->platform_version);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Client_ProcessIndex(PJRT_Client_ProcessIndex_Args *a)
-{
-    a->process_index = 0;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Client_Devices(PJRT_Client_Devices_Args *a)
-{
-    a->devices = a->client->devices;
-    a->num_devices = (size_t)a->client->topology.ndevice;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *a)
-{
-    a->addressable_devices = a->client->devices;
-    a->num_addressable_devices = (size_t)a->client->topology.ndevice;
-    return NULL;
-}
+LZ_PJRT_TEXT(Client_PlatformName, platform_name, lz_pjrt_platform)
+LZ_PJRT_TEXT(Client_PlatformVersion, platform_version, a->client->topology.version)
+LZ_PJRT_GIVES(Client_ProcessIndex, process_index, 0)
+LZ_PJRT_LIST(Client_Devices, devices, a->client->devices, num_devices,
+             (size_t)a->client->topology.ndevice)
+LZ_PJRT_LIST(Client_AddressableDevices, addressable_devices, a->client->devices,
+             num_addressable_devices, (size_t)a->client->topology.ndevice)
 
 PJRT_Error *lz_pjrt_Client_LookupDevice(PJRT_Client_LookupDevice_Args *a)
 {
@@ -203,18 +180,9 @@ PJRT_Error *lz_pjrt_Client_LookupAddressableDevice(PJRT_Client_LookupAddressable
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args *a)
-{
-    a->addressable_memories = a->client->memories;
-    a->num_addressable_memories = (size_t)a->client->topology.ndevice;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Client_TopologyDescription(PJRT_Client_TopologyDescription_Args *a)
-{
-    a->topology = &a->client->topology;
-    return NULL;
-}
+LZ_PJRT_LIST(Client_AddressableMemories, addressable_memories, a->client->memories,
+             num_addressable_memories, (size_t)a->client->topology.ndevice)
+LZ_PJRT_GIVES(Client_TopologyDescription, topology, &a->client->topology)
 
 /* A row of partitions for each replica. */
 PJRT_Error *lz_pjrt_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args *a)
@@ -234,36 +202,11 @@ PJRT_Error *lz_pjrt_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssi
 
 /* ---- devices ---- */
 
-PJRT_Error *lz_pjrt_Device_GetDescription(PJRT_Device_GetDescription_Args *a)
-{
-    a->device_description = &a->device->description;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Device_IsAddressable(PJRT_Device_IsAddressable_Args *a)
-{
-    a->is_addressable = true;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *a)
-{
-    a->local_hardware_id = a->device->description.id;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Device_AddressableMemories(PJRT_Device_AddressableMemories_Args *a)
-{
-    a->memories = a->device->memories;
-    a->num_memories = 1;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args *a)
-{
-    a->memory = &a->device->memory.base;
-    return NULL;
-}
+LZ_PJRT_GIVES(Device_GetDescription, device_description, &a->device->description)
+LZ_PJRT_GIVES(Device_IsAddressable, is_addressable, true)
+LZ_PJRT_GIVES(Device_LocalHardwareId, local_hardware_id, a->device->description.id)
+LZ_PJRT_LIST(Device_AddressableMemories, memories, a->device->memories, num_memories, 1)
+LZ_PJRT_GIVES(Device_DefaultMemory, memory, &a->device->memory.base)
 
 PJRT_Error *lz_pjrt_Device_MemoryStats(PJRT_Device_MemoryStats_Args *a)
 {
@@ -296,42 +239,10 @@ PJRT_Error *lz_pjrt_Device_GetAttributes(PJRT_Device_GetAttributes_Args *a)
 
 /* ---- memories ---- */
 
-PJRT_Error *lz_pjrt_Memory_Id(PJRT_Memory_Id_Args *a)
-{
-    a->id = ((lz_pjrt_memory *)a->memory)->id;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Memory_Kind(PJRT_Memory_Kind_Args *a)
-{
-    a->kind = memory_kind;
-    a->kind_size = sizeof memory_kind - 1;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Memory_Kind_Id(PJRT_Memory_Kind_Id_Args *a)
-{
-    a->kind_id = 0;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Memory_DebugString(PJRT_Memory_DebugString_Args *a)
-{
-    a->debug_string = ((lz_pjrt_memory *)a->memory)->debug;
-    a->debug_string_size = strlen(a->debug_string);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Memory_ToString(PJRT_Memory_ToString_Args *a)
-{
-    a->to_string = ((lz_pjrt_memory *)a->memory)->text;
-    a->to_string_size = strlen(a->to_string);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args *a)
-{
-    a->devices = &((lz_pjrt_memory *)a->memory)->device;
-    a->num_devices = 1;
-    return NULL;
-}
+LZ_PJRT_GIVES(Memory_Id, id, ((lz_pjrt_memory *)a->memory)->id)
+LZ_PJRT_TEXT(Memory_Kind, kind, memory_kind)
+LZ_PJRT_GIVES(Memory_Kind_Id, kind_id, 0)
+LZ_PJRT_TEXT(Memory_DebugString, debug_string, ((lz_pjrt_memory *)a->memory)->debug)
+LZ_PJRT_TEXT(Memory_ToString, to_string, ((lz_pjrt_memory *)a->memory)->text)
+LZ_PJRT_LIST(Memory_AddressableByDevices, devices, &((lz_pjrt_memory *)a->memory)->device,
+             num_devices, 1)

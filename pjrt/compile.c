@@ -249,7 +249,7 @@ lz_status lz_pjrt_program_write(const lz_pjrt_program *p, lz_buf *out)
 }
 
 lz_status lz_pjrt_program_read(const PJRT_TopologyDescription *t, const void *bytes, size_t n,
-                               lz_pjrt_program **out)
+                               const void *options, size_t noptions, lz_pjrt_program **out)
 {
     lz_rd r = {.p = bytes, .end = (const uint8_t *)bytes + n};
     const void *head = lz_rd_bytes(&r, sizeof magic), *part[3] = {NULL};
@@ -261,5 +261,9 @@ lz_status lz_pjrt_program_read(const PJRT_TopologyDescription *t, const void *by
     }
     if (r.failed || r.p != r.end || memcmp(head, magic, sizeof magic) != 0)
         return LZ_FAIL(LZ_ECORRUPT, "no executable that Lazuli has written, or a damaged one");
-    return make(t, part[0], len[0], part[1], len[1], len[2] ? part[2] : NULL, len[2], out);
+    if (!noptions) {
+        options = part[1];
+        noptions = len[1];
+    }
+    return make(t, part[0], len[0], options, noptions, len[2] ? part[2] : NULL, len[2], out);
 }

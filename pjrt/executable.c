@@ -97,8 +97,16 @@ PJRT_Error *lz_pjrt_Client_Load(PJRT_Client_Load_Args *a)
     PJRT_REACHES(a, loaded_executable);
     if (a->executable->p->be != a->client->topology.be)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the executable is of another platform");
-    lz_pjrt_program_retain(a->executable->p);
-    return loaded(a->client, a->executable->p, &a->loaded_executable);
+    lz_pjrt_program *p = a->executable->p;
+    bool same = !a->compile_options_size ||
+                (a->compile_options_size == p->options.len &&
+                 memcmp(a->compile_options, p->options.data, p->options.len) == 0);
+    if (same)
+        lz_pjrt_program_retain(p);
+    else
+        PJRT_TRY(lz_pjrt_compile(&a->client->topology, p->code.data, p->code.len,
+                                 a->compile_options, a->compile_options_size, &p));
+    return loaded(a->client, p, &a->loaded_executable);
 }
 
 PJRT_Error *lz_pjrt_Executable_Destroy(PJRT_Executable_Destroy_Args *a)
@@ -122,11 +130,7 @@ PJRT_Error *lz_pjrt_LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args *a
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args *a)
-{
-    a->is_deleted = atomic_load(&a->executable->deleted);
-    return NULL;
-}
+LZ_PJRT_GIVES(LoadedExecutable_IsDeleted, is_deleted, atomic_load(&a->executable->deleted))
 
 PJRT_Error *lz_pjrt_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *a)
 {
@@ -135,74 +139,37 @@ PJRT_Error *lz_pjrt_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExec
 
 /* ---- devices ---- */
 
-PJRT_Error *
-lz_pjrt_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *a)
-{
-    a->addressable_devices = a->executable->device;
-    a->num_addressable_devices = (size_t)a->executable->p->nreplica * a->executable->p->npartition;
-    return NULL;
-}
+LZ_PJRT_LIST(LoadedExecutable_AddressableDevices, addressable_devices, a->executable->device,
+             num_addressable_devices,
+             (size_t)a->executable->p->nreplica * a->executable->p->npartition)
+LZ_PJRT_LIST(LoadedExecutable_AddressableDeviceLogicalIds, addressable_device_logical_ids,
+             a->executable->id, num_addressable_device_logical_ids,
+             (size_t)a->executable->p->nreplica * a->executable->p->npartition)
 
-PJRT_Error *lz_pjrt_LoadedExecutable_AddressableDeviceLogicalIds(
-    PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *a)
-{
-    a->addressable_device_logical_ids = a->executable->id;
-    a->num_addressable_device_logical_ids =
-        (size_t)a->executable->p->nreplica * a->executable->p->npartition;
-    return NULL;
-}
-
-struct PJRT_DeviceAssignmentSerialized {
-    lz_pjrt_program *p;
-};
-
+/* The object is the program, which has the bytes. */
 static void end_assignment(PJRT_DeviceAssignmentSerialized *x)
 {
-    lz_pjrt_program_release(x->p);
-    lz_free(x);
+    lz_pjrt_program_release((lz_pjrt_program *)x);
 }
 
 PJRT_Error *
 lz_pjrt_LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args *a)
 {
-    PJRT_DeviceAssignmentSerialized *x = lz_alloc(sizeof *x);
-    if (!x)
-        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for an assignment");
-    x->p = a->executable->p;
-    lz_pjrt_program_retain(x->p);
-    a->serialized_bytes = x->p->assignment.data;
-    a->serialized_bytes_size = x->p->assignment.len;
-    a->serialized_device_assignment = x;
+    lz_pjrt_program *p = a->executable->p;
+    lz_pjrt_program_retain(p);
+    a->serialized_bytes = p->assignment.data;
+    a->serialized_bytes_size = p->assignment.len;
+    a->serialized_device_assignment = (PJRT_DeviceAssignmentSerialized *)p;
     a->serialized_device_assignment_deleter = end_assignment;
     return NULL;
 }
 
 /* ---- what it is ---- */
 
-PJRT_Error *lz_pjrt_Executable_Name(PJRT_Executable_Name_Args *a)
-{
-    a->executable_name = a->executable->p->f->name;
-    a->executable_name_size = strlen(a->executable_name);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *a)
-{
-    a->num_replicas = a->executable->p->nreplica;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args *a)
-{
-    a->num_partitions = a->executable->p->npartition;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *a)
-{
-    a->num_outputs = a->executable->p->f->nresult;
-    return NULL;
-}
+LZ_PJRT_TEXT(Executable_Name, executable_name, a->executable->p->f->name)
+LZ_PJRT_GIVES(Executable_NumReplicas, num_replicas, a->executable->p->nreplica)
+LZ_PJRT_GIVES(Executable_NumPartitions, num_partitions, a->executable->p->npartition)
+LZ_PJRT_GIVES(Executable_NumOutputs, num_outputs, a->executable->p->f->nresult)
 
 PJRT_Error *
 lz_pjrt_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args *a)
@@ -213,12 +180,8 @@ lz_pjrt_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCod
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *a)
-{
-    a->output_types = a->executable->p->out_type;
-    a->num_output_types = a->executable->p->f->nresult;
-    return NULL;
-}
+LZ_PJRT_LIST(Executable_OutputElementTypes, output_types, a->executable->p->out_type,
+             num_output_types, a->executable->p->f->nresult)
 
 PJRT_Error *lz_pjrt_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *a)
 {
@@ -244,19 +207,8 @@ PJRT_Error *lz_pjrt_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMem
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *a)
-{
-    a->executable_fingerprint = a->executable->p->fingerprint;
-    a->executable_fingerprint_size = strlen(a->executable_fingerprint);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args *a)
-{
-    a->executable_fingerprint = a->executable->p->fingerprint;
-    a->executable_fingerprint_size = strlen(a->executable_fingerprint);
-    return NULL;
-}
+LZ_PJRT_TEXT(Executable_Fingerprint, executable_fingerprint, a->executable->p->fingerprint)
+LZ_PJRT_TEXT(LoadedExecutable_Fingerprint, executable_fingerprint, a->executable->p->fingerprint)
 
 PJRT_Error *
 lz_pjrt_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *a)
@@ -331,31 +283,26 @@ PJRT_Error *lz_pjrt_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAnd
 {
     lz_pjrt_program *p;
     PJRT_REACHES(a, loaded_executable);
+    bool other = PJRT_HAS(a, overridden_serialized_compile_options_size);
     PJRT_TRY(lz_pjrt_program_read(&a->client->topology, a->serialized_executable,
-                                  a->serialized_executable_size, &p));
+                                  a->serialized_executable_size,
+                                  other ? a->overridden_serialized_compile_options : NULL,
+                                  other ? a->overridden_serialized_compile_options_size : 0, &p));
     return loaded(a->client, p, &a->loaded_executable);
 }
 
-struct PJRT_SerializedCompileOptions {
-    lz_pjrt_program *p;
-};
-
 static void end_options(PJRT_SerializedCompileOptions *x)
 {
-    lz_pjrt_program_release(x->p);
-    lz_free(x);
+    lz_pjrt_program_release((lz_pjrt_program *)x);
 }
 
 PJRT_Error *lz_pjrt_Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args *a)
 {
-    PJRT_SerializedCompileOptions *x = lz_alloc(sizeof *x);
-    if (!x)
-        return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for compile options");
-    x->p = a->executable->p;
-    lz_pjrt_program_retain(x->p);
-    a->serialized_bytes = lz_buf_str(&x->p->options);
-    a->serialized_bytes_size = x->p->options.len;
-    a->serialized_compile_options = x;
+    lz_pjrt_program *p = a->executable->p;
+    lz_pjrt_program_retain(p);
+    a->serialized_bytes = lz_buf_str(&p->options);
+    a->serialized_bytes_size = p->options.len;
+    a->serialized_compile_options = (PJRT_SerializedCompileOptions *)p;
     a->serialized_compile_options_deleter = end_options;
     return NULL;
 }

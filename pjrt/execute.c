@@ -13,25 +13,46 @@ typedef struct run {
     lz_event *done;
 } run;
 
-static bool may_donate(const PJRT_ExecuteOptions *o, uint32_t i)
+/* Which arguments the program takes over: those that it may, and that the caller does not keep.
+ * False: none. */
+static bool choose(run *r, const PJRT_ExecuteOptions *o)
 {
-    if (!o || !PJRT_HAS(o, num_non_donatable_input_indices))
-        return true;
-    for (size_t k = 0; k < o->num_non_donatable_input_indices; k++)
-        if (o->non_donatable_input_indices[k] == (int64_t)i)
-            return false;
-    return true;
+    uint32_t n = r->p->f->nparam;
+    memcpy(r->gives, r->p->donate, n * sizeof *r->gives);
+    bool kept = o && PJRT_HAS(o, num_non_donatable_input_indices);
+    for (size_t k = 0; kept && k < o->num_non_donatable_input_indices; k++)
+        if (o->non_donatable_input_indices[k] >= 0 && o->non_donatable_input_indices[k] < n)
+            r->gives[o->non_donatable_input_indices[k]] = false;
+    return memchr(r->gives, true, n * sizeof *r->gives) != NULL;
 }
 
-static bool used_again(const run *r, uint32_t i)
+/* Whether the execution is the one that takes the buffer over; it becomes so if `now` and nobody
+ * does. */
+static bool takes(const run *r, PJRT_Buffer *x, bool now)
 {
-    for (uint32_t k = 0; k < r->p->f->nparam; k++)
-        if (k != i && r->arg[k] == r->arg[i])
-            return true;
-    return false;
+    lz_mutex_lock(&x->lock);
+    bool free = now && !x->taker;
+    if (free)
+        x->taker = r;
+    bool mine = now ? free : x->taker == r;
+    lz_mutex_unlock(&x->lock);
+    return mine;
 }
 
-static PJRT_Error *take_argument(run *r, const PJRT_ExecuteOptions *o, uint32_t i)
+static void let_go(const run *r)
+{
+    for (uint32_t i = 0; i < r->p->f->nparam; i++) {
+        PJRT_Buffer *x = r->gives[i] ? r->arg[i] : NULL;
+        if (!x)
+            continue;
+        lz_mutex_lock(&x->lock);
+        if (x->taker == r)
+            x->taker = NULL;
+        lz_mutex_unlock(&x->lock);
+    }
+}
+
+static PJRT_Error *take_argument(run *r, uint32_t i)
 {
     char want[96], have[96];
     const lz_type *t = lz_val_type(r->p->f, i);
@@ -45,10 +66,9 @@ static PJRT_Error *take_argument(run *r, const PJRT_ExecuteOptions *o, uint32_t 
     if (x->device != r->device)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is on %s, the program runs on %s",
                              i, x->device->description.text, r->device->description.text);
-    r->gives[i] = r->p->donate[i] && may_donate(o, i);
-    if (r->gives[i] && used_again(r, i))
+    if (r->gives[i] && !takes(r, x, true))
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
-                             "argument %u is donated and is another argument, too", i);
+                             "argument %u is donated twice, or to another execution, too", i);
     return lz_pjrt_buffer_use(x, &r->in[i]);
 }
 
@@ -56,12 +76,18 @@ static PJRT_Error *take_argument(run *r, const PJRT_ExecuteOptions *o, uint32_t 
  * gets an error. Where somebody else still has its memory, the program makes a copy. */
 static PJRT_Error *take_arguments(run *r, const PJRT_ExecuteOptions *o, bool *donated)
 {
-    for (uint32_t i = 0; i < r->p->f->nparam; i++) {
-        PJRT_Error *e = take_argument(r, o, i);
+    uint32_t n = r->p->f->nparam;
+    bool any = choose(r, o);
+    for (uint32_t i = 0; i < n; i++) {
+        PJRT_Error *e = take_argument(r, i);
         if (e)
             return e;
     }
-    for (uint32_t i = 0; i < r->p->f->nparam; i++)
+    for (uint32_t i = 0; i < n && any; i++)
+        if (!r->gives[i] && takes(r, r->arg[i], false))
+            return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
+                                 "argument %u is another argument, too, which is donated", i);
+    for (uint32_t i = 0; i < n && any; i++)
         if (r->gives[i]) {
             lz_pjrt_buffer_delete(r->arg[i]);
             donated[i] = __atomic_load_n(&r->in[i]->refs, __ATOMIC_ACQUIRE) == 1;
@@ -118,6 +144,7 @@ static PJRT_Error *run_it(run *r, const PJRT_ExecuteOptions *o, PJRT_Buffer **re
         e = lz_pjrt_failed();
         give_back(r);
     }
+    let_go(r);
     if (!e && complete) {
         *complete = lz_pjrt_event(r->done);
         e = *complete ? NULL : lz_pjrt_failed();

@@ -32,6 +32,32 @@ lz_status lz_pjrt_status(int32_t code);
                                  (args)->struct_size);                                             \
     } while (0)
 
+/* Functions that only tell something: a value, a text, a list. */
+#define LZ_PJRT_GIVES(NAME, field, value)                                                          \
+    PJRT_Error *lz_pjrt_##NAME(PJRT_##NAME##_Args *a)                                              \
+    {                                                                                              \
+        PJRT_REACHES(a, field);                                                                    \
+        a->field = (value);                                                                        \
+        return NULL;                                                                               \
+    }
+#define LZ_PJRT_TEXT(NAME, field, value)                                                           \
+    PJRT_Error *lz_pjrt_##NAME(PJRT_##NAME##_Args *a)                                              \
+    {                                                                                              \
+        PJRT_REACHES(a, field##_size);                                                             \
+        a->field = (value);                                                                        \
+        a->field##_size = strlen(a->field);                                                        \
+        return NULL;                                                                               \
+    }
+#define LZ_PJRT_LIST(NAME, field, value, count, n)                                                 \
+    PJRT_Error *lz_pjrt_##NAME(PJRT_##NAME##_Args *a)                                              \
+    {                                                                                              \
+        PJRT_REACHES(a, field);                                                                    \
+        PJRT_REACHES(a, count);                                                                    \
+        a->field = (value);                                                                        \
+        a->count = (n);                                                                            \
+        return NULL;                                                                               \
+    }
+
 /* ---- event.c ---- */
 /* e: NULL is complete. Retains it. NULL with LZ_EMEM */
 PJRT_Event *lz_pjrt_event(lz_event *e);
@@ -89,6 +115,7 @@ struct PJRT_Buffer {
     const lz_type *type;
     lz_mutex lock;       /* what follows */
     lz_device_buffer *b; /* NULL: deleted, and nobody outside reads it */
+    const void *taker;   /* the execution that is taking it over; NULL: none */
     bool deleted;
     uint32_t external; /* readers outside that hold the memory */
 };
@@ -140,8 +167,9 @@ void lz_pjrt_program_retain(lz_pjrt_program *p);
 void lz_pjrt_program_release(lz_pjrt_program *p);
 /* The bytes that Executable_Serialize gives, and back. Untrusted. */
 lz_status lz_pjrt_program_write(const lz_pjrt_program *p, lz_buf *out);
+/* noptions 0: the options are those it was written with. */
 lz_status lz_pjrt_program_read(const PJRT_TopologyDescription *t, const void *bytes, size_t n,
-                               lz_pjrt_program **out);
+                               const void *options, size_t noptions, lz_pjrt_program **out);
 
 /* ---- executable.c ---- */
 struct PJRT_Executable {

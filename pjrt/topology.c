@@ -2,6 +2,7 @@
  * this process. Threads: a topology does not change. */
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/fork.h"
 #include "base/text.h"
 #include "pjrt/plugin.h"
 #include <stdio.h>
@@ -77,6 +78,7 @@ lz_status lz_pjrt_topology_open(PJRT_TopologyDescription *t, const PJRT_NamedVal
     t->be = lz_backend_at(0);
     int64_t count = 0;
     LZ_TRY(read_options(t, option, noption, &count));
+    lz_fork_arm();
     LZ_TRY(t->be->init());
     int n = t->be->device_count();
     if (count && count != n)
@@ -128,35 +130,11 @@ PJRT_Error *lz_pjrt_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy
     return NULL;
 }
 
-PJRT_Error *lz_pjrt_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *a)
-{
-    a->platform_name = lz_pjrt_platform;
-    a->platform_name_size = strlen(lz_pjrt_platform);
-    return NULL;
-}
-
-PJRT_Error *
-lz_pjrt_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args *a)
-{
-    a->platform_version = a->topology->version;
-    a->platform_version_size = strlen(a->topology->version);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_TopologyDescription_GetDeviceDescriptions(
-    PJRT_TopologyDescription_GetDeviceDescriptions_Args *a)
-{
-    a->descriptions = a->topology->descriptions;
-    a->num_descriptions = (size_t)a->topology->ndevice;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args *a)
-{
-    a->attributes = NULL;
-    a->num_attributes = 0;
-    return NULL;
-}
+LZ_PJRT_TEXT(TopologyDescription_PlatformName, platform_name, lz_pjrt_platform)
+LZ_PJRT_TEXT(TopologyDescription_PlatformVersion, platform_version, a->topology->version)
+LZ_PJRT_LIST(TopologyDescription_GetDeviceDescriptions, descriptions, a->topology->descriptions,
+             num_descriptions, (size_t)a->topology->ndevice)
+LZ_PJRT_LIST(TopologyDescription_Attributes, attributes, NULL, num_attributes, 0)
 
 /* What tells topologies apart: the platform, its version, and the kinds of devices. */
 static lz_status write_topology(const PJRT_TopologyDescription *t, lz_buf *b)
@@ -239,42 +217,9 @@ PJRT_Error *lz_pjrt_TopologyDescription_Deserialize(PJRT_TopologyDescription_Des
 
 /* ---- descriptions ---- */
 
-PJRT_Error *lz_pjrt_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args *a)
-{
-    a->id = a->device_description->id;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args *a)
-{
-    a->process_index = 0;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_DeviceDescription_Attributes(PJRT_DeviceDescription_Attributes_Args *a)
-{
-    a->attributes = NULL;
-    a->num_attributes = 0;
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *a)
-{
-    a->device_kind = a->device_description->kind;
-    a->device_kind_size = strlen(a->device_kind);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args *a)
-{
-    a->debug_string = a->device_description->debug;
-    a->debug_string_size = strlen(a->debug_string);
-    return NULL;
-}
-
-PJRT_Error *lz_pjrt_DeviceDescription_ToString(PJRT_DeviceDescription_ToString_Args *a)
-{
-    a->to_string = a->device_description->text;
-    a->to_string_size = strlen(a->to_string);
-    return NULL;
-}
+LZ_PJRT_GIVES(DeviceDescription_Id, id, a->device_description->id)
+LZ_PJRT_GIVES(DeviceDescription_ProcessIndex, process_index, 0)
+LZ_PJRT_LIST(DeviceDescription_Attributes, attributes, NULL, num_attributes, 0)
+LZ_PJRT_TEXT(DeviceDescription_Kind, device_kind, a->device_description->kind)
+LZ_PJRT_TEXT(DeviceDescription_DebugString, debug_string, a->device_description->debug)
+LZ_PJRT_TEXT(DeviceDescription_ToString, to_string, a->device_description->text)

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const PJRT_Api *GetPjrtApi(void);
 static const PJRT_Api *api;
@@ -163,6 +165,33 @@ START_TEST(table)
     PJRT_Plugin_Attributes_Args p = ARGS(Plugin_Attributes);
     CALL(Plugin_Attributes, &p);
     ck_assert_uint_eq(p.num_attributes, 3);
+}
+END_TEST
+
+/* In the child of a fork every function says so, and reads nothing of its arguments. */
+START_TEST(forked)
+{
+    drop(upload(11, &(float){1}, 0, NULL, NULL)); /* the devices have been used */
+    pid_t child = fork();
+    if (child == 0) {
+        PJRT_Error *(*const *slot)(void *) =
+            (PJRT_Error * (*const *)(void *))(const void *)((const char *)api + 40);
+        for (int i = 0; i < 138; i++) {
+            _Alignas(8) char args[256] = {0};
+            *(size_t *)(void *)args = sizeof args;
+            bool of_errors =
+                i <= PJRT_Error_GetCode_number || i == PJRT_Error_ForEachPayload_number;
+            PJRT_Error *e = of_errors ? NULL : slot[i](args);
+            PJRT_Error_GetCode_Args c = ARGS(Error_GetCode, .error = e);
+            (void)api->Error_GetCode(&c);
+            if (!of_errors && c.code != PJRT_FAILED_PRECONDITION)
+                _exit(1 + i);
+        }
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(status == 0, "status %d, of slot %d", status, WEXITSTATUS(status) - 1);
 }
 END_TEST
 
@@ -450,6 +479,18 @@ START_TEST(bytes)
     y = r.loaded_executable;
     check_sums(y, -2);
     end_executable(y);
+    static const char on_device_9[] = {0x1a, 0x02, 0x08, 0x09};
+    r.overridden_serialized_compile_options = on_device_9;
+    r.overridden_serialized_compile_options_size = sizeof on_device_9;
+    PJRT_Client_Load_Args l =
+        ARGS(Client_Load, .client = client, .executable = g.executable,
+             .compile_options = on_device_9, .compile_options_size = sizeof on_device_9);
+    expect(api->Executable_DeserializeAndLoad(&r), PJRT_INVALID_ARGUMENT, "device");
+    expect(api->Client_Load(&l), PJRT_INVALID_ARGUMENT, "device");
+    l.compile_options_size = r.overridden_serialized_compile_options_size = 0;
+    CALL(Client_Load, &l);
+    check_sums(l.loaded_executable, 4);
+    end_executable(l.loaded_executable);
     char *copy = malloc(s.serialized_bytes_size);
     memcpy(copy, s.serialized_bytes, s.serialized_bytes_size);
     r.serialized_executable = copy;
@@ -551,6 +592,16 @@ START_TEST(donation)
     PJRT_Buffer *same = upload(11, x, 1, dims, NULL), *in[] = {same, same}, *out[1];
     expect(run_with(e, in, 2, NULL, 0, out, NULL), PJRT_INVALID_ARGUMENT, "another argument");
     ck_assert(!is_deleted(same));
+    end_executable(e);
+    e = compile("func.func @main(%a: tensor<1000xf32> {jax.buffer_donor = true}, %b: "
+                "tensor<1000xf32> {jax.buffer_donor = true}) -> tensor<1000xf32> {\n"
+                "  %0 = stablehlo.add %a, %b : tensor<1000xf32>\n"
+                "  return %0 : tensor<1000xf32>\n}\n");
+    expect(run_with(e, in, 2, NULL, 0, out, NULL), PJRT_INVALID_ARGUMENT, "donated twice");
+    ck_assert(!is_deleted(same));
+    must(run_with(e, in, 2, (const int64_t[]){1, 0}, 2, out, NULL), "Execute");
+    ck_assert(!is_deleted(same));
+    drop(out[0]);
     drop(same);
     end_executable(e);
 }
@@ -744,6 +795,7 @@ int main(void)
     TCase *t = tcase_create("plugin");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, table);
+    tcase_add_test(t, forked);
     tcase_add_test(t, devices);
     tcase_add_test(t, options);
     tcase_add_test(t, topologies);
