@@ -112,6 +112,27 @@ lz_val lz_build_splat(lz_func *f, const lz_type *t, double v)
     return t->shape.rank == 0 ? s : lz_build_broadcast(f, s, &none, &t->shape);
 }
 
+lz_val lz_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits)
+{
+    const lz_ints none = {0};
+    lz_shape scalar = LZ_SCALAR;
+    const lz_type *st = lz_type_get(t->dtype, &scalar);
+    const uint64_t parts[2] = {bits, bits}; /* as lz_literal_splat says them */
+    lz_literal *l = st ? lz_literal_copy_from(st, parts) : NULL;
+    lz_val v = lz_build_const(f, l);
+    lz_literal_release(l);
+    return t->shape.rank == 0 || v == LZ_NOVAL ? v : lz_build_broadcast(f, v, &none, &t->shape);
+}
+
+bool lz_val_is_neutral(const lz_func *f, lz_op combiner, lz_val v)
+{
+    const lz_literal *l = f->insts[v].lit;
+    uint64_t id = 0, own = 0;
+    return combiner != LZ_OP_NONE && l && lz_literal_splat(l, &own) &&
+           ((lz_identity_bits(combiner, l->type->dtype, &id) && own == id) ||
+            (own == 0 && lz_op_has(combiner, LZ_F_ID0)));
+}
+
 lz_val lz_build_iota(lz_func *f, const lz_type *t, int64_t dim)
 {
     if (!t)

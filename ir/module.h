@@ -101,6 +101,8 @@ lz_val lz_build_scalar(lz_func *f, lz_dtype d, double v);
 lz_val lz_build_scalar_i64(lz_func *f, lz_dtype d, int64_t v); /* integers, exactly */
 /* scalar + broadcast_in_dim (scalar alone for rank 0) */
 lz_val lz_build_splat(lz_func *f, const lz_type *t, double v);
+/* The element as lz_literal_splat says it. */
+lz_val lz_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits);
 lz_val lz_build_iota(lz_func *f, const lz_type *t, int64_t dim);
 lz_val lz_build_ew1(lz_func *f, lz_op op, lz_val a);
 lz_val lz_build_ew2(lz_func *f, lz_op op, lz_val a, lz_val b);
@@ -170,6 +172,9 @@ lz_status lz_func_verify(const lz_func *f);
 lz_status lz_func_copy(const lz_func *f, lz_func **out);
 /* copy without dead instructions (parameters and what has effects stay); NULL with error */
 lz_func *lz_func_prune(const lz_func *f);
+/* Whether v is a constant with which combining, however often, changes nothing: an identity, +0 in
+ * a sum. */
+bool lz_val_is_neutral(const lz_func *f, lz_op combiner, lz_val v);
 /* counts[ninst]; results count as uses */
 void lz_func_use_counts(const lz_func *f, uint32_t *counts);
 /* The `result` instructions of every value, ascending: first[v], then next[that], .. LZ_NOVAL; both

@@ -168,44 +168,14 @@ static bool has_gaps(const lz_attr_reduce_window *a)
     return false;
 }
 
-/* Whether combining with it changes nothing. */
-static bool is_neutral(const lz_func *f, lz_op comb, lz_val init)
-{
-    uint64_t want, have;
-    const lz_inst *i = &f->insts[init];
-    lz_dtype d = lz_val_type(f, init)->dtype;
-    if (i->sig->op != LZ_OP_CONSTANT || !lz_identity_bits(comb, d, &want) ||
-        !lz_literal_splat(i->lit, &have))
-        return false;
-    return have == want || (have == 0 && lz_op_has(comb, LZ_F_ID0));
-}
-
 static bool window_differs(const lz_func *f, const lz_attr_reduce_window *a, const lz_val *opnd,
                            uint32_t nopnd)
 {
     uint64_t bits;
     lz_op comb = nopnd == 2 && a->body ? lz_region_as_binary(a->body) : LZ_OP_NONE;
     if (comb != LZ_OP_NONE && lz_identity_bits(comb, lz_val_type(f, opnd[1])->dtype, &bits))
-        return !is_neutral(f, comb, opnd[1]);
+        return !lz_val_is_neutral(f, comb, opnd[1]);
     return has_gaps(a);
-}
-
-static lz_val identity(lz_func *f, lz_op comb, lz_dtype d)
-{
-    uint64_t bits;
-    const lz_shape scalar = LZ_SCALAR;
-    const lz_type *t = lz_type_get(d, &scalar);
-    if (!t || !lz_identity_bits(comb, d, &bits))
-        return LZ_NOVAL;
-    lz_literal *l = lz_literal_new(t);
-    if (!l)
-        return LZ_NOVAL;
-    for (size_t at = 0; at < l->nbytes; at += sizeof bits) /* both parts of complex128 */
-        __builtin_memcpy((char *)l->data + at, &bits,
-                         l->nbytes - at < sizeof bits ? l->nbytes - at : sizeof bits);
-    lz_val v = lz_build_const(f, l);
-    lz_literal_release(l);
-    return v;
 }
 
 /* (a.., there_a, b.., there_b) -> what the body makes of those that are there. */
@@ -293,11 +263,11 @@ static lz_status gaps_are_nothing(lz_func *f, lz_attr_reduce_window *a, lz_val *
     if (!window_differs(f, a, opnd, *n))
         return LZ_OK;
     lz_op comb = *n == 2 ? lz_region_as_binary(a->body) : LZ_OP_NONE;
-    lz_dtype d = lz_val_type(f, opnd[*n - 1])->dtype;
-    if (comb == LZ_OP_NONE || !lz_identity_bits(comb, d, &bits))
+    const lz_type *t = lz_val_type(f, opnd[*n - 1]);
+    if (comb == LZ_OP_NONE || !lz_identity_bits(comb, t->dtype, &bits))
         return fold_those_there(f, a, opnd, n, after);
     *after = (lz_xla_after){.combine = comb, .init = opnd[1]};
-    opnd[1] = identity(f, comb, d);
+    opnd[1] = lz_build_splat_bits(f, t, bits);
     return opnd[1] == LZ_NOVAL ? lz_error_get()->status : LZ_OK;
 }
 

@@ -92,20 +92,11 @@ static lz_val is_first(const lz_local *l, uint32_t axes)
 
 lz_val lz_local_identity(const lz_local *l, lz_op combiner, const lz_type *t)
 {
-    uint64_t bits[2] = {0};
-    const lz_shape none = LZ_SCALAR;
-    const lz_ints no_dims = {0};
-    const lz_type *scalar = lz_type_get(t->dtype, &none);
-    if (!lz_identity_bits(combiner, t->dtype, &bits[0])) {
-        (void)LZ_FAIL(LZ_EUNSUPPORTED, "%s: has no identity in its dtype",
-                      lz_op_get(combiner)->text);
-        return lz_func_failed(l->f);
-    }
-    bits[1] = bits[0]; /* both parts of complex128 */
-    lz_literal *lit = scalar ? lz_literal_copy_from(scalar, bits) : NULL;
-    lz_val v = lit ? lz_build_const(l->f, lit) : lz_func_failed(l->f);
-    lz_literal_release(lit);
-    return t->shape.rank ? lz_build_broadcast(l->f, v, &no_dims, &t->shape) : v;
+    uint64_t bits;
+    if (lz_identity_bits(combiner, t->dtype, &bits))
+        return lz_build_splat_bits(l->f, t, bits);
+    (void)LZ_FAIL(LZ_EUNSUPPORTED, "%s: has no identity in its dtype", lz_op_get(combiner)->text);
+    return lz_func_failed(l->f);
 }
 
 lz_val lz_local_mask(const lz_local *l, lz_val v, lz_val other, int dim, lz_val keep)

@@ -268,15 +268,6 @@ lz_status lz_part_build_same(lz_part_op *o)
 
 /* ---- by operation ---- */
 
-static bool is_identity(const lz_part_op *o, lz_val global, lz_op combiner)
-{
-    uint64_t is, want, zero = 0;
-    const lz_literal *l = o->p->f->insts[global].lit;
-    if (!l || !lz_literal_splat(l, &is) || !lz_identity_bits(combiner, l->type->dtype, &want))
-        return false;
-    return is == want || (combiner == LZ_OP_ADD && is == zero);
-}
-
 /* The initial value is counted once. */
 static lz_status build_reduce(lz_part_op *o)
 {
@@ -284,7 +275,7 @@ static lz_status build_reduce(lz_part_op *o)
     if (o->unreduced) {
         mask_operands(o, n, o->reduction);
         for (uint32_t k = n; k < 2 * n; k++)
-            if (!is_identity(o, o->p->same[o->opnd[k]], o->reduction))
+            if (!lz_val_is_neutral(o->p->f, o->reduction, o->p->same[o->opnd[k]]))
                 o->local[k] =
                     lz_local_first_only(&o->p->l, o->local[k], o->unreduced, o->reduction);
     }

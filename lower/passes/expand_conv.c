@@ -43,7 +43,7 @@ lz_val lz_windows_zero(lz_func *f, lz_dtype d)
     const lz_type *t = lz_type_get(d, &scalar);
     if (!t)
         f->status = lz_error_get()->status;
-    return t ? lz_rw_build_splat_bits(f, t, 0) : LZ_NOVAL;
+    return t ? lz_build_splat_bits(f, t, 0) : LZ_NOVAL;
 }
 
 /* Materializes a value that is read many times in another layout than it has. */
@@ -593,7 +593,7 @@ lz_val lz_windows_conv(lz_rw *rw, uint32_t i)
     /* an input of nothing may be padded: then the kernel meets zeros, and its infinities give
      * NaN */
     if (sig->result[0]->nelem == 0 || sig->opnd[1]->nelem == 0)
-        return lz_rw_build_splat_bits(rw->out, sig->result[0], 0);
+        return lz_build_splat_bits(rw->out, sig->result[0], 0);
     return convolve(rw->out, LZ_ATTR(convolution, sig->attr), lz_rw_opnd(rw, i, 0),
                     lz_rw_opnd(rw, i, 1), sig->result[0]);
 }

@@ -117,7 +117,7 @@ static lz_val zeros_of_phases(const conv *c, lz_val k)
     }
     s.dims[c->ns + 1] = c->out;
     behind.v[behind.n++] = c->ns + 1;
-    k = lz_build_ew2(f, LZ_OP_MULTIPLY, lz_rw_build_splat_bits(f, t, 0), k);
+    k = lz_build_ew2(f, LZ_OP_MULTIPLY, lz_build_splat_bits(f, t, 0), k);
     k = lz_build_reduce(f, LZ_OP_ADD, k, none, &in);
     const lz_type *all = lz_type_get(t->dtype, &s);
     lz_val other = others_of_phases(c, s.dims[0]);
@@ -126,7 +126,7 @@ static lz_val zeros_of_phases(const conv *c, lz_val k)
         return LZ_NOVAL;
     }
     k = lz_build_select(f, lz_build_broadcast(f, other, &window, &s),
-                        lz_build_broadcast(f, k, &behind, &s), lz_rw_build_splat_bits(f, all, 0));
+                        lz_build_broadcast(f, k, &behind, &s), lz_build_splat_bits(f, all, 0));
     return lz_build_convert(f, lz_build_reduce(f, LZ_OP_ADD, k, none, &taps), c->d);
 }
 
@@ -167,7 +167,7 @@ static lz_val phase(const conv *c, int d, int64_t p, lz_val x, lz_val k)
     const lz_type *t = lz_type_get(c->d, &s);
     if (!t)
         c->f->status = lz_error_get()->status;
-    return t ? with_zeros(&one, lz_rw_build_splat_bits(c->f, t, 0)) : LZ_NOVAL;
+    return t ? with_zeros(&one, lz_build_splat_bits(c->f, t, 0)) : LZ_NOVAL;
 }
 
 /* [batch, spatial.., out] */

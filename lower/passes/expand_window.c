@@ -254,17 +254,6 @@ void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
         out[k] = lz_build_reshape(f, lz_build_result(f, v, k), &r);
 }
 
-/* The initial value does no harm however often it is combined in. */
-static bool harmless(const lz_func *f, lz_op op, lz_val init)
-{
-    const lz_literal *l = f->insts[init].lit;
-    uint64_t id = 0, own = 0;
-    if (op == LZ_OP_NONE || !l || !lz_identity_bits(op, l->type->dtype, &id) ||
-        !lz_literal_splat(l, &own))
-        return false;
-    return own == id || (own == 0 && lz_op_has(op, LZ_F_ID0));
-}
-
 /* The dimension whose prefixes (or suffixes) are reduced, when that is what the windows are; -1: it
  * is not. */
 static int scanned(const lz_shape *s, const lz_window_axis *w, bool *suffix)
@@ -303,7 +292,7 @@ static void reduce(lz_func *f, const lz_attr_reduce_window *a, const lz_func *ow
     for (int d = 0; d < s.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
     lz_op op = n == 1 ? lz_region_as_binary(own) : LZ_OP_NONE;
-    bool free_init = harmless(f, op, init[0]);
+    bool free_init = lz_val_is_neutral(f, op, init[0]);
     int d = scanned(&s, w, &suffix);
     if (d >= 0 && (free_init || (op == LZ_OP_NONE && all_scalar(own)))) {
         lz_windows_scan(f, n, x, init, d, suffix, own, out);
@@ -407,7 +396,7 @@ void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
     for (uint32_t k = 0; k < n; k++) {
         x[k] = lz_rw_opnd(rw, i, k);
         init[k] = lz_rw_opnd(rw, i, n + k);
-        out[k] = sig->result[k]->nelem ? LZ_NOVAL : lz_rw_build_splat_bits(f, sig->result[k], 0);
+        out[k] = sig->result[k]->nelem ? LZ_NOVAL : lz_build_splat_bits(f, sig->result[k], 0);
     }
     if (sig->result[0]->nelem && n <= MOST) {
         reduce(f, a, a->body, n, x, init, out);

@@ -74,7 +74,7 @@ static lz_val positions(const sas *h)
             at = ew(h->f, LZ_OP_MULTIPLY, at, lz_build_splat(h->f, t, (double)stride));
         sum = sum == LZ_NOVAL ? at : ew(h->f, LZ_OP_ADD, sum, at);
     }
-    return t && sum == LZ_NOVAL ? lz_rw_build_splat_bits(h->f, t, 0) : sum;
+    return t && sum == LZ_NOVAL ? lz_build_splat_bits(h->f, t, 0) : sum;
 }
 
 /* For each window, the position it chooses; -1: it has no element. */
@@ -91,7 +91,7 @@ static lz_val chosen(const sas *h, lz_val x)
     }
     /* the zero is a constant of its own: complex numbers have no splat */
     lz_val v[2] = {x, positions(h)}, out[2],
-           init[2] = {lz_rw_build_splat_bits(f, t, 0), lz_build_scalar_i64(f, h->pos, -1)};
+           init[2] = {lz_build_splat_bits(f, t, 0), lz_build_scalar_i64(f, h->pos, -1)};
     if (f->status != LZ_OK)
         return LZ_NOVAL;
     lz_windows_fold(f, 2, v, init, h->w, body, out);
@@ -214,7 +214,7 @@ lz_val lz_windows_select(lz_rw *rw, uint32_t i)
         return LZ_NOVAL;
     }
     lz_val v =
-        arriving(&h, op, at, lz_build_convert(f, source, acc), lz_rw_build_splat_bits(f, st, id));
+        arriving(&h, op, at, lz_build_convert(f, source, acc), lz_build_splat_bits(f, st, id));
     lz_val first = lz_windows_spread(f, lz_build_convert(f, init, acc), &t->shape);
     return lz_build_convert(f, ew(f, op, first, v), t->dtype);
 }

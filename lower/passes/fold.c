@@ -48,7 +48,7 @@ static lz_val fold(lz_rw *rw, uint32_t i, void *user)
     lz_literal *o[MAX_OPNDS], *r = NULL;
     uint64_t bits;
     if (in->lit && in->lit->type->nelem > 1 && lz_literal_splat(in->lit, &bits))
-        return lz_rw_build_splat_bits(rw->out, in->lit->type, bits);
+        return lz_build_splat_bits(rw->out, in->lit->type, bits);
     if (!worth_folding(in->sig))
         return LZ_NOVAL;
     uint32_t n = 0;

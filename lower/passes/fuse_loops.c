@@ -373,7 +373,7 @@ static lz_val operand(lz_rw *rw, const pair *p, lz_val v)
         return rw->map[v];
     if (!lz_rw_splat(p->in, v, &bits))
         return LZ_NOVAL;
-    return lz_rw_build_splat_bits(rw->out, lz_val_type(p->in, v), bits);
+    return lz_build_splat_bits(rw->out, lz_val_type(p->in, v), bits);
 }
 
 static lz_val run_both(lz_rw *rw, plan *x, const pair *p)

@@ -133,15 +133,3 @@ bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits)
     const lz_literal *l = f->insts[lz_rw_behind_views(f, v)].lit;
     return l && l->nbytes <= 64 && lz_literal_splat(l, bits);
 }
-
-lz_val lz_rw_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits)
-{
-    const lz_ints none = {0};
-    lz_shape scalar = LZ_SCALAR;
-    const lz_type *st = lz_type_get(t->dtype, &scalar);
-    const uint64_t parts[2] = {bits, bits}; /* as lz_literal_splat says them */
-    lz_literal *l = st ? lz_literal_copy_from(st, parts) : NULL;
-    lz_val v = lz_build_const(f, l);
-    lz_literal_release(l);
-    return t->shape.rank == 0 || v == LZ_NOVAL ? v : lz_build_broadcast(f, v, &none, &t->shape);
-}

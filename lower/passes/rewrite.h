@@ -58,6 +58,4 @@ const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t n
 /* v is a constant of one repeated element, perhaps behind broadcasts, reshapes and transposes: its
  * bits. */
 bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits);
-/* A splat of the given element in shape t. */
-lz_val lz_rw_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits);
 #endif

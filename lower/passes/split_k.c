@@ -54,7 +54,7 @@ lz_val lz_split_product(lz_rw *rw, uint32_t i)
     const lz_attr *attr = (const lz_attr *)(const void *)&a;
     lz_val parts = lz_build(rw->out, LZ_OP_DOT_GENERAL, attr, o, 2);
     lz_shape scalar = LZ_SCALAR;
-    lz_val zero = lz_rw_build_splat_bits(rw->out, lz_type_get(t->dtype, &scalar), 0);
+    lz_val zero = lz_build_splat_bits(rw->out, lz_type_get(t->dtype, &scalar), 0);
     const lz_ints first = {.n = 1, .v = {0}};
     return lz_build_reduce(rw->out, LZ_OP_ADD, parts, zero, &first);
 }

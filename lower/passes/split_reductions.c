@@ -147,7 +147,7 @@ static lz_val split(lz_rw *rw, uint32_t i, void *user)
         return LZ_NOVAL;
     cut c = {.op = p.comb, .d = p.acc};
     lz_shape scalar = LZ_SCALAR;
-    c.init = lz_rw_build_splat_bits(rw->out, lz_type_get(p.acc, &scalar), p.init);
+    c.init = lz_build_splat_bits(rw->out, lz_type_get(p.acc, &scalar), p.init);
     lz_val x = lz_build_convert(rw->out, lz_rw_opnd(rw, i, 0), p.acc),
            v = two_levels(rw, &c, x, &LZ_ATTR(reduce, in->sig->attr)->dimensions);
     if (v == LZ_NOVAL)
