@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "ir/attr.h"
 #include "ir/batch/batch.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -22,8 +23,9 @@ enum {
 };
 
 /* What a device computes by itself: one argument, one result. */
-typedef struct local {
-    struct local *next;
+typedef struct cuda_local local;
+struct cuda_local {
+    local *next;
     bool folds;
     lz_dtype dtype;
     int64_t dims[3]; /* of the argument; a fold has two */
@@ -33,7 +35,7 @@ typedef struct local {
     lz_kernel_load *loads;
     cuda_program program;
     void **states; /* by device */
-} local;
+};
 
 /* What becomes of one operand. */
 typedef struct route {
@@ -45,11 +47,9 @@ typedef struct route {
 } route;
 
 struct cuda_collective {
-    cuda_collective *next;
     const lz_step_collective *c;
     route *route; /* by operand; NULL: operands are copied from one member */
     uint64_t temp_at;
-    local *own; /* made for it */
 };
 
 /* ---- functions ---- */
@@ -163,12 +163,11 @@ static bool same(const local *a, const local *b)
 /* That of an earlier collective, if there is one. */
 static lz_status local_get(cuda_exec *x, lz_cache *cache, const local *want, local **out)
 {
-    for (cuda_collective *m = x->collectives; m; m = m->next)
-        for (local *l = m->own; l; l = l->next)
-            if (same(l, want)) {
-                *out = l;
-                return LZ_OK;
-            }
+    for (local *l = x->locals; l; l = l->next)
+        if (same(l, want)) {
+            *out = l;
+            return LZ_OK;
+        }
     local *l = lz_alloc(sizeof *l);
     if (!l)
         return LZ_FAIL(LZ_EMEM, "no memory for a collective");
@@ -178,8 +177,8 @@ static lz_status local_get(cuda_exec *x, lz_cache *cache, const local *want, loc
         local_free(x, l);
         return s;
     }
-    l->next = x->collectives->own;
-    x->collectives->own = *out = l;
+    l->next = x->locals;
+    x->locals = *out = l;
     return LZ_OK;
 }
 
@@ -338,36 +337,60 @@ static lz_status make_routes(cuda_exec *x, lz_cache *cache, cuda_collective *m)
     return LZ_OK;
 }
 
+static int by_step(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)(*(cuda_collective *const *)a)->c,
+              y = (uintptr_t)(*(cuda_collective *const *)b)->c;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t collective_steps(const lz_plan *p)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < p->nstep; s++)
+        n += p->steps[s].kind == LZ_STEP_COLLECTIVE;
+    return n;
+}
+
+static lz_status make_one(cuda_exec *x, lz_cache *cache, const lz_step_collective *c)
+{
+    cuda_collective *m = lz_calloc(1, sizeof *m);
+    if (!m)
+        return LZ_FAIL(LZ_EMEM, "no memory for a collective");
+    m->c = c;
+    x->collectives[x->ncollective++] = m;
+    return make_routes(x, cache, m);
+}
+
 lz_status cuda_collectives_make(cuda_exec *x, lz_cache *cache)
 {
     const lz_plan_exec *g = &x->x.plan_exec;
+    size_t n = 1;
     for (uint32_t i = 0; i < g->npart; i++)
-        for (uint32_t s = 0; s < g->parts[i].plan->nstep; s++) {
-            const lz_step *step = &g->parts[i].plan->steps[s];
-            if (step->kind != LZ_STEP_COLLECTIVE)
-                continue;
-            cuda_collective *m = lz_calloc(1, sizeof *m);
-            if (!m)
-                return LZ_FAIL(LZ_EMEM, "no memory for a collective");
-            m->c = step->collective;
-            m->next = x->collectives;
-            x->collectives = m;
-            LZ_TRY(make_routes(x, cache, m));
-        }
+        n += collective_steps(g->parts[i].plan);
+    x->collectives = lz_calloc(n, sizeof *x->collectives);
+    if (!x->collectives)
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu collectives", n);
+    for (uint32_t i = 0; i < g->npart; i++)
+        for (uint32_t s = 0; s < g->parts[i].plan->nstep; s++)
+            if (g->parts[i].plan->steps[s].kind == LZ_STEP_COLLECTIVE)
+                LZ_TRY(make_one(x, cache, g->parts[i].plan->steps[s].collective));
+    qsort(x->collectives, x->ncollective, sizeof *x->collectives, by_step);
     return LZ_OK;
 }
 
 void cuda_collectives_free(cuda_exec *x)
 {
-    for (cuda_collective *m = x->collectives, *next; m; m = next) {
-        next = m->next;
-        for (local *l = m->own, *after; l; l = after) {
-            after = l->next;
-            local_free(x, l);
-        }
-        lz_free(m);
+    for (uint32_t i = 0; i < x->ncollective; i++)
+        lz_free(x->collectives[i]);
+    lz_free(x->collectives);
+    for (local *l = x->locals, *next; l; l = next) {
+        next = l->next;
+        local_free(x, l);
     }
     x->collectives = NULL;
+    x->locals = NULL;
+    x->ncollective = 0;
 }
 
 /* ---- running ---- */
@@ -582,9 +605,9 @@ static lz_status run_timed(const work *w)
 lz_status cuda_collective_run(void *run, const lz_step_collective *c, void *const *const *bufs)
 {
     cuda_team *t = run;
-    const cuda_collective *m = t->x->collectives;
-    while (m->c != c)
-        m = m->next;
-    work w = {.t = t, .m = m, .sig = c->sig, .who = &c->who, .bufs = bufs};
+    const cuda_collective key = {.c = c}, *of = &key;
+    cuda_collective *const *m =
+        bsearch(&of, t->x->collectives, t->x->ncollective, sizeof *t->x->collectives, by_step);
+    work w = {.t = t, .m = *m, .sig = c->sig, .who = &c->who, .bufs = bufs};
     return t->run[0].part ? run_timed(&w) : run_it(&w);
 }

@@ -29,7 +29,9 @@ typedef struct cuda_exec {
     lz_profile *profile;    /* NULL: not profiled */
     lz_cache *cache;        /* while the executable is made */
     cuda_program program;
-    cuda_collective *collectives;
+    cuda_collective **collectives; /* ncollective, by the address of their steps' records */
+    uint32_t ncollective;
+    struct cuda_local *locals; /* what they compute, each once */
 } cuda_exec;
 
 static inline cuda_device *cuda_exec_device(const cuda_exec *x, uint32_t q)

@@ -10,6 +10,7 @@
 #include "ir/eval/eval_partitions.h"
 #include "suite.h"
 #include "support/lit.h"
+#include "support/partition_values.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,25 +72,6 @@ static lz_func *chain(int n, int count)
     lz_buf_free(&b);
     lz_buf_free(&g);
     return f;
-}
-
-typedef struct values {
-    lz_literal *v[MOST][4], **row[MOST];
-} values;
-
-static void rows_of(values *x)
-{
-    memset(x->v, 0, sizeof x->v);
-    for (int q = 0; q < MOST; q++)
-        x->row[q] = x->v[q];
-}
-
-static void release(values *x)
-{
-    for (int q = 0; q < MOST; q++)
-        for (int k = 0; k < 4; k++)
-            lz_literal_release(x->v[q][k]);
-    rows_of(x);
 }
 
 static void fill(const lz_func *f, int n, values *in)

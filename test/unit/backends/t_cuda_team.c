@@ -8,34 +8,15 @@
 #include "ir/eval/eval_partitions.h"
 #include "support/collectives.h"
 #include "support/lit.h"
-#include <math.h>
+#include "support/partition_values.h"
 #include <stdlib.h>
 
-enum { MOST = 8, VALUES = 5 };
+enum { MOST = 8 };
 
 static void use(int devices)
 {
     use_mock();
     mock.devices(devices);
-}
-
-typedef struct values {
-    lz_literal *v[MOST][VALUES], **row[MOST];
-} values;
-
-static void rows_of(values *x)
-{
-    memset(x->v, 0, sizeof x->v);
-    for (int q = 0; q < MOST; q++)
-        x->row[q] = x->v[q];
-}
-
-static void release(values *x)
-{
-    for (int q = 0; q < MOST; q++)
-        for (int k = 0; k < VALUES; k++)
-            lz_literal_release(x->v[q][k]);
-    rows_of(x);
 }
 
 static void fill(lz_rnd *r, const lz_func *f, int n, lz_fill how, values *in)
@@ -44,22 +25,6 @@ static void fill(lz_rnd *r, const lz_func *f, int n, lz_fill how, values *in)
     for (int q = 0; q < n; q++)
         for (uint32_t i = 0; i < f->nparam; i++)
             in->v[q][i] = lz_test_random(r, lz_val_type(f, i), how);
-}
-
-/* Complex products of whole numbers are exact, others depend on whether a product and a sum are
- * rounded as one. */
-static void make_whole(int n, values *in)
-{
-    for (int q = 0; q < n; q++)
-        for (int k = 0; k < VALUES && in->v[q][k]; k++) {
-            lz_literal *l = in->v[q][k];
-            for (int64_t i = 0; i < 2 * l->type->nelem; i++) {
-                if (l->type->dtype == LZ_C64)
-                    ((float *)l->data)[i] = nearbyintf(((float *)l->data)[i]);
-                else
-                    ((double *)l->data)[i] = nearbyint(((double *)l->data)[i]);
-            }
-        }
 }
 
 /* Three runs; the counts of collectives, too. */
@@ -121,11 +86,10 @@ START_TEST(one_collective)
             snprintf(what, sizeof what, "%s %s %s, form %d, shape %d, dim %d %d",
                      lz_op_get(k->op)->text, lz_op_get(k->combiner)->text, lz_dtype_name(d), form,
                      s, dim, other);
+            /* of complex numbers a product and a sum may be rounded as one, in each of n - 1 */
             bool rounds = k->combiner == LZ_OP_MULTIPLY && lz_dtype_is_complex(d);
-            fill(&r, f, n, rounds ? LZ_FILL_MODEST : LZ_FILL_SPICED, &in);
-            if (rounds)
-                make_whole(n, &in);
-            compare(f, n, &in, 0, what);
+            fill(&r, f, n, LZ_FILL_SPICED, &in);
+            compare(f, n, &in, rounds ? 2 * n : 0, what);
             release(&in);
             lz_func_free(f);
             tried++;

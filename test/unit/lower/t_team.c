@@ -8,31 +8,13 @@
 #include "suite.h"
 #include "support/collectives.h"
 #include "support/lit.h"
+#include "support/partition_values.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 64, VALUES = 4 };
+enum { MOST = PARTITIONS_MAX };
 
 /* ---- both ways ---- */
-
-typedef struct values {
-    lz_literal *v[MOST][VALUES], **row[MOST];
-} values;
-
-static void rows_of(values *x)
-{
-    memset(x->v, 0, sizeof x->v);
-    for (int q = 0; q < MOST; q++)
-        x->row[q] = x->v[q];
-}
-
-static void release(values *x)
-{
-    for (int q = 0; q < MOST; q++)
-        for (int k = 0; k < VALUES; k++)
-            lz_literal_release(x->v[q][k]);
-    rows_of(x);
-}
 
 static lz_status run_plan(const lz_plan *p, int n, const values *in, values *out,
                           lz_collective_uses *uses)
