@@ -147,12 +147,17 @@ static lz_status order_nodes(walk *w, lz_node *const *roots, uint32_t nroots)
     return LZ_OK;
 }
 
-/* What is spread in the body stays there, though it depends on nothing of the body: outside it
+/* What is made in the body of less, and costs next to nothing to make (a broadcast, a counter),
+ * stays there with all that is made of it, though it depends on nothing of the body: outside it
  * would be memory, in a body that is run again (lz_checkpoint) till then. */
-static bool is_spread(const lz_node *n)
+static bool is_cheap_to_make(const lz_node *n)
 {
-    return n->kind == LZ_NODE_OP && n->sig->op == LZ_OP_BROADCAST_IN_DIM &&
-           n->sig->opnd[0]->nbytes < n->sig->result[0]->nbytes;
+    if (n->kind != LZ_NODE_OP || !(n->sig->flags & LZ_F_CHEAP))
+        return false;
+    size_t from = 0;
+    for (uint32_t k = 0; k < n->sig->nopnd; k++)
+        from += n->sig->opnd[k]->nbytes;
+    return from < n->sig->result[0]->nbytes;
 }
 
 static lz_status find_inside(walk *w)
@@ -160,7 +165,7 @@ static lz_status find_inside(walk *w)
     LZ_TRY(lz_vec_reserve(&w->inside, (uint64_t)w->order.len + 1));
     for (uint32_t i = 0; i < w->order.len; i++) {
         const lz_node *n = w->order.data[i];
-        bool in = n->kind == LZ_NODE_PLACEHOLDER || is_spread(n);
+        bool in = n->kind == LZ_NODE_PLACEHOLDER || is_cheap_to_make(n);
         for (uint32_t k = 0; !in && n->opnd && !lz_node_is_value(n) && k < n->sig->nopnd; k++)
             in = is_new(w->b, n->opnd[k]) && w->inside.data[n->opnd[k]->index];
         w->inside.data[w->inside.len++] = in;
