@@ -255,7 +255,8 @@ static uint32_t count_with_tokens(lz_slice form)
     return token ? n : 0;
 }
 
-static bool is_token_at(lz_slice form, size_t *at)
+/* Whether the element at *at is a token, and steps over it. A list without a form has none. */
+static bool eat_token(lz_slice form, size_t *at)
 {
     bool token = form.n && form.s[*at] == '(';
     *at += token ? 2 : 1;
@@ -273,10 +274,9 @@ static lz_status add_tokens(lz_func *g, const lz_func *f, lz_slice takes, lz_sli
              nout = gives.n ? count_with_tokens(gives) : f->nresult, next = 0;
     if (!token)
         return LZ_EMEM;
-    for (uint32_t i = 0, k = 0; i < nin; i++) {
-        size_t at = k;
-        bool is_token = takes.n && is_token_at(takes, &at);
-        k = (uint32_t)at;
+    size_t at = 0;
+    for (uint32_t i = 0; i < nin; i++) {
+        bool is_token = eat_token(takes, &at);
         lz_val v = lz_build_param(g, is_token ? token : lz_val_type(f, n));
         if (is_token)
             continue;
@@ -289,12 +289,9 @@ static lz_status add_tokens(lz_func *g, const lz_func *f, lz_slice takes, lz_sli
     lz_val v = l ? lz_build_const(g, l) : LZ_NOVAL;
     lz_literal_release(l);
     n = 0;
-    for (uint32_t i = 0, k = 0; i < nout; i++) {
-        size_t at = k;
-        bool is_token = gives.n && is_token_at(gives, &at);
-        k = (uint32_t)at;
-        to[i] = is_token ? v : made[n++];
-    }
+    at = 0;
+    for (uint32_t i = 0; i < nout; i++)
+        to[i] = eat_token(gives, &at) ? v : made[n++];
     return lz_func_set_results(g, to, nout);
 }
 
