@@ -226,10 +226,10 @@ lz_status lz_pjrt_compile(const PJRT_TopologyDescription *t, const void *code, s
     return make(t, code, n, options, noptions, NULL, 0, out);
 }
 
-/* ---- in bytes: what was received, and what was made of it, which another machine or version makes
- * again ---- */
+/* ---- in bytes: a digest, what was received, and what was made of it, which another machine or
+ * version makes again ---- */
 
-static const char magic[8] = "LZPJRT1";
+static const char magic[8] = "LZPJRT2";
 
 lz_status lz_pjrt_program_write(const lz_pjrt_program *p, lz_buf *out)
 {
@@ -238,12 +238,19 @@ lz_status lz_pjrt_program_write(const lz_pjrt_program *p, lz_buf *out)
         if (!p->be->serialize || p->be->serialize(p->exec, &plan) != LZ_OK)
             lz_buf_free(&plan);
     }
-    lz_buf_put(out, magic, sizeof magic);
     const lz_buf *part[] = {&p->code, &p->options, &plan};
+    lz_buf body = {0};
     for (int i = 0; i < 3; i++) {
-        lz_buf_u64(out, part[i]->len);
-        lz_buf_put(out, part[i]->data, part[i]->len);
+        lz_buf_u64(&body, part[i]->len);
+        lz_buf_put(&body, part[i]->data, part[i]->len);
     }
+    lz_hash h = lz_hash_bytes(body.data, body.failed ? 0 : body.len);
+    lz_buf_put(out, magic, sizeof magic);
+    lz_buf_u64(out, h.lo);
+    lz_buf_u64(out, h.hi);
+    lz_buf_put(out, body.data, body.failed ? 0 : body.len);
+    out->failed |= body.failed;
+    lz_buf_free(&body);
     lz_buf_free(&plan);
     return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's bytes") : LZ_OK;
 }
@@ -254,12 +261,15 @@ lz_status lz_pjrt_program_read(const PJRT_TopologyDescription *t, const void *by
     lz_rd r = {.p = bytes, .end = (const uint8_t *)bytes + n};
     const void *head = lz_rd_bytes(&r, sizeof magic), *part[3] = {NULL};
     size_t len[3] = {0};
+    lz_hash said = {lz_rd_u64(&r), 0};
+    said.hi = lz_rd_u64(&r);
+    bool whole = !r.failed && lz_hash_eq(said, lz_hash_bytes(r.p, (size_t)(r.end - r.p)));
     for (int i = 0; i < 3 && !r.failed; i++) {
         uint64_t size = lz_rd_u64(&r);
         len[i] = (size_t)size;
         part[i] = lz_rd_bytes(&r, len[i]);
     }
-    if (r.failed || r.p != r.end || memcmp(head, magic, sizeof magic) != 0)
+    if (!whole || r.failed || r.p != r.end || memcmp(head, magic, sizeof magic) != 0)
         return LZ_FAIL(LZ_ECORRUPT, "no executable that Lazuli has written, or a damaged one");
     if (!noptions) {
         options = part[1];
