@@ -77,16 +77,12 @@ static lz_func *chain(int n, int count)
 static void fill(const lz_func *f, int n, values *in)
 {
     lz_rnd r = {lz_test_seed()};
-    rows_of(in);
-    for (int q = 0; q < n; q++)
-        for (uint32_t i = 0; i < f->nparam; i++)
-            in->v[q][i] = lz_test_random(&r, lz_val_type(f, i), LZ_FILL_MODEST);
+    fill_arguments(&r, f, n, LZ_FILL_MODEST, in);
 }
 
 static void compare(const char *backend, const lz_func *f, int n, const values *in, int ulp)
 {
     values want, got;
-    char msg[256];
     lz_collective_uses a = {0}, b = {0};
     lz_exec_info info;
     rows_of(&want);
@@ -98,10 +94,7 @@ static void compare(const char *backend, const lz_func *f, int n, const values *
                                     (lz_literal *const *const *)in->row, got.row, &b,
                                     &info) == LZ_OK,
                   "%s", lz_error_get()->message);
-    for (int q = 0; q < n; q++)
-        for (uint32_t k = 0; k < f->nresult; k++)
-            ck_assert_msg(lz_test_same(got.v[q][k], want.v[q][k], ulp, msg, sizeof msg),
-                          "%s: partition %d of %d, result %u: %s", backend, q, n, k, msg);
+    compare_results(f, n, &got, &want, ulp, backend, "");
     ck_assert_uint_eq(a.len, b.len);
     for (uint32_t i = 0; i < a.len; i++) {
         ck_assert_ptr_eq(a.data[i].sig, b.data[i].sig);

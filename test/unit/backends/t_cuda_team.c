@@ -19,19 +19,10 @@ static void use(int devices)
     mock.devices(devices);
 }
 
-static void fill(lz_rnd *r, const lz_func *f, int n, lz_fill how, values *in)
-{
-    rows_of(in);
-    for (int q = 0; q < n; q++)
-        for (uint32_t i = 0; i < f->nparam; i++)
-            in->v[q][i] = lz_test_random(r, lz_val_type(f, i), how);
-}
-
 /* Three runs; the counts of collectives, too. */
 static void compare(const lz_func *f, int n, const values *in, int ulp, const char *what)
 {
     values want, got;
-    char msg[256];
     lz_collective_uses a = {0}, b = {0};
     lz_literal *const *const *args = (lz_literal *const *const *)in->row;
     rows_of(&want);
@@ -40,18 +31,8 @@ static void compare(const lz_func *f, int n, const values *in, int ulp, const ch
                   message());
     ck_assert_msg(lz_run_partitions(be, f, (uint32_t)n, 3, NULL, args, got.row, &b, NULL) == LZ_OK,
                   "%s: %s", what, message());
-    for (int q = 0; q < n; q++)
-        for (uint32_t k = 0; k < f->nresult; k++)
-            ck_assert_msg(lz_test_same(got.v[q][k], want.v[q][k], ulp, msg, sizeof msg),
-                          "%s: partition %d of %d, result %u: %s", what, q, n, k, msg);
-    uint64_t runs[2] = {0, 0};
-    for (uint32_t i = 0; i < a.len; i++)
-        runs[0] += a.data[i].group_size > 1 ? a.data[i].executions : 0;
-    for (uint32_t i = 0; i < b.len; i++)
-        runs[1] += b.data[i].executions;
-    ck_assert_uint_le(runs[1], runs[0]);
-    lz_vec_free(&a);
-    lz_vec_free(&b);
+    compare_results(f, n, &got, &want, ulp, what, "");
+    compare_counts(&b, &a);
     release(&want);
     release(&got);
 }
@@ -88,7 +69,7 @@ START_TEST(one_collective)
                      s, dim, other);
             /* of complex numbers a product and a sum may be rounded as one, in each of n - 1 */
             bool rounds = k->combiner == LZ_OP_MULTIPLY && lz_dtype_is_complex(d);
-            fill(&r, f, n, LZ_FILL_SPICED, &in);
+            fill_arguments(&r, f, n, LZ_FILL_SPICED, &in);
             compare(f, n, &in, rounds ? 2 * n : 0, what);
             release(&in);
             lz_func_free(f);
@@ -109,7 +90,7 @@ START_TEST(large_sums)
         lz_func *f = program(&kinds[0], lz_type_get(dtypes[i], &s), i == 3 ? BACKWARDS : ALL,
                              i == 1 ? 8 : 4, 0, 0);
         values in;
-        fill(&r, f, MOST, LZ_FILL_MODEST, &in);
+        fill_arguments(&r, f, MOST, LZ_FILL_MODEST, &in);
         compare(f, i == 1 ? 8 : 4, &in, 0, lz_dtype_name(dtypes[i]));
         release(&in);
         lz_func_free(f);
@@ -147,7 +128,7 @@ START_TEST(any_region)
     lz_val y = lz_build(f, LZ_OP_ALL_REDUCE, &a.head, &x, 1);
     OK(lz_func_set_results(f, &y, 1));
     values in;
-    fill(&r, f, 4, LZ_FILL_MODEST, &in);
+    fill_arguments(&r, f, 4, LZ_FILL_MODEST, &in);
     compare(f, 4, &in, 0, "a + 2 b");
     release(&in);
     lz_func_free(f);
@@ -230,7 +211,7 @@ START_TEST(in_control_flow)
     values in;
     use(4);
     lz_func *f = parse(programs[_i]);
-    fill(&r, f, 4, LZ_FILL_MODEST, &in);
+    fill_arguments(&r, f, 4, LZ_FILL_MODEST, &in);
     compare(f, 4, &in, 4, "control flow");
     release(&in);
     lz_func_free(f);
