@@ -27,6 +27,7 @@ typedef struct held_lock {
     const void *lock;
     const char *name;
     uint32_t class_number, depth;
+    bool leaf;
 } held_lock;
 
 static __thread struct {
@@ -130,7 +131,7 @@ static void note_taken(const void *lock, uint32_t c, const char *name)
     }
     if (holds.n == MAX_HELD)
         broken("a thread holds too many locks", name);
-    holds.lock[holds.n++] = (held_lock){lock, name ? name : "?", c, 1};
+    holds.lock[holds.n++] = (held_lock){lock, name ? name : "?", c, 1, false};
 }
 
 static void note_left(const void *lock, const char *name)
@@ -144,8 +145,15 @@ static void note_left(const void *lock, const char *name)
     holds.n--;
 }
 
+static bool in_leaf(void)
+{
+    return holds.n && holds.lock[holds.n - 1].leaf;
+}
+
 static void before_lock(lz_mutex *m)
 {
+    if (in_leaf())
+        broken("a lock is taken under a leaf", m->name);
     if (find_held(m)) {
         if (!m->recursive)
             broken("a lock is taken twice", m->name);
@@ -252,6 +260,10 @@ bool lz_unlocked_now(void)
  * what called for it may wait for it. */
 void lz_call_unlocked(lz_unlocked_call *c)
 {
+#ifdef LZ_DEBUG
+    if (in_leaf())
+        broken("a call is put off under a leaf", "lz_call_unlocked");
+#endif
     if (mine.held == 0) {
         c->fn(c);
         return;
@@ -307,7 +319,7 @@ void lz_mutex_destroy(lz_mutex *m)
  * happened when it was (base/fork.h) there is one thread, and who held a lock is not there: locks
  * are neither taken nor waited for. Little of the library runs in such a child: what a callback
  * that forked returns to, and functions called at exit. */
-static __attribute__((noinline)) void lock_unarmed(lz_mutex *m)
+__attribute__((noinline)) void lz_mutex_lock_unarmed(lz_mutex *m)
 {
     if (lz_fork_happened())
         return;
@@ -315,7 +327,7 @@ static __attribute__((noinline)) void lock_unarmed(lz_mutex *m)
     pthread_mutex_lock(&m->m);
 }
 
-static __attribute__((noinline)) void unlock_unarmed(lz_mutex *m)
+__attribute__((noinline)) void lz_mutex_unlock_unarmed(lz_mutex *m)
 {
     if (lz_fork_happened())
         return;
@@ -329,7 +341,7 @@ void lz_mutex_lock(lz_mutex *m)
     if (lz_fork_armed())
         pthread_mutex_lock(&m->m);
     else
-        lock_unarmed(m);
+        lz_mutex_lock_unarmed(m);
     after_lock(m);
     entered();
 }
@@ -355,9 +367,22 @@ void lz_mutex_unlock(lz_mutex *m)
     if (lz_fork_armed())
         pthread_mutex_unlock(&m->m);
     else
-        unlock_unarmed(m);
+        lz_mutex_unlock_unarmed(m);
     left();
 }
+
+#ifdef LZ_DEBUG
+void lz_mutex_lock_leaf(lz_mutex *m)
+{
+    lz_mutex_lock(m);
+    holds.lock[holds.n - 1].leaf = true;
+}
+
+void lz_mutex_unlock_leaf(lz_mutex *m)
+{
+    lz_mutex_unlock(m);
+}
+#endif
 
 void lz_cond_init(lz_cond *c)
 {

@@ -8,6 +8,7 @@
  * Threads: thread-safe. Nothing here allocates. */
 #ifndef LZ_BASE_MUTEX_H
 #define LZ_BASE_MUTEX_H
+#include "base/fork.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -49,6 +50,29 @@ void lz_mutex_lock(lz_mutex *m);
 bool lz_mutex_trylock(lz_mutex *m); /* whether it is taken now */
 /* Runs what the thread has put off (lz_call_unlocked) when this was its last lock. */
 void lz_mutex_unlock(lz_mutex *m);
+/* A leaf: a section of a few instructions that calls nothing and takes no other lock, in which
+ * nothing can be put off. It costs what pthread's costs, without the count. */
+#ifdef LZ_DEBUG
+void lz_mutex_lock_leaf(lz_mutex *m);
+void lz_mutex_unlock_leaf(lz_mutex *m);
+#else
+void lz_mutex_lock_unarmed(lz_mutex *m);
+void lz_mutex_unlock_unarmed(lz_mutex *m);
+static inline void lz_mutex_lock_leaf(lz_mutex *m)
+{
+    if (__builtin_expect(lz_fork_armed(), 1))
+        pthread_mutex_lock(&m->m);
+    else
+        lz_mutex_lock_unarmed(m);
+}
+static inline void lz_mutex_unlock_leaf(lz_mutex *m)
+{
+    if (__builtin_expect(lz_fork_armed(), 1))
+        pthread_mutex_unlock(&m->m);
+    else
+        lz_mutex_unlock_unarmed(m);
+}
+#endif
 void lz_cond_init(lz_cond *c);
 void lz_cond_destroy(lz_cond *c);
 void lz_cond_wait(lz_cond *c, lz_mutex *m);

@@ -1,22 +1,17 @@
 /* device_buffer.c - reference counts of device buffers. Threads: thread-safe. */
 #include "backends/backend.h"
+#include "base/spares.h"
 #include "base/callout.h"
 #include "base/thread.h"
 #include <stddef.h>
 #include <string.h>
 
-/* Descriptors are made and freed with every execution: a free list keeps some for reuse. */
-enum { SPARES = 256 };
-static lz_mutex spare_lock = LZ_MUTEX_INIT("device_buffer");
-static lz_device_buffer *spare[SPARES];
-static int nspare;
+static lz_spares spares = LZ_SPARES_INIT("device_buffer", LZ_SPARES_MOST);
 
 lz_device_buffer *lz_device_buffer_new(void)
 {
-    lz_mutex_lock(&spare_lock);
-    lz_device_buffer *b = nspare ? spare[--nspare] : NULL;
-    lz_mutex_unlock(&spare_lock);
-    if (!b && !(b = lz_alloc(sizeof *b))) {
+    lz_device_buffer *b = lz_spares_take(&spares, sizeof *b);
+    if (!b) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer");
         return NULL;
     }
@@ -26,13 +21,7 @@ lz_device_buffer *lz_device_buffer_new(void)
 
 void lz_device_buffer_recycle(lz_device_buffer *b)
 {
-    lz_mutex_lock(&spare_lock);
-    bool keep = nspare < SPARES;
-    if (keep)
-        spare[nspare++] = b;
-    lz_mutex_unlock(&spare_lock);
-    if (!keep)
-        lz_free(b);
+    lz_spares_give(&spares, b);
 }
 
 void lz_device_buffer_retain(lz_device_buffer *b)

@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/callout.h"
+#include "base/spares.h"
 #include "base/timeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -27,18 +28,12 @@ struct lz_event {
                        is set */
 };
 
-/* Events are made and freed with every execution: a free list keeps some for reuse. */
-enum { SPARES = 64 };
-static lz_mutex spare_lock = LZ_MUTEX_INIT("event");
-static lz_event *spare[SPARES];
-static int nspare;
+static lz_spares spares = LZ_SPARES_INIT("event", 64);
 
 lz_event *lz_event_new(void)
 {
-    lz_mutex_lock(&spare_lock);
-    lz_event *e = nspare ? spare[--nspare] : NULL;
-    lz_mutex_unlock(&spare_lock);
-    if (!e && !(e = lz_alloc(sizeof *e))) {
+    lz_event *e = lz_spares_take(&spares, sizeof *e);
+    if (!e) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for an event");
         return NULL;
     }
@@ -56,15 +51,8 @@ void lz_event_retain(lz_event *e)
 
 void lz_event_release(lz_event *e)
 {
-    if (!e || atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    lz_mutex_lock(&spare_lock);
-    bool keep = nspare < SPARES;
-    if (keep)
-        spare[nspare++] = e;
-    lz_mutex_unlock(&spare_lock);
-    if (!keep)
-        lz_free(e);
+    if (e && atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1)
+        lz_spares_give(&spares, e);
 }
 
 /* ---- who is told ---- */

@@ -167,18 +167,23 @@ static lz_status start(lz_queue *q)
     return LZ_OK;
 }
 
-static void run_here(lz_queue *q, void (*fn)(void *arg), void *arg)
+/* Whether the queue is idle; then it is the caller who runs, until leave_here. */
+static bool enter_here(lz_queue *q)
 {
-    q->running = true;
-    lz_put_off_begin(); /* a function of the program's may wait for the queue: it comes after */
-    lz_mutex_unlock(&q->lock);
-    run(fn, arg);
-    lz_mutex_lock(&q->lock);
+    lz_mutex_lock_leaf(&q->lock);
+    bool idle = !q->running && !q->head;
+    q->running |= idle;
+    lz_mutex_unlock_leaf(&q->lock);
+    return idle;
+}
+
+static void leave_here(lz_queue *q)
+{
+    lz_mutex_lock_leaf(&q->lock);
     bool more = finished(q);
-    lz_mutex_unlock(&q->lock);
+    lz_mutex_unlock_leaf(&q->lock);
     if (more)
         notify(q);
-    lz_put_off_end();
 }
 
 static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)
@@ -196,11 +201,14 @@ static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)
 lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inline_ok)
 {
     LZ_TRY(lz_fork_check());
-    lz_mutex_lock(&q->lock);
-    if (inline_ok && !q->running && !q->head) {
-        run_here(q, fn, arg);
+    if (inline_ok && enter_here(q)) {
+        lz_put_off_begin(); /* a function of the program's may wait for the queue: it comes after */
+        run(fn, arg);
+        leave_here(q);
+        lz_put_off_end();
         return LZ_OK;
     }
+    lz_mutex_lock(&q->lock);
     lz_status s = append(q, fn, arg);
     lz_mutex_unlock(&q->lock);
     if (s == LZ_OK)

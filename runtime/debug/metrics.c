@@ -22,14 +22,15 @@ typedef struct metric {
     const char *name;
     metric_unit unit;
     lz_mutex lock;
-    sample *ring; /* the last `cap` samples; NULL until the first, or without memory */
+    atomic_bool begun; /* there is a ring */
+    sample *ring;      /* the last `cap` samples; NULL until the first, or without memory */
     uint32_t cap;
     uint64_t total; /* samples since the last clearing */
     double sum;
 } metric;
 
 static metric metrics[LZ_METRIC_COUNT] = {
-#define METRIC(name, unit, doc) {#name, unit, LZ_MUTEX_INIT("metrics"), NULL, 0, 0, 0},
+#define METRIC(name, unit, doc) {#name, unit, LZ_MUTEX_INIT("metrics"), false, NULL, 0, 0, 0},
 #include "runtime/debug/metrics.def"
 };
 static const char *const counter_name[LZ_COUNTER_COUNT] = {
@@ -40,20 +41,29 @@ _Atomic int64_t lz_counters[LZ_COUNTER_COUNT];
 /* At the last clearing: handles made and destroyed, products by libraries. */
 static _Atomic uint64_t handles_base[2], products_base, jit_base;
 
-void lz_metric_add(lz_metric_id id, double value)
+static void make_ring(metric *m)
 {
-    metric *m = &metrics[id];
-    int64_t now = lz_wall_ns();
     lz_mutex_lock(&m->lock);
     if (!m->ring) {
         m->cap = (uint32_t)lz_cfg_int(LZ_OPT_METRICS_SAMPLES);
         m->ring = lz_alloc(m->cap * sizeof *m->ring);
     }
+    atomic_store_explicit(&m->begun, m->ring != NULL, memory_order_release);
+    lz_mutex_unlock(&m->lock);
+}
+
+void lz_metric_add(lz_metric_id id, double value)
+{
+    metric *m = &metrics[id];
+    int64_t now = lz_wall_ns();
+    if (__builtin_expect(!atomic_load_explicit(&m->begun, memory_order_acquire), 0))
+        make_ring(m);
+    lz_mutex_lock_leaf(&m->lock);
     if (m->ring)
         m->ring[m->total % m->cap] = (sample){now, value};
     m->total++;
     m->sum += value;
-    lz_mutex_unlock(&m->lock);
+    lz_mutex_unlock_leaf(&m->lock);
 }
 
 static uint32_t retained(const metric *m)

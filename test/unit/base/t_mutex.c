@@ -133,6 +133,24 @@ static void unlock_without_lock(void)
     lz_mutex_unlock(&a);
 }
 
+static void lock_under_a_leaf(void)
+{
+    lz_mutex_lock_leaf(&a);
+    lz_mutex_lock(&b);
+}
+
+static void nothing(lz_unlocked_call *call)
+{
+    (void)call;
+}
+
+static void put_off_under_a_leaf(void)
+{
+    lz_unlocked_call call = {.fn = nothing};
+    lz_mutex_lock_leaf(&a);
+    lz_call_unlocked(&call);
+}
+
 static void either_order(void)
 {
     lz_mutex_lock(&a);
@@ -194,6 +212,8 @@ static const struct {
     {allocator_calls_the_library, "allocator of the program calls the library: a_public_function"},
     {call_under_a_lock, "called under a lock: a test; the thread holds: a\n"},
     {lock_twice, "taken twice: a; the thread holds: a\n"},
+    {lock_under_a_leaf, "taken under a leaf: b; the thread holds: a\n"},
+    {put_off_under_a_leaf, "put off under a leaf: lz_call_unlocked; the thread holds: a\n"},
     {unlock_without_lock, "does not hold: a;"},
     {either_order, "either order: a; the thread holds: b\n"},
     {in_a_circle, "either order: a; the thread holds: c\n"},
