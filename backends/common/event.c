@@ -168,19 +168,28 @@ static bool spin(const lz_event *e)
     return false;
 }
 
-lz_status lz_event_wait(lz_event *e)
+const lz_error *lz_event_failure(lz_event *e)
 {
     if (!e)
-        return LZ_OK;
+        return NULL;
     waits_for(e);
     if (!lz_event_done(e)) {
-        LZ_TRY(lz_fork_check()); /* in a forked child nobody will complete it */
+        if (lz_fork_check() != LZ_OK) /* in a forked child nobody will complete it */
+            return lz_error_get();
         int64_t t0 = lz_timeline_begin();
         if (!spin(e))
             (void)lz_latch_wait(&e->done, -1);
         lz_timeline_end(t0, .name = "wait", .category = "wait");
     }
-    if (e->error.status != LZ_OK)
-        lz_error_set(&e->error);
-    return e->error.status;
+    return e->error.status != LZ_OK ? &e->error : NULL;
+}
+
+lz_status lz_event_wait(lz_event *e)
+{
+    const lz_error *err = lz_event_failure(e);
+    if (!err)
+        return LZ_OK;
+    if (err != lz_error_get())
+        lz_error_set(err);
+    return err->status;
 }

@@ -15,7 +15,7 @@
 
 typedef enum metric_unit { TIME, BYTES, VALUE } metric_unit;
 typedef struct sample {
-    int64_t at_ns; /* wall clock */
+    int64_t at_ns; /* lz_now_ns */
     double value;
 } sample;
 typedef struct metric {
@@ -54,13 +54,17 @@ static void make_ring(metric *m)
 
 void lz_metric_add(lz_metric_id id, double value)
 {
+    lz_metric_add_at(id, value, lz_now_ns());
+}
+
+void lz_metric_add_at(lz_metric_id id, double value, int64_t now_ns)
+{
     metric *m = &metrics[id];
-    int64_t now = lz_wall_ns();
     if (__builtin_expect(!atomic_load_explicit(&m->begun, memory_order_acquire), 0))
         make_ring(m);
     lz_mutex_lock_leaf(&m->lock);
     if (m->ring)
-        m->ring[m->total % m->cap] = (sample){now, value};
+        m->ring[m->total % m->cap] = (sample){now_ns, value};
     m->total++;
     m->sum += value;
     lz_mutex_unlock_leaf(&m->lock);

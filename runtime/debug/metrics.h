@@ -26,6 +26,8 @@ static inline int64_t lz_counter_get(lz_counter_id c)
     return atomic_load_explicit(&lz_counters[c], memory_order_relaxed);
 }
 void lz_metric_add(lz_metric_id m, double value); /* TIME in nanoseconds */
+/* The same, at a moment that the caller knows (lz_now_ns). */
+void lz_metric_add_at(lz_metric_id m, double value, int64_t now_ns);
 /* Samples so far, their sum, the largest retained one. Pointers may be NULL. */
 uint64_t lz_metric_samples(lz_metric_id m, double *sum, double *largest);
 void lz_metrics_print(lz_buf *out, bool brief);     /* PyTorch/XLA's report */

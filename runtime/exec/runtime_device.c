@@ -218,14 +218,11 @@ void lz_trace_unlock(lz_dev *d)
 static void land(lz_dev *d)
 {
     lz_flight *f = &d->flight[d->flight_head];
-    lz_error before = *lz_error_get();
-    if (lz_event_wait(f->done) != LZ_OK) {
-        if (d->error.status == LZ_OK)
-            d->error = *lz_error_get();
-        lz_error_set(&before);
-    }
-    lz_metric_add(LZ_METRIC_ExecuteTime,
-                  (double)(f->start_ns < 0 ? -f->start_ns : lz_now_ns() - f->start_ns));
+    const lz_error *err = lz_event_failure(f->done);
+    if (err && d->error.status == LZ_OK)
+        d->error = *err;
+    int64_t end_ns = f->end_ns ? f->end_ns : lz_now_ns();
+    lz_metric_add_at(LZ_METRIC_ExecuteTime, (double)(end_ns - f->start_ns), end_ns);
     lz_event_release(f->done);
     d->flight_head = (d->flight_head + 1) % LZ_DEV_FLIGHTS;
     d->flight_len--;
@@ -298,10 +295,8 @@ void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
 {
     if (d->flight_len == LZ_DEV_FLIGHTS)
         land(d);
-    /* negative: already complete, minus the time it took */
-    int64_t stamp = lz_event_done(done) ? start_ns - lz_now_ns() : start_ns;
     d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_FLIGHTS] =
-        (lz_flight){done, stamp ? stamp : -1};
+        (lz_flight){done, start_ns, lz_event_done(done) ? lz_now_ns() : 0};
     atomic_store_explicit(&d->flying, d->flight_len, memory_order_relaxed);
 }
 

@@ -266,12 +266,12 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
 {
     sync_run r = {.cause = cause, .awaited = awaited, .again = true, .out = out};
     lz_status s = LZ_OK;
-    int64_t t0 = lz_now_ns();
+    int64_t t0 = cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH ? lz_now_ns() : 0;
     while (s == LZ_OK && r.again) {
         s = capture_roots(d, sc, cause);
         if (s != LZ_OK || !sc->todo.len)
             break;
-        if (t0 && (cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH))
+        if (t0)
             note_tracing(&sc->cap, t0, lz_now_ns() - t0);
         t0 = 0; /* once */
         s = run(d, &sc->cap, &r);
