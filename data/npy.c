@@ -15,17 +15,18 @@ static const struct descr {
     char text[4]; /* without the byte order */
     char order;   /* 0: any */
     lz_dtype dtype;
-} descrs
-    [] =
-        {
-            {"b1", 0, LZ_BOOL},     {"i1", 0, LZ_I8},       {"i2", 0, LZ_I16},
-            {"i4", 0, LZ_I32},      {"i8", 0, LZ_I64},      {"u1", 0, LZ_U8},
-            {"u2", 0, LZ_U16},      {"u4", 0, LZ_U32},      {"u8", 0, LZ_U64},
-            {"f2", 0, LZ_F16},      {"f4", 0, LZ_F32},      {"f8", 0, LZ_F64},
-            {"c8", 0, LZ_C64},      {"c16", 0, LZ_C128},    {"V2", 0, LZ_BF16},
-            {"V1", '>', LZ_F8E5M2}, {"V1", 0, LZ_F8E4M3FN}, {"f1", 0, LZ_F8E5M2},
-            {"i1", 0, LZ_I2},       {"i1", 0, LZ_I4},       {"u1", 0, LZ_U2},
-            {"u1", 0, LZ_U4}, /* only written: NumPy has no narrower integers than bytes */
+} descrs[] = {
+    {"b1", 0, LZ_BOOL},       {"i1", 0, LZ_I8},         {"i2", 0, LZ_I16},
+    {"i4", 0, LZ_I32},        {"i8", 0, LZ_I64},        {"u1", 0, LZ_U8},
+    {"u2", 0, LZ_U16},        {"u4", 0, LZ_U32},        {"u8", 0, LZ_U64},
+    {"f2", 0, LZ_F16},        {"f4", 0, LZ_F32},        {"f8", 0, LZ_F64},
+    {"c8", 0, LZ_C64},        {"c16", 0, LZ_C128},      {"V2", 0, LZ_BF16},
+    {"V1", '>', LZ_F8E5M2},   {"V1", 0, LZ_F8E4M3FN},   {"f1", 0, LZ_F8E5M2},
+    {"i1", 0, LZ_I2},         {"i1", 0, LZ_I4},         {"u1", 0, LZ_U2},
+    {"u1", 0, LZ_U4},         {"u1", 0, LZ_F8E4M3},     {"u1", 0, LZ_F8E3M4},
+    {"u1", 0, LZ_F8E4M3FNUZ}, {"u1", 0, LZ_F8E5M2FNUZ}, {"u1", 0, LZ_F8E4M3B11FNUZ},
+    {"u1", 0, LZ_F8E8M0FNU},  {"u1", 0, LZ_F4E2M1FN},
+    /* those of numbers that NumPy does not have are only written, as bytes */
 };
 
 /* ---- the header ---- */

@@ -5,18 +5,17 @@
 #include <math.h>
 #include <string.h>
 
-/* `inf`: the highest exponent is infinity and NaN, as in IEEE 754. Else only all ones is NaN, and
- * what overflows becomes that. */
-typedef struct format {
-    int exponent, mantissa;
-    bool inf;
-} format;
+#define SMALL_FLOAT(NAME, exponent, mantissa, bias, kind)                                          \
+    [LZ_##NAME] = {exponent, mantissa, bias, LZ_SMALL_##kind},
+static const lz_small_format formats[LZ_DTYPE_COUNT] = {
+    [LZ_F16] = {5, 10, 15, LZ_SMALL_IEEE},
+    [LZ_BF16] = {8, 7, 127, LZ_SMALL_IEEE},
+#include "ir/small_floats.def"
+};
 
-static const format f16_format = {5, 10, true}, bf16_format = {8, 7, true};
-
-static format f8_format(lz_dtype d)
+const lz_small_format *lz_small_format_of(lz_dtype d)
 {
-    return d == LZ_F8E5M2 ? (format){5, 2, true} : (format){4, 3, false};
+    return &formats[d];
 }
 
 static float f32_from_bits(uint32_t u)
@@ -35,12 +34,11 @@ static uint32_t f32_bits(float f)
 
 /* The magnitude as if there were neither infinity nor NaN: its bits, maybe beyond the highest of
  * the format. u: a finite double. */
-static uint64_t rounded(uint64_t u, format f)
+static uint64_t rounded(uint64_t u, const lz_small_format *f)
 {
-    int bias = (1 << (f.exponent - 1)) - 1, exp = (int)(u >> 52 & 2047), e = exp - 1023 + bias,
-        drop = 52 - f.mantissa;
+    int exp = (int)(u >> 52 & 2047), e = exp - 1023 + f->bias, drop = 52 - f->mantissa;
     uint64_t man = (u & 0xfffffffffffff) | (uint64_t)1 << 52;
-    if (exp == 0 || e < -f.mantissa - 1)
+    if (exp == 0 || e < -f->mantissa - 1)
         return 0; /* below half the smallest denormal */
     if (e <= 0) { /* denormal: the exponent field is 0 and the leading 1 moves into the mantissa */
         drop += 1 - e;
@@ -51,24 +49,56 @@ static uint64_t rounded(uint64_t u, format f)
     uint64_t kept = man >> drop, rest = man & (((uint64_t)1 << drop) - 1),
              half = (uint64_t)1 << (drop - 1);
     kept += rest > half || (rest == half && (kept & 1));
-    /* `kept` has its leading 1 at f.mantissa (normal) or none (denormal); a carry moves into the
+    /* `kept` has its leading 1 at f->mantissa (normal) or none (denormal); a carry moves into the
      * exponent by itself */
-    return ((uint64_t)(e - 1) << f.mantissa) + kept;
+    return ((uint64_t)(e - 1) << f->mantissa) + kept;
+}
+
+/* A power of two: code 0 is no zero but 2^-bias, so codes are one less than with the next bias. */
+static uint16_t narrow_power(double v, uint64_t u)
+{
+    static const lz_small_format next = {8, 0, 128, LZ_SMALL_FNU};
+    uint64_t code = v > 0 && v - v == 0 ? rounded(u, &next) : 256;
+    return (uint16_t)(code > 255 ? 255 : code ? code - 1 : 0);
+}
+
+/* The first magnitude that is no number, or one too many. */
+static uint64_t first_beyond(const lz_small_format *f)
+{
+    uint64_t codes = (uint64_t)1 << (f->exponent + f->mantissa);
+    switch (f->kind) {
+    case LZ_SMALL_IEEE:
+        return codes - ((uint64_t)1 << f->mantissa);
+    case LZ_SMALL_FN:
+        return codes - 1;
+    default:
+        return codes;
+    }
 }
 
 /* Only in a format with infinities a NaN has bits to keep. */
-static uint16_t narrow(double v, format f)
+static uint16_t narrow(double v, const lz_small_format *f)
 {
-    uint64_t u, top = (((uint64_t)1 << f.exponent) - 1) << f.mantissa; /* infinity's place */
+    uint64_t u, beyond = first_beyond(f), all = (uint64_t)1 << (f->exponent + f->mantissa);
     memcpy(&u, &v, sizeof u);
-    uint16_t sign = (uint16_t)(u >> 63 << (f.exponent + f.mantissa));
-    uint64_t nan = top | (((uint64_t)1 << f.mantissa) - 1), beyond = f.inf ? top : nan;
-    if (v != v)
-        return (uint16_t)(sign | (f.inf ? top | (uint64_t)1 << (f.mantissa - 1) |
-                                              (u & 0xfffffffffffff) >> (52 - f.mantissa)
-                                        : nan));
+    if (f->kind == LZ_SMALL_FNU)
+        return narrow_power(v, u);
+    uint16_t sign = (uint16_t)((u >> 63) * all);
     uint64_t out = v - v == 0 ? rounded(u, f) : beyond;
-    return (uint16_t)(sign | (out < beyond ? out : beyond));
+    bool over = out >= beyond;
+    switch (f->kind) {
+    case LZ_SMALL_IEEE:
+        if (v != v)
+            return (uint16_t)(sign | beyond | (uint64_t)1 << (f->mantissa - 1) |
+                              (u & 0xfffffffffffff) >> (52 - f->mantissa));
+        return (uint16_t)(sign | (over ? beyond : out));
+    case LZ_SMALL_FN:
+        return (uint16_t)(sign | (over ? all - 1 : out));
+    case LZ_SMALL_FNUZ:
+        return (uint16_t)(over ? all : out ? sign | out : 0);
+    default:
+        return (uint16_t)(v != v ? sign ^ all : sign | (over ? all - 1 : out));
+    }
 }
 
 /* ---- 16 bits ---- */
@@ -80,7 +110,7 @@ float lz_f16_to_f32(uint16_t h)
 
 uint16_t lz_f64_to_f16(double v)
 {
-    return narrow(v, f16_format);
+    return narrow(v, &formats[LZ_F16]);
 }
 
 uint16_t lz_f32_to_f16(float f)
@@ -95,7 +125,7 @@ float lz_bf16_to_f32(uint16_t h)
 
 uint16_t lz_f64_to_bf16(double v)
 {
-    return narrow(v, bf16_format);
+    return narrow(v, &formats[LZ_BF16]);
 }
 
 uint16_t lz_f32_to_bf16(float f)
@@ -103,20 +133,25 @@ uint16_t lz_f32_to_bf16(float f)
     return lz_bf16_round(f);
 }
 
-/* ---- 8 bits ---- */
+/* ---- 8 bits and fewer ---- */
 
 float lz_f8_to_f32(lz_dtype d, uint8_t bits)
 {
-    format f = f8_format(d);
-    int bias = (1 << (f.exponent - 1)) - 1, mag = bits & 0x7f, exp = mag >> f.mantissa,
-        man = mag & ((1 << f.mantissa) - 1), top = (1 << f.exponent) - 1;
-    uint32_t sign = (uint32_t)(bits & 0x80) << 24;
-    if (f.inf ? mag > top << f.mantissa : mag == 0x7f)
-        return f32_from_bits(sign | 0x7fc00000);
-    if (f.inf && exp == top)
+    const lz_small_format *f = &formats[d];
+    uint32_t all = 1u << (f->exponent + f->mantissa), mag = bits & (all - 1),
+             sign = bits & all ? 0x80000000u : 0;
+    int exp = (int)(mag >> f->mantissa), man = (int)(mag & ((1u << f->mantissa) - 1));
+    bool nan = f->kind == LZ_SMALL_IEEE   ? mag > first_beyond(f)
+               : f->kind == LZ_SMALL_FNUZ ? bits == all
+                                          : f->kind != LZ_SMALL_FNS && mag == all - 1;
+    if (f->kind == LZ_SMALL_FNU)
+        return nan ? f32_from_bits(0x7fc00000) : ldexpf(1, (int)mag - f->bias);
+    if (nan)
+        return f32_from_bits((f->kind == LZ_SMALL_FNUZ ? 0 : sign) | 0x7fc00000);
+    if (f->kind == LZ_SMALL_IEEE && mag == first_beyond(f))
         return f32_from_bits(sign | 0x7f800000);
-    float v = exp ? ldexpf((float)(man | 1 << f.mantissa), exp - bias - f.mantissa)
-                  : ldexpf((float)man, 1 - bias - f.mantissa);
+    float v = exp ? ldexpf((float)(man | 1 << f->mantissa), exp - f->bias - f->mantissa)
+                  : ldexpf((float)man, 1 - f->bias - f->mantissa);
     return f32_from_bits(sign | f32_bits(v));
 }
 
@@ -124,5 +159,5 @@ uint8_t lz_f64_to_f8(lz_dtype d, double v)
 {
     if (v != v) /* one NaN for all, of either sign */
         v = copysign(NAN, v);
-    return (uint8_t)narrow(v, f8_format(d));
+    return (uint8_t)narrow(v, &formats[d]);
 }

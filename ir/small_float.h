@@ -5,7 +5,22 @@
  * Threads: pure. */
 #ifndef LZ_IR_SMALL_FLOAT_H
 #define LZ_IR_SMALL_FLOAT_H
+#include <lazuli/types.h>
 #include <stdint.h>
+
+/* What the formats of ir/small_floats.def, f16 and bf16 are made of. */
+typedef enum lz_small_kind {
+    LZ_SMALL_IEEE,
+    LZ_SMALL_FN,
+    LZ_SMALL_FNUZ,
+    LZ_SMALL_FNU,
+    LZ_SMALL_FNS
+} lz_small_kind;
+typedef struct lz_small_format {
+    int exponent, mantissa, bias;
+    lz_small_kind kind;
+} lz_small_format;
+const lz_small_format *lz_small_format_of(lz_dtype d);
 
 typedef union lz_f32_bits {
     float f;

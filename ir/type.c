@@ -7,9 +7,10 @@
 
 /* ---- dtypes ---- */
 
-/* Integers of a byte and booleans have as many bits as the digit with which the text ends. */
+/* Integers of a byte and booleans have as many bits as the digit with which the text ends, floats
+ * of a byte as the one after the f. */
 #define BITS(text, nbytes, cls)                                                                    \
-    ((nbytes) == 1 && (cls) != 'S' ? (text)[sizeof(text) - 2] - '0' : 8 * (nbytes))
+    ((nbytes) != 1 ? 8 * (nbytes) : (cls) == 'S' ? (text)[1] - '0' : (text)[sizeof(text) - 2] - '0')
 
 static const struct {
     const char *mlir;
@@ -91,7 +92,7 @@ int lz_dtype_bits(lz_dtype d)
 
 bool lz_dtype_is_narrow(lz_dtype d)
 {
-    return lz_dtype_is_int(d) && lz_dtype_bits(d) < 8;
+    return d != LZ_BOOL && lz_dtype_bits(d) > 0 && lz_dtype_bits(d) < 8;
 }
 
 uint64_t lz_dtype_wrap(lz_dtype d, uint64_t v)

@@ -2,6 +2,7 @@
  * nearest, ties to even).
  * Threads: an em belongs to one thread. */
 #include "codegen/emit/emit_ew.h"
+#include "ir/small_float.h"
 
 static Ev real(Val v)
 {
@@ -40,27 +41,29 @@ static Val i64_to_f64_odd(em *e, Val x, bool sgn)
     return sgn ? SEL(neg, FNEG(r), r) : r;
 }
 
-/* ---- 8-bit floats: in registers they are their bits ---- */
+/* ---- floats of 8 bits and fewer: in registers they are their bits ---- */
 
-typedef struct f8_format {
-    int mantissa, bias;
-    bool inf; /* else all ones is NaN, and everything that overflows */
-} f8_format;
-
-static f8_format format_of(lz_dtype d)
+/* The first magnitude, as the bits of an f32, whose code is none of a number, or the largest where
+ * that takes its place. */
+static int64_t first_beyond(const lz_small_format *f)
 {
-    return d == LZ_F8E5M2 ? (f8_format){2, 15, true} : (f8_format){3, 7, false};
+    int64_t top = (INT64_C(1) << f->exponent) - 1 - f->bias + 127, most = (1 << f->mantissa) - 1;
+    switch (f->kind) {
+    case LZ_SMALL_IEEE:
+        return top << 23;
+    case LZ_SMALL_FNUZ:
+        return (top + 1) << 23;
+    default:
+        return top << 23 | most << (23 - f->mantissa);
+    }
 }
 
-static Val f8_from_f32(em *e, lz_dtype d, Val x)
+/* The code of the magnitude `all`, the bits of an f32, and of what is beyond. */
+static Val magnitude_code(em *e, const lz_small_format *f, Val all)
 {
-    f8_format f = format_of(d);
-    Ty ft = LLVMTypeOf(x), it = em_like(e, e->i32, x);
-    int drop = 23 - f.mantissa, rebias = 127 - f.bias;
-    /* the first value that has the bits of infinity, or of the NaN, whatever the format */
-    int64_t beyond = (int64_t)(127 + (f.inf ? 16 : 8)) << 23 | (f.inf ? 0 : 7 << 20);
-    Val u = BITS(x, it), sign = AND(u, em_ci(it, 0x80000000)), all = XOR(u, sign);
-    Val a = em_intr2(e, "llvm.umin", all, em_ci(it, beyond));
+    Ty it = LLVMTypeOf(all), ft = em_like(e, e->f32, all);
+    int drop = 23 - f->mantissa, rebias = 127 - f->bias;
+    Val a = em_intr2(e, "llvm.umin", all, em_ci(it, first_beyond(f)));
     Val odd = AND(LSHR(a, em_ci(it, drop)), em_ci(it, 1));
     int64_t half = (INT64_C(1) << (drop - 1)) - 1, off = half - ((int64_t)rebias << 23);
     Val normal = LSHR(ADD(ADD(a, em_ci(it, off)), odd), em_ci(it, drop));
@@ -68,24 +71,74 @@ static Val f8_from_f32(em *e, lz_dtype d, Val x)
     int64_t magic = (int64_t)(rebias + 1 + drop) << 23;
     Val sum = FADD(BITS(a, ft), BITS(em_ci(it, magic), ft));
     Val denormal = SUB(BITS(sum, it), em_ci(it, magic));
-    Val r = SEL(ICMP(ULT, a, em_ci(it, (int64_t)(rebias + 1) << 23)), denormal, normal);
-    if (f.inf)
-        r = SEL(ICMP(UGT, all, em_ci(it, 0x7f800000)), em_ci(it, 0x7e), r);
-    return LLVMBuildTrunc(e->b, OR(r, LSHR(sign, em_ci(it, 24))), em_like(e, e->i8, x), "");
+    return SEL(ICMP(ULT, a, em_ci(it, (int64_t)(rebias + 1) << 23)), denormal, normal);
+}
+
+/* The nearest power of two, ties up. Below 2^-126 an f32 has no exponent of its own. */
+static Val power_code(em *e, Val u)
+{
+    Ty it = LLVMTypeOf(u);
+    Val r = LSHR(ADD(u, em_ci(it, 1 << 22)), em_ci(it, 23));
+    r = SEL(ICMP(ULT, u, em_ci(it, 0x600000)), em_ci(it, 0), r);
+    r = SEL(ICMP(ULT, SUB(u, em_ci(it, 1)), em_ci(it, 0x7f7fffff)), r, em_ci(it, 255));
+    return em_intr2(e, "llvm.umin", r, em_ci(it, 255));
+}
+
+static Val f8_from_f32(em *e, lz_dtype d, Val x)
+{
+    const lz_small_format *f = lz_small_format_of(d);
+    Ty it = em_like(e, e->i32, x);
+    int64_t codes = INT64_C(1) << (f->exponent + f->mantissa);
+    int up = 31 - f->exponent - f->mantissa;
+    Val u = BITS(x, it), r;
+    if (f->kind == LZ_SMALL_FNU)
+        return LLVMBuildTrunc(e->b, power_code(e, u), em_type(e, d, em_lanes(x)), "");
+    Val sign = AND(u, em_ci(it, 0x80000000)), all = XOR(u, sign);
+    Val nan = ICMP(UGT, all, em_ci(it, 0x7f800000));
+    r = magnitude_code(e, f, all);
+    sign = LSHR(sign, em_ci(it, up));
+    if (f->kind == LZ_SMALL_IEEE)
+        r = SEL(nan, em_ci(it, codes - (INT64_C(1) << (f->mantissa - 1))), r);
+    if (f->kind == LZ_SMALL_FNS) {
+        r = SEL(nan, em_ci(it, 0), r);
+        sign = SEL(nan, XOR(sign, em_ci(it, codes)), sign);
+    }
+    r = f->kind == LZ_SMALL_FNUZ ? SEL(ICMP(EQ, r, em_ci(it, 0)), r, OR(r, sign)) : OR(r, sign);
+    return LLVMBuildTrunc(e->b, r, em_type(e, d, em_lanes(x)), "");
+}
+
+static Val power_to_f32(em *e, Val code)
+{
+    Ty it = LLVMTypeOf(code), ft = em_like(e, e->f32, code);
+    Val r = SHL(code, em_ci(it, 23));
+    r = SEL(ICMP(EQ, code, em_ci(it, 0)), em_ci(it, 0x400000), r); /* 2^-127 */
+    return BITS(SEL(ICMP(EQ, code, em_ci(it, 255)), em_ci(it, 0x7fc00000), r), ft);
 }
 
 static Val f8_to_f32(em *e, lz_dtype d, Val x)
 {
-    f8_format f = format_of(d);
+    const lz_small_format *f = lz_small_format_of(d);
     Ty it = em_like(e, e->i32, x), ft = em_like(e, e->f32, x);
-    int up = 23 - f.mantissa;
-    Val u = LLVMBuildZExt(e->b, x, it, ""), mag = AND(u, em_ci(it, 0x7f));
-    Val scaled = FMUL(BITS(SHL(mag, em_ci(it, up)), ft), em_cf(ft, f.inf ? 0x1p112 : 0x1p120));
+    int width = f->exponent + f->mantissa, up = 23 - f->mantissa;
+    int64_t codes = INT64_C(1) << width;
+    Val u = LLVMBuildZExt(e->b, x, it, "");
+    if (f->kind == LZ_SMALL_FNU)
+        return power_to_f32(e, u);
+    Val mag = AND(u, em_ci(it, codes - 1));
+    Val scaled = FMUL(BITS(SHL(mag, em_ci(it, up)), ft),
+                      BITS(em_ci(it, (INT64_C(254) - f->bias) << 23), ft));
     Val r = BITS(scaled, it); /* exact: denormals become normal */
-    if (f.inf)
-        r = SEL(ICMP(EQ, mag, em_ci(it, 0x7c)), em_ci(it, 0x7f800000), r);
-    r = SEL(ICMP(UGT, mag, em_ci(it, f.inf ? 0x7c : 0x7e)), em_ci(it, 0x7fc00000), r);
-    return BITS(OR(r, SHL(AND(u, em_ci(it, 0x80)), em_ci(it, 24))), ft);
+    Val sign = SHL(AND(u, em_ci(it, codes)), em_ci(it, 31 - width));
+    int64_t inf = codes - (INT64_C(1) << f->mantissa);
+    if (f->kind == LZ_SMALL_IEEE)
+        r = SEL(ICMP(EQ, mag, em_ci(it, inf)), em_ci(it, 0x7f800000), r);
+    if (f->kind == LZ_SMALL_IEEE || f->kind == LZ_SMALL_FN)
+        r = SEL(ICMP(UGT, mag, em_ci(it, f->kind == LZ_SMALL_IEEE ? inf : codes - 2)),
+                em_ci(it, 0x7fc00000), r);
+    r = OR(r, sign);
+    if (f->kind == LZ_SMALL_FNUZ)
+        r = SEL(ICMP(EQ, u, em_ci(it, codes)), em_ci(it, 0x7fc00000), r);
+    return BITS(r, ft);
 }
 
 static Val f8_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
@@ -93,11 +146,18 @@ static Val f8_from_float(em *e, lz_dtype to, lz_dtype from, Val x)
     return f8_from_f32(e, to, from == LZ_F64 ? f64_to_f32_odd(e, x) : x);
 }
 
-/* What is beyond 2^17 overflows any 8-bit float, what is below is exact in f32. */
+/* Powers of two hold every magnitude of an integer; any other of these formats overflows below
+ * 2^17, and what is below that is exact in f32. */
 static Val f8_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
 {
     bool sgn = lz_dtype_is_signed(from);
-    Ty it = LLVMTypeOf(x), ft = em_like(e, e->f32, x);
+    Ty it = LLVMTypeOf(x), ft = em_like(e, e->f32, x), dt = em_like(e, e->f64, x);
+    if (lz_small_format_of(to)->kind == LZ_SMALL_FNU && em_bits(e, it) > 16) {
+        Val v = em_bits(e, it) == 64 ? i64_to_f64_odd(e, x, sgn)
+                : sgn                ? LLVMBuildSIToFP(e->b, x, dt, "")
+                                     : LLVMBuildUIToFP(e->b, x, dt, "");
+        return f8_from_f32(e, to, f64_to_f32_odd(e, v));
+    }
     if (em_bits(e, it) > 16) {
         x = em_intr2(e, sgn ? "llvm.smin" : "llvm.umin", x, em_ci(it, 1 << 17));
         x = sgn ? em_smax(e, x, em_ci(it, -(1 << 17))) : x;

@@ -132,11 +132,10 @@ Ty em_type(em *e, lz_dtype d, unsigned n)
     case LZ_I4:
     case LZ_U2:
     case LZ_U4:
+    case LZ_F4E2M1FN:
         return em_vec(LLVMIntTypeInContext(e->cx, (unsigned)lz_dtype_bits(d)), n);
     case LZ_I8:
     case LZ_U8:
-    case LZ_F8E4M3FN:
-    case LZ_F8E5M2:
         return em_vec(e->i8, n);
     case LZ_I16:
     case LZ_U16:
@@ -151,7 +150,7 @@ Ty em_type(em *e, lz_dtype d, unsigned n)
     case LZ_C128:
         return em_vec(e->f64, n);
     default:
-        return em_vec(e->f32, n);
+        return em_vec(lz_dtype_is_storage(d) ? e->i8 : e->f32, n);
     }
 }
 

@@ -117,7 +117,7 @@ lz_status lz_ref_eval_scalar(lz_op op, const lz_attr *attr, lz_dtype out, const 
     if (op == LZ_OP_BITCAST_CONVERT && lz_dtype_size(out) == lz_dtype_size(in[0])) {
         memcpy(result, opnd[0], lz_dtype_size(out));
         if (lz_dtype_is_narrow(out))
-            lz_ref_store_u(out, result, 0, lz_ref_load_u(in[0], opnd[0], 0));
+            *(uint8_t *)result = (uint8_t)lz_dtype_wrap(out, *(uint8_t *)result);
         return LZ_OK;
     }
     if (!fn)

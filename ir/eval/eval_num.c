@@ -61,11 +61,8 @@ double lz_ref_load_f(lz_dtype d, const void *p, int64_t i)
         return lz_f16_to_f32(((const uint16_t *)p)[i]);
     case LZ_BF16:
         return lz_bf16_to_f32(((const uint16_t *)p)[i]);
-    case LZ_F8E4M3FN:
-    case LZ_F8E5M2:
-        return lz_f8_to_f32(d, ((const uint8_t *)p)[i]);
     default:
-        return 0;
+        return lz_dtype_is_storage(d) ? lz_f8_to_f32(d, ((const uint8_t *)p)[i]) : 0;
     }
 }
 
@@ -84,11 +81,9 @@ void lz_ref_store_f(lz_dtype d, void *p, int64_t i, double v)
     case LZ_BF16:
         ((uint16_t *)p)[i] = lz_ref_f64_to_bf16(v);
         break;
-    case LZ_F8E4M3FN:
-    case LZ_F8E5M2:
-        ((uint8_t *)p)[i] = lz_f64_to_f8(d, v);
-        break;
     default:
+        if (lz_dtype_is_storage(d))
+            ((uint8_t *)p)[i] = lz_f64_to_f8(d, v);
         break;
     }
 }

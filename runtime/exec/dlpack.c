@@ -13,15 +13,29 @@
 static const struct {
     lz_dtype dtype;
     uint8_t code, bits;
-} types[] = {{LZ_BOOL, kDLBool, 8},         {LZ_I8, kDLInt, 8},
-             {LZ_I16, kDLInt, 16},          {LZ_I32, kDLInt, 32},
-             {LZ_I64, kDLInt, 64},          {LZ_U8, kDLUInt, 8},
-             {LZ_U16, kDLUInt, 16},         {LZ_U32, kDLUInt, 32},
-             {LZ_U64, kDLUInt, 64},         {LZ_F16, kDLFloat, 16},
-             {LZ_F32, kDLFloat, 32},        {LZ_F64, kDLFloat, 64},
-             {LZ_BF16, kDLBfloat, 16},      {LZ_C64, kDLComplex, 64},
-             {LZ_C128, kDLComplex, 128},    {LZ_F8E4M3FN, kDLFloat8_e4m3fn, 8},
-             {LZ_F8E5M2, kDLFloat8_e5m2, 8}};
+} types[] = {{LZ_BOOL, kDLBool, 8},
+             {LZ_I8, kDLInt, 8},
+             {LZ_I16, kDLInt, 16},
+             {LZ_I32, kDLInt, 32},
+             {LZ_I64, kDLInt, 64},
+             {LZ_U8, kDLUInt, 8},
+             {LZ_U16, kDLUInt, 16},
+             {LZ_U32, kDLUInt, 32},
+             {LZ_U64, kDLUInt, 64},
+             {LZ_F16, kDLFloat, 16},
+             {LZ_F32, kDLFloat, 32},
+             {LZ_F64, kDLFloat, 64},
+             {LZ_BF16, kDLBfloat, 16},
+             {LZ_C64, kDLComplex, 64},
+             {LZ_C128, kDLComplex, 128},
+             {LZ_F8E4M3FN, kDLFloat8_e4m3fn, 8},
+             {LZ_F8E5M2, kDLFloat8_e5m2, 8},
+             {LZ_F8E3M4, kDLFloat8_e3m4, 8},
+             {LZ_F8E4M3, kDLFloat8_e4m3, 8},
+             {LZ_F8E4M3B11FNUZ, kDLFloat8_e4m3b11fnuz, 8},
+             {LZ_F8E4M3FNUZ, kDLFloat8_e4m3fnuz, 8},
+             {LZ_F8E5M2FNUZ, kDLFloat8_e5m2fnuz, 8},
+             {LZ_F8E8M0FNU, kDLFloat8_e8m0fnu, 8}};
 enum { NTYPES = sizeof types / sizeof types[0] };
 
 static DLDataType to_dl(lz_dtype d)

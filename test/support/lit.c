@@ -31,9 +31,20 @@ static const uint64_t special_bf16[] = {0x0000, 0x8000, 0x3f80, 0xbf80, 0x7f80, 
                                         0x3f00, 0xbf00, 0x3fc0, 0x4020, 0xc020, 0x3eff, 0x4301,
                                         0x4049, 0x42b1, 0x3f7f, 0x3f81, 0x4040, 0xc0e0, 0x4f00};
 
-static const uint64_t special_f8[] = {0x00, 0x80, 0x01, 0x81, 0x03, 0x04, 0x07, 0x08, 0x38,
-                                      0xb8, 0x3c, 0xbc, 0x7b, 0xfb, 0x7c, 0xfc, 0x7d, 0x7e,
-                                      0xfe, 0x7f, 0xff, 0x40, 0xc1, 0x5a, 0x77};
+/* Of a format of at most 8 bits: the ends of its codes, of its denormals and of its numbers. */
+static int small_float_specials(lz_dtype d, uint64_t *bits)
+{
+    static const uint8_t of_8_bits[] = {0x00, 0x01, 0x03, 0x04, 0x07, 0x08, 0x0f, 0x10,
+                                        0x38, 0x3c, 0x40, 0x5a, 0x6f, 0x70, 0x71, 0x77,
+                                        0x78, 0x79, 0x7b, 0x7c, 0x7d, 0x7e, 0x7f};
+    int n = 0;
+    for (size_t i = 0; i < sizeof of_8_bits && lz_dtype_bits(d) == 8; i++)
+        for (uint64_t sign = 0; sign < 256; sign += 128)
+            bits[n++] = of_8_bits[i] | sign;
+    for (uint64_t c = 0; c < 16 && lz_dtype_bits(d) == 4; c++)
+        bits[n++] = c;
+    return n;
+}
 
 static int int_specials(lz_dtype d, uint64_t *bits)
 {
@@ -68,9 +79,6 @@ int lz_test_specials(lz_dtype d, uint64_t bits[64])
         return copy_bits(bits, special_f16, sizeof special_f16);
     case LZ_BF16:
         return copy_bits(bits, special_bf16, sizeof special_bf16);
-    case LZ_F8E4M3FN:
-    case LZ_F8E5M2:
-        return copy_bits(bits, special_f8, sizeof special_f8);
     case LZ_C64:
     case LZ_C128:                    /* as complex64: lz_test_set_bits widens them */
         for (int i = 0; i < 64; i++) /* all pairs of 0 -0 1 -1 inf -inf nan 2.5 */
@@ -78,7 +86,7 @@ int lz_test_specials(lz_dtype d, uint64_t bits[64])
                                                                  << 32;
         return 64;
     default:
-        return int_specials(d, bits);
+        return lz_dtype_is_storage(d) ? small_float_specials(d, bits) : int_specials(d, bits);
     }
 }
 

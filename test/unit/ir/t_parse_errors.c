@@ -224,7 +224,7 @@ static const struct {
     /* types */
     {"%0 = stablehlo.abs %a : tensor<2x?xf32>", LZ_EUNSUPPORTED, "only static shapes"},
     {"%0 = stablehlo.abs %a : tensor<*xf32>", LZ_EUNSUPPORTED, "only static shapes"},
-    {"%0 = stablehlo.abs %a : tensor<2x3xf8E4M3B11FNUZ>", LZ_EUNSUPPORTED, "'f8E4M3B11FNUZ'"},
+    {"%0 = stablehlo.abs %a : tensor<2x3xf6E2M3FN>", LZ_EUNSUPPORTED, "'f6E2M3FN'"},
     {"%0 = stablehlo.abs %a : tensor<2x3xtf32>", LZ_EUNSUPPORTED, "'tf32'"},
     {"%0 = stablehlo.abs %a : tensor<2x3xcomplex<i32>>", LZ_EUNSUPPORTED, "complex<i32>"},
     {"%0 = stablehlo.abs %a : tensor<2x3xf32, #enc>", LZ_EUNSUPPORTED, "encodings"},
