@@ -46,4 +46,10 @@ lz_status lz_dynamic_conv(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_real_dynamic_slice(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_dimension_size(lz_parser *p, lz_scope *s, lz_stmt *t);
 lz_status lz_torch_index_select(lz_parser *p, lz_scope *s, lz_stmt *t);
+
+/* parse_small_float.c */
+/* Whether the operation (e: that is written with others) computes with floats that are only stored;
+ * then it is built so: */
+bool lz_parse_computes_small(const lz_scope *s, const lz_stmt *t, const lz_expansion *e);
+lz_status lz_parse_build_wide(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e);
 #endif

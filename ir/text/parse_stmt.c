@@ -443,7 +443,10 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     LZ_TRY(lz_parse_fit_region(p, s, t));
     if (lz_op_get(t->op)->cls == LZ_CLASS_COLLECTIVE)
         return lz_parse_collective(p, s, t);
-    LZ_TRY(e ? lz_expansion_apply(p, s, t, e) : lz_parse_build(p, s, t));
+    if (lz_parse_computes_small(s, t, e))
+        LZ_TRY(lz_parse_build_wide(p, s, t, e));
+    else
+        LZ_TRY(e ? lz_expansion_apply(p, s, t, e) : lz_parse_build(p, s, t));
     if (t->captured.vals.len && !e) /* what was handed on is no result of the text's */
         t->results.len -= t->captured.vals.len;
     return LZ_OK;

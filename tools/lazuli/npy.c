@@ -3,6 +3,7 @@
 #include "base/file_io.h"
 #include "base/text.h"
 #include "data/data_internal.h"
+#include "runtime/exec/sync.h"
 #include <inttypes.h>
 #include <lazuli/data.h>
 #include <math.h>
@@ -17,11 +18,12 @@ static lz_status plain(lz_status s)
     return s;
 }
 
-/* Formats that NumPy lacks, as the integers that hold their bits. */
+/* Formats that NumPy lacks, as the integers that hold their bits. Those of fewer than 8 bits are
+ * checked to be numbers. */
 static bool bits_of(lz_dtype want, lz_dtype have)
 {
-    return (want == LZ_BF16 || lz_dtype_is_storage(want)) && lz_dtype_is_int(have) &&
-           lz_dtype_size(have) == lz_dtype_size(want);
+    return (want == LZ_BF16 || lz_dtype_is_storage(want) || lz_dtype_is_narrow(want)) &&
+           lz_dtype_is_int(have) && lz_dtype_size(have) == lz_dtype_size(want);
 }
 
 /* Standard input may have no end: not more of it is read than its header says, but for the last
@@ -61,6 +63,9 @@ lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out)
     if (s == LZ_OK) {
         if (bits_of(want, a.dtype))
             a.dtype = want;
+        s = lz_host_data_check(a.dtype, a.data, a.nbytes);
+    }
+    if (s == LZ_OK) {
         const lz_type *t = lz_type_get(a.dtype, &a.shape);
         *out = t ? lz_literal_copy_from(t, a.data) : NULL;
         s = *out ? LZ_OK : t ? LZ_EMEM : LZ_ESHAPE;
