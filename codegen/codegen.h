@@ -75,6 +75,7 @@ uint32_t lz_variants_tried(const lz_kernel *k, const lz_target *t,
 /* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU
  * may lower it. */
 lz_status lz_target_host(lz_target *out);
+bool lz_target_has(const lz_target *t, const char *name); /* by LLVM's name */
 /* Whether the host can run code that needs `features` (a cache entry's string; tuning flags in it
  * are ignored). */
 bool lz_target_runs(const char *features);
@@ -93,7 +94,7 @@ lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *code, 
 /* Hash of what that would compile: equal ones are the same code. Costs a tenth of it. */
 lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_CODEGEN_VERSION = 20 };
+enum { LZ_CODEGEN_VERSION = 21 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */

@@ -1,8 +1,9 @@
 /* target.c - the machine this process runs on, without LLVM: LLVM's CPU name and ISA features from
  * cpuid, caches from sysfs.
  * Every known feature is written out, with + or -, so that a hypervisor that hides one is believed.
- * LAZULI_CPU=x86-64-v2 .. v4 lowers the target to that level's features. Threads: thread-safe; the
- * machine is read once. */
+ * LAZULI_CPU=x86-64-v2 .. v4 lowers the target to that level's features. AMX is a feature where the
+ * kernel grants its tiles to this process, too; it is asked once, when code may want them. Threads:
+ * thread-safe; the machine is read once. */
 #include "codegen/codegen.h"
 #include "base/config.h"
 #include "base/file_io.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 static lz_once once = LZ_ONCE_INIT;
@@ -24,30 +27,50 @@ static lz_once once = LZ_ONCE_INIT;
 /* One ISA feature: name, where cpuid reports it, the x86-64 level it belongs to (5: none), what of
  * the state the system must save. */
 enum { LEAF_1C, LEAF_7B, LEAF_7C, LEAF_7D, LEAF_71A, LEAF_X1C, LEAF_COUNT };
-enum { OS_NONE, OS_YMM, OS_ZMM };
+enum { OS_NONE, OS_YMM, OS_ZMM, OS_TILES };
 typedef struct feature {
     const char *name;
     int leaf, bit, level, os;
 } feature;
 /* sorted by name */
 static const feature features[] = {
-    {"aes", LEAF_1C, 25, 5, OS_NONE},         {"avx", LEAF_1C, 28, 3, OS_YMM},
-    {"avx2", LEAF_7B, 5, 3, OS_YMM},          {"avx512bf16", LEAF_71A, 5, 5, OS_ZMM},
-    {"avx512bitalg", LEAF_7C, 12, 5, OS_ZMM}, {"avx512bw", LEAF_7B, 30, 4, OS_ZMM},
-    {"avx512cd", LEAF_7B, 28, 4, OS_ZMM},     {"avx512dq", LEAF_7B, 17, 4, OS_ZMM},
-    {"avx512f", LEAF_7B, 16, 4, OS_ZMM},      {"avx512fp16", LEAF_7D, 23, 5, OS_ZMM},
-    {"avx512ifma", LEAF_7B, 21, 5, OS_ZMM},   {"avx512vbmi", LEAF_7C, 1, 5, OS_ZMM},
-    {"avx512vbmi2", LEAF_7C, 6, 5, OS_ZMM},   {"avx512vl", LEAF_7B, 31, 4, OS_ZMM},
-    {"avx512vnni", LEAF_7C, 11, 5, OS_ZMM},   {"avx512vpopcntdq", LEAF_7C, 14, 5, OS_ZMM},
-    {"avxvnni", LEAF_71A, 4, 5, OS_YMM},      {"bmi", LEAF_7B, 3, 3, OS_NONE},
-    {"bmi2", LEAF_7B, 8, 3, OS_NONE},         {"cx16", LEAF_1C, 13, 2, OS_NONE},
-    {"f16c", LEAF_1C, 29, 3, OS_YMM},         {"fma", LEAF_1C, 12, 3, OS_YMM},
-    {"gfni", LEAF_7C, 8, 5, OS_NONE},         {"lzcnt", LEAF_X1C, 5, 3, OS_NONE},
-    {"movbe", LEAF_1C, 22, 3, OS_NONE},       {"pclmul", LEAF_1C, 1, 5, OS_NONE},
-    {"popcnt", LEAF_1C, 23, 2, OS_NONE},      {"sahf", LEAF_X1C, 0, 2, OS_NONE},
-    {"sse3", LEAF_1C, 0, 2, OS_NONE},         {"sse4.1", LEAF_1C, 19, 2, OS_NONE},
-    {"sse4.2", LEAF_1C, 20, 2, OS_NONE},      {"ssse3", LEAF_1C, 9, 2, OS_NONE},
-    {"vaes", LEAF_7C, 9, 5, OS_YMM},          {"vpclmulqdq", LEAF_7C, 10, 5, OS_YMM},
+    {"aes", LEAF_1C, 25, 5, OS_NONE},
+    {"amx-bf16", LEAF_7D, 22, 5, OS_TILES},
+    {"amx-int8", LEAF_7D, 25, 5, OS_TILES},
+    {"amx-tile", LEAF_7D, 24, 5, OS_TILES},
+    {"avx", LEAF_1C, 28, 3, OS_YMM},
+    {"avx2", LEAF_7B, 5, 3, OS_YMM},
+    {"avx512bf16", LEAF_71A, 5, 5, OS_ZMM},
+    {"avx512bitalg", LEAF_7C, 12, 5, OS_ZMM},
+    {"avx512bw", LEAF_7B, 30, 4, OS_ZMM},
+    {"avx512cd", LEAF_7B, 28, 4, OS_ZMM},
+    {"avx512dq", LEAF_7B, 17, 4, OS_ZMM},
+    {"avx512f", LEAF_7B, 16, 4, OS_ZMM},
+    {"avx512fp16", LEAF_7D, 23, 5, OS_ZMM},
+    {"avx512ifma", LEAF_7B, 21, 5, OS_ZMM},
+    {"avx512vbmi", LEAF_7C, 1, 5, OS_ZMM},
+    {"avx512vbmi2", LEAF_7C, 6, 5, OS_ZMM},
+    {"avx512vl", LEAF_7B, 31, 4, OS_ZMM},
+    {"avx512vnni", LEAF_7C, 11, 5, OS_ZMM},
+    {"avx512vpopcntdq", LEAF_7C, 14, 5, OS_ZMM},
+    {"avxvnni", LEAF_71A, 4, 5, OS_YMM},
+    {"bmi", LEAF_7B, 3, 3, OS_NONE},
+    {"bmi2", LEAF_7B, 8, 3, OS_NONE},
+    {"cx16", LEAF_1C, 13, 2, OS_NONE},
+    {"f16c", LEAF_1C, 29, 3, OS_YMM},
+    {"fma", LEAF_1C, 12, 3, OS_YMM},
+    {"gfni", LEAF_7C, 8, 5, OS_NONE},
+    {"lzcnt", LEAF_X1C, 5, 3, OS_NONE},
+    {"movbe", LEAF_1C, 22, 3, OS_NONE},
+    {"pclmul", LEAF_1C, 1, 5, OS_NONE},
+    {"popcnt", LEAF_1C, 23, 2, OS_NONE},
+    {"sahf", LEAF_X1C, 0, 2, OS_NONE},
+    {"sse3", LEAF_1C, 0, 2, OS_NONE},
+    {"sse4.1", LEAF_1C, 19, 2, OS_NONE},
+    {"sse4.2", LEAF_1C, 20, 2, OS_NONE},
+    {"ssse3", LEAF_1C, 9, 2, OS_NONE},
+    {"vaes", LEAF_7C, 9, 5, OS_YMM},
+    {"vpclmulqdq", LEAF_7C, 10, 5, OS_YMM},
 };
 enum { NFEATURE = sizeof features / sizeof *features };
 
@@ -65,7 +88,28 @@ static int os_state(unsigned leaf1c)
         return OS_NONE;
     unsigned lo, hi;
     __asm__ volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
+    if ((lo & 0x600e6) == 0x600e6)
+        return OS_TILES;
     return (lo & 0xe6) == 0xe6 ? OS_ZMM : (lo & 6) == 6 ? OS_YMM : OS_NONE;
+}
+
+/* The kernel lets a process use tiles that has asked: for all its threads and those it forks, but
+ * not for what it executes. It refuses where it does not know them, where a filter of system calls
+ * does, or where some thread has a signal stack that is too small for them; and afterwards nobody
+ * in the process gets such a stack. So only who may run such code asks. */
+static lz_once tiles_once = LZ_ONCE_INIT;
+static bool tiles_granted;
+
+static void ask_for_tiles(void)
+{
+    enum { ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
+    tiles_granted = syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA) == 0;
+}
+
+static bool tiles(void)
+{
+    lz_once_run(&tiles_once, ask_for_tiles);
+    return tiles_granted;
 }
 
 static const char *amd_name(unsigned family, unsigned model)
@@ -130,7 +174,7 @@ static bool host_has(const char *name, size_t n)
 {
     for (int i = 0; i < NFEATURE; i++)
         if (strlen(features[i].name) == n && memcmp(features[i].name, name, n) == 0)
-            return host.has[i];
+            return host.has[i] && (features[i].os != OS_TILES || tiles());
     return false;
 }
 
@@ -176,25 +220,18 @@ static void read_machine(void)
         host.has[i] = (r[features[i].leaf] >> features[i].bit & 1) && os >= features[i].os;
     read_name();
 }
+
 static void write_features(lz_target *t, int level)
 {
     size_t n = 0;
+    bool amx = !level && lz_variant_may(t, LZ_VARIANT_amx);
     for (int i = 0; i < NFEATURE; i++) {
         bool on = level ? features[i].level <= level : host.has[i];
+        if (features[i].os == OS_TILES)
+            on = on && amx && tiles();
         n += (size_t)snprintf(t->features + n, sizeof t->features - n, "%s%c%s", i ? "," : "",
                               on ? '+' : '-', features[i].name);
     }
-}
-
-static bool target_has(const lz_target *t, const char *name)
-{
-    char want[32];
-    snprintf(want, sizeof want, "+%s", name);
-    size_t n = strlen(want);
-    for (const char *p = t->features; (p = strstr(p, want)) != NULL; p += n)
-        if (p[n] == ',' || p[n] == 0)
-            return true;
-    return false;
 }
 
 static lz_status wanted_level(int *level)
@@ -223,9 +260,10 @@ static lz_status host_target(lz_target *out)
     else
         snprintf(out->cpu, sizeof out->cpu, "%s", host.cpu);
     write_features(out, level);
-    bool zmm = target_has(out, "avx512f") && target_has(out, "avx512bw") &&
-               target_has(out, "avx512dq") && target_has(out, "avx512vl");
-    bool ymm = target_has(out, "avx2") && target_has(out, "fma") && target_has(out, "f16c");
+    bool zmm = lz_target_has(out, "avx512f") && lz_target_has(out, "avx512bw") &&
+               lz_target_has(out, "avx512dq") && lz_target_has(out, "avx512vl");
+    bool ymm =
+        lz_target_has(out, "avx2") && lz_target_has(out, "fma") && lz_target_has(out, "f16c");
     out->machine.vector_bytes = zmm ? 64 : ymm ? 32 : 16;
     return LZ_OK;
 }
@@ -309,6 +347,15 @@ static void read_caches(lz_target *t)
 }
 
 /* ---- the target ---- */
+
+bool lz_target_has(const lz_target *t, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = t->features; (p = strstr(p, name)) != NULL; p += n)
+        if (p > t->features && p[-1] == '+' && (p[n] == ',' || p[n] == 0))
+            return true;
+    return false;
+}
 
 lz_status lz_target_host(lz_target *out)
 {

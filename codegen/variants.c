@@ -115,6 +115,11 @@ static bool of_bytes(const lz_kernel *k)
     return lz_kernel_is_dot(k) && reads(k, LZ_I8, LZ_U8);
 }
 
+static bool of_tiles(const lz_kernel *k)
+{
+    return of_halves(k) || of_bytes(k);
+}
+
 static bool of_sums(const lz_kernel *k)
 {
     return !lz_kernel_is_dot(k) && k->nouter && k->vec == LZ_VEC_OUTER && k->stages[0].nred &&

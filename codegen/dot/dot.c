@@ -60,9 +60,9 @@ static lz_status plan(dot *g)
 {
     LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
     bool n_first, k_first;
-    LZ_TRY(dot_choose_vectors(g, &g->b, lz_kernel_dot(g->k)->b_sop, g->n, g->kd, &n_first));
+    LZ_TRY(dot_choose_vectors(&g->base, &g->b, lz_kernel_dot(g->k)->b_sop, g->n, g->kd, &n_first));
     g->bmode = n_first ? DOT_B_ROWS : DOT_B_COLS;
-    LZ_TRY(dot_choose_vectors(g, &g->a, lz_kernel_dot(g->k)->a_sop, g->kd, g->m, &k_first));
+    LZ_TRY(dot_choose_vectors(&g->base, &g->a, lz_kernel_dot(g->k)->a_sop, g->kd, g->m, &k_first));
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
     if (k_first && dot_plain_along(g, lz_kernel_dot(g->k)->a_sop, g->kd))
         g->amode = DOT_A_PLACE;

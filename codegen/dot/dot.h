@@ -10,8 +10,8 @@
  *
  * - macro-kernel, work partition: dot_blocking.c; tile and block sizes: dot.c, dot_config.c
  * - micro-kernel: dot_micro.c; packing: dot_pack.c; epilogue: dot_epilogue.c
- * - implicit GEMM (convolutions): dot_implicit.c; inner products: dot_inner.c; back-to-back GEMM
- *   (attention): dot_b2b.c
+ * - implicit GEMM (convolutions): dot_implicit.c; inner products: dot_inner.c; bf16 and int8 on AMX
+ *   tiles: dot_amx.c; back-to-back GEMM (attention): dot_b2b.c
  *
  * Loop order: unit (matrix, block of columns, block of rows) > block of K > tile of rows > panel of
  *   columns. Inner loops but the last one are more blocks of K. Rows divide into tiles of mr (the
@@ -116,7 +116,7 @@ int64_t dot_few_rows(const dot *g);
 int64_t dot_most_vectors(const em *e); /* of columns in a block: more do not pay */
 /* Evaluation of an operand, with vectors along the loop in which its loads are contiguous: `first`
  * when both or neither are. */
-lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
+lz_status dot_choose_vectors(dot_common *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
                              bool *took_first);
 void dot_choose_tile(dot *g); /* mr, nv, nv_small */
 /* Sets all of g but c, which kern_init_epilogue does. k: with the GEMM in stage 0. */
@@ -205,6 +205,10 @@ bool dot_implicit_suits(const lz_kernel *k, const lz_target *t);
 lz_status dot_emit_implicit(em *e, const lz_kernel *k);
 /* The next index, row-major. */
 void dot_count_on(em *e, uint32_t n, const Val *ext, Val *i);
+
+/* dot_amx.c: bf16 and bytes on AMX tiles. */
+bool dot_amx_suits(const lz_kernel *k, const lz_target *t);
+lz_status dot_emit_amx(em *e, const lz_kernel *k);
 
 /* dot_inner.c: inner products, where both operands are contiguous along k. */
 bool dot_inner_suits(const lz_kernel *k, const lz_target *t);

@@ -57,10 +57,10 @@ static lz_status plan_product(dot_b2b *r, uint32_t s)
     g->amode = DOT_A_ROWS;
     g->near = true;
     bool along_n, along_k;
-    LZ_TRY(dot_choose_vectors(g, &g->b, d->b_sop, g->n, g->kd, &along_n));
+    LZ_TRY(dot_choose_vectors(&g->base, &g->b, d->b_sop, g->n, g->kd, &along_n));
     g->bmode = along_n ? DOT_B_ROWS : DOT_B_COLS;
     if (!p->left)
-        LZ_TRY(dot_choose_vectors(g, &g->a, d->a_sop, g->kd, g->kd, &along_k));
+        LZ_TRY(dot_choose_vectors(&g->base, &g->a, d->a_sop, g->kd, g->kd, &along_k));
     choose_tile(g);
     p->b_place = along_n && is_plain(p, d->b_sop);
     bool alone = s + 2 == r->k->nstage ||

@@ -149,7 +149,7 @@ static void strides_of(const kern *c, uint32_t d, bool *unit, bool *any)
     }
 }
 
-lz_status dot_choose_vectors(dot *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
+lz_status dot_choose_vectors(dot_common *g, kern *f, int32_t sop, uint32_t first, uint32_t second,
                              bool *took_first)
 {
     LZ_TRY(kern_init_factor(f, g->e, g->k, g->L, first, sop));

@@ -5,19 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool has(const lz_target *t, const char *feature)
-{
-    size_t n = strlen(feature);
-    for (const char *p = t->features; (p = strstr(p, feature)) != NULL; p += n)
-        if (p > t->features && p[-1] == '+' && (p[n] == ',' || p[n] == 0))
-            return true;
-    return false;
-}
-
 bool em_target_masks(const lz_target *t)
 {
     bool x86 = strncmp(t->triple, "x86_64", 6) == 0 && !t->simt;
-    return x86 && (t->machine.vector_bytes == 64 || has(t, "avx2"));
+    return x86 && (t->machine.vector_bytes == 64 || lz_target_has(t, "avx2"));
 }
 
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
@@ -43,10 +34,10 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->avx512 = e->x86 && !e->simt && t->machine.vector_bytes == 64;
     e->many = e->avx512 || !e->x86;
     e->masks = em_target_masks(t);
-    e->fma = !e->x86 || has(t, "fma");
-    e->f16c = !e->x86 || has(t, "f16c");
-    e->bf16 = e->avx512 && has(t, "avx512bf16");
-    e->vnni = e->avx512 && has(t, "avx512vnni");
+    e->fma = !e->x86 || lz_target_has(t, "fma");
+    e->f16c = !e->x86 || lz_target_has(t, "f16c");
+    e->bf16 = e->avx512 && lz_target_has(t, "avx512bf16");
+    e->vnni = e->avx512 && lz_target_has(t, "avx512vnni");
 }
 
 void em_done(em *e)

@@ -19,6 +19,10 @@ static const struct {
                           "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
                           "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
                           "return %0 : tensor<64x64xf32> }"},
+    {LZ_VARIANT_amx, MAIN "%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xf32> {"
+                          "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+                          "(tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xf32>"
+                          "return %0 : tensor<64x64xf32> }"},
     {LZ_VARIANT_bf16_pairs,
      MAIN "%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {"
           "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
@@ -100,7 +104,8 @@ static bool other_code(const lz_kernel *k, const lz_target *a, const lz_target *
 /* The feature of the processor that a form needs, or NULL. */
 static const char *needed(int form)
 {
-    return form == LZ_VARIANT_bf16_pairs   ? "+avx512bf16"
+    return form == LZ_VARIANT_amx          ? "+amx-bf16"
+           : form == LZ_VARIANT_bf16_pairs ? "+avx512bf16"
            : form == LZ_VARIANT_int8_quads ? "+avx512vnni"
                                            : NULL;
 }
@@ -112,9 +117,11 @@ START_TEST(each_is_taken)
     must(lz_target_host(&own));
     const char *needs = needed(programs[_i].form);
     bool has = !needs || strstr(own.features, needs);
+    if (programs[_i].form != LZ_VARIANT_amx) /* what is taken where there are no tiles */
+        own.without = 1u << LZ_VARIANT_amx;
     lz_plan *p = plan_of(programs[_i].text, &own);
     without = own;
-    without.without = 1u << programs[_i].form;
+    without.without |= 1u << programs[_i].form;
     bool other = false;
     for (uint32_t i = 0; i < p->nkernel; i++)
         other |= other_code(p->kernels[i], &own, &without);
