@@ -125,7 +125,7 @@ static void emit_dims(amx *g)
     g->npack_b = SEL(g->keep, all, part);
     Val tiles = SEL(ICMP(SGT, g->KB, one), MUL(em_ceil(e, g->T, g->RB), g->wide), zero);
     g->scratch = ADD(g->npack_b, em_c64(e, g->kc * AMX_A_STEP));
-    g->scratch = ADD(g->scratch, MUL(ADD(tiles, one), em_c64(e, 2 * step_bytes)));
+    g->scratch = ADD(g->scratch, MUL(ADD(tiles, em_c64(e, 2)), em_c64(e, 2 * step_bytes)));
     Val empty = OR(ICMP(EQ, g->M, zero), ICMP(EQ, g->N, zero));
     g->grid = SEL(empty, zero, MUL(MUL(g->batch, g->RB), g->CB));
 }
@@ -152,7 +152,7 @@ static void place_scratch(amx *g, Val scratch)
     g->pack_b = scratch;
     g->pack_a = em_at(e, g->pack_b, g->npack_b, 1);
     g->tile = em_at(e, g->pack_a, em_c64(e, g->kc), AMX_A_STEP);
-    g->block = em_at(e, g->tile, em_c64(e, 2 * (int64_t)g->nv), AMX_TILE);
+    g->block = em_at(e, g->tile, em_c64(e, 4 * (int64_t)g->nv), AMX_TILE);
 }
 
 /* ---- a tile of rows ---- */
@@ -196,88 +196,123 @@ static void tile_a(amx *g, Val r, Val nrows, Val s0, Val ss, Val *args)
     memcpy(args + AMX_A, packed, sizeof packed);
 }
 
-/* Prefetches what the epilogue reads and writes while the tile is multiplied. */
-static void prefetch_tile(amx *g, Val here, Val r, Val nrows, Val v)
-{
-    em *e = g->e;
-    em_if s;
-    em_loop li;
-    if (!dot_prefetches_rows(&g->c, g->n))
-        return;
-    em_if_begin(e, &s, here);
-    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    g->c.oidx[g->m] = ADD(r, li.i);
-    dot_prefetch_row(&g->c, g->n, v, g->nv);
-    em_loop_end(e, &li, NULL);
-    em_if_end(e, &s, 0, NULL, NULL, NULL);
-}
-
-static void epilogue_tile(amx *g, Val r, Val nrows, Val v, Val past)
-{
-    em *e = g->e;
-    em_loop li;
-    em_loop_begin(e, &li, em_c64(e, 0), nrows, em_c64(e, 1), 0, NULL);
-    g->c.oidx[g->m] = ADD(r, li.i);
-    dot_epilogue_row(&g->c, g->n, g->N, em_at(e, g->tile, li.i, (int64_t)g->nv * AMX_LINE), v, past,
-                     &(dot_panel){g->nv, g->nv});
-    em_loop_end(e, &li, NULL);
-}
-
-/* Where the sums of vectors v.. go after the last block of K: to the results at once where that is
- * all there is to do and the tile is whole, else where the epilogue takes them. Gives the former.
- */
-static Val to_results(amx *g, Val last, Val r, Val nrows, Val v, Val *args)
-{
-    em *e = g->e;
-    if (!g->plain)
-        return em_ci(e->i1, 0);
-    kern *f = &g->c;
-    f->oidx[g->m] = r;
-    f->oidx[g->n] = MUL(v, em_c64(e, g->L));
-    kern_advance(f, 1, POS_TOP, POS_POINT, ((1u << g->m) - 1) | 1u << g->m | 1u << g->n);
-    Val cols = SUB(g->N, f->oidx[g->n]), whole = em_c64(e, (int64_t)g->nv * g->L);
-    Val to_c = AND(AND(last, ICMP(EQ, nrows, em_c64(e, AMX_ROWS))), ICMP(SGE, cols, whole));
-    Val stride = dot_bytes(f, g->es, g->k->stages[1].stores[0].at.stride[g->m]);
-    args[AMX_TO] = SEL(to_c, f->st[1].ptr[POS_POINT][0], args[AMX_TO]);
-    args[AMX_TO_STRIDE] = SEL(to_c, stride, args[AMX_TO_STRIDE]);
-    return to_c;
-}
-
 /* A block of K. */
 typedef struct block {
     Val i, s0, ss; /* its number, steps of the last inner loop */
     Val b;         /* packed B */
 } block;
 
-/* All panels of one tile of rows. */
+/* A register tile that is finished, or is being made: its rows, its vectors of columns, the sums.
+ */
+typedef struct finished {
+    Val r, nrows, v, sums;
+} finished;
+
+static void epilogue_of(amx *g, const finished *t, Val i)
+{
+    em *e = g->e;
+    Val past = em_smin(e, ADD(t->v, em_c64(e, g->nv)), em_ceil_div(e, g->N, g->L));
+    g->c.oidx[g->m] = ADD(t->r, i);
+    dot_epilogue_row(&g->c, g->n, g->N, em_at(e, t->sums, i, (int64_t)g->nv * AMX_LINE), t->v, past,
+                     &(dot_panel){g->nv, g->nv});
+}
+
+static void epilogue_rows(amx *g, const finished *t)
+{
+    em *e = g->e;
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), t->nrows, em_c64(e, 1), 0, NULL);
+    epilogue_of(g, t, l.i);
+    em_loop_end(e, &l, NULL);
+}
+
+/* What the vector units do beside a step: as many rows of the tile that was finished last, and what
+ * the epilogue of this one reads and writes is fetched. */
+typedef struct beside {
+    finished last, now;
+    Val each; /* rows of a step */
+} beside;
+
+static void finish_beside(amx *g, Val step, void *user)
+{
+    em *e = g->e;
+    const beside *t = user;
+    em_loop l;
+    em_if there;
+    Val from = MUL(step, t->each);
+    em_loop_begin(e, &l, from, em_smin(e, ADD(from, t->each), t->now.nrows), em_c64(e, 1), 0, NULL);
+    if (dot_prefetches_rows(&g->c, g->n)) {
+        g->c.oidx[g->m] = ADD(t->now.r, l.i);
+        dot_prefetch_row(&g->c, g->n, t->now.v, g->nv);
+    }
+    em_if_begin(e, &there, ICMP(SLT, l.i, t->last.nrows));
+    epilogue_of(g, &t->last, l.i);
+    em_if_end(e, &there, 0, NULL, NULL, NULL);
+    em_loop_end(e, &l, NULL);
+}
+
+/* The arguments of panel p of the unit. */
+static void panel_args(amx *g, const amx_unit *w, const block *k, Val r, Val p, Val *args)
+{
+    em *e = g->e;
+    int64_t bytes = (int64_t)g->nv * AMX_TILE;
+    Val at = MUL(LLVMBuildUDiv(e->b, SUB(r, w->r0), em_c64(e, AMX_ROWS), ""), SUB(w->p1, w->p0));
+    Val sums = em_at(e, g->block, ADD(at, p), 2 * bytes), first = ICMP(EQ, k->i, em_c64(e, 0));
+    args[AMX_B] = em_at(e, k->b, MUL(p, k->ss), bytes);
+    args[AMX_STEPS] = k->ss;
+    args[AMX_FROM] = SEL(first, LLVMConstNull(e->ptr), sums);
+    args[AMX_TO] = sums;
+}
+
+/* All panels of one tile of rows, for a block of K that is not the last one. */
+static void sum_row(amx *g, const amx_unit *w, const block *k, Val r, Val nrows, Val *args)
+{
+    em *e = g->e;
+    em_loop l;
+    em_loop_begin(e, &l, em_c64(e, 0), SUB(w->p1, w->p0), em_c64(e, 1), 0, NULL);
+    panel_args(g, w, k, r, l.i, args);
+    amx_call_micro(g, ICMP(SLE, nrows, em_c64(e, AMX_SIDE)), args);
+    em_loop_end(e, &l, NULL);
+}
+
+/* For the last one: a tile is finished beside the next one, and one of few rows before it. */
+static void finish_row(amx *g, const amx_unit *w, const block *k, Val r, Val nrows, Val *args)
+{
+    em *e = g->e;
+    Val zero = em_c64(e, 0), one = em_c64(e, 1), low = ICMP(SLE, nrows, em_c64(e, AMX_SIDE));
+    Val np = SUB(w->p1, w->p0), other = em_at(e, g->tile, em_c64(e, 2 * (int64_t)g->nv), AMX_TILE);
+    beside t = {.each = em_ceil(e, nrows, em_smax(e, k->ss, one))};
+    em_loop l;
+    em_ifelse s;
+    em_if more;
+    em_loop_begin(e, &l, zero, ADD(np, one), one, 2, (Val[]){zero, other});
+    Val to = SEL(ICMP(EQ, l.phi[1], g->tile), other, g->tile), past = ICMP(EQ, l.i, np);
+    t.last = (finished){r, SEL(ICMP(SGT, l.i, zero), nrows, zero), l.phi[0], l.phi[1]};
+    t.now = (finished){r, nrows, MUL(ADD(w->p0, l.i), em_c64(e, g->nv)), to};
+    panel_args(g, w, k, r, l.i, args);
+    args[AMX_TO] = to;
+    em_ifelse_begin(e, &s, OR(OR(past, low), ICMP(EQ, k->ss, zero)));
+    epilogue_rows(g, &t.last);
+    em_if_begin(e, &more, NOT(past));
+    amx_call_micro(g, low, args);
+    em_if_end(e, &more, 0, NULL, NULL, NULL);
+    em_ifelse_else(e, &s);
+    amx_tile(g, 2, args, finish_beside, &t);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+    em_loop_end(e, &l, (Val[]){t.now.v, to});
+}
+
 static void tile_row(amx *g, const amx_unit *w, const block *k, Val r)
 {
     em *e = g->e;
-    Val args[AMX_ARGS], one = em_c64(e, 1), none = LLVMConstNull(e->ptr);
-    Val nrows = em_smin(e, SUB(w->r1, r), em_c64(e, AMX_ROWS));
-    Val low = ICMP(SLE, nrows, em_c64(e, AMX_SIDE));
-    Val first = ICMP(EQ, k->i, em_c64(e, 0)), last = ICMP(EQ, ADD(k->i, one), g->KB);
+    em_ifelse s;
+    Val args[AMX_ARGS], nrows = em_smin(e, SUB(w->r1, r), em_c64(e, AMX_ROWS));
     tile_a(g, r, nrows, k->s0, k->ss, args);
-    int64_t bytes = (int64_t)g->nv * AMX_TILE;
-    Val at = MUL(LLVMBuildUDiv(e->b, SUB(r, w->r0), em_c64(e, AMX_ROWS), ""), SUB(w->p1, w->p0));
-    em_loop lp;
-    em_loop_begin(e, &lp, w->p0, w->p1, one, 0, NULL);
-    Val p = SUB(lp.i, w->p0), v = MUL(lp.i, em_c64(e, g->nv));
-    Val sums = em_at(e, g->block, ADD(at, p), 2 * bytes);
-    args[AMX_B] = em_at(e, k->b, MUL(p, k->ss), bytes);
-    args[AMX_STEPS] = k->ss;
-    args[AMX_FROM] = SEL(first, none, sums);
-    args[AMX_TO] = SEL(last, g->tile, sums);
-    args[AMX_TO_STRIDE] = em_c64(e, (int64_t)g->nv * AMX_LINE);
-    Val to_c = to_results(g, last, r, nrows, v, args);
-    prefetch_tile(g, last, r, nrows, v);
-    amx_call_micro(g, low, args);
-    em_if done;
-    em_if_begin(e, &done, AND(last, NOT(to_c)));
-    Val past = em_smin(e, ADD(v, em_c64(e, g->nv)), em_ceil_div(e, g->N, g->L));
-    epilogue_tile(g, r, nrows, v, past);
-    em_if_end(e, &done, 0, NULL, NULL, NULL);
-    em_loop_end(e, &lp, NULL);
+    em_ifelse_begin(e, &s, ICMP(EQ, ADD(k->i, em_c64(e, 1)), g->KB));
+    finish_row(g, w, k, r, nrows, args);
+    em_ifelse_else(e, &s);
+    sum_row(g, w, k, r, nrows, args);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
 }
 
 /* ---- a unit ---- */
@@ -390,7 +425,6 @@ static lz_status plan(amx *g)
     g->words = words_of(g->k, g->e->t);
     g->a_signed = narrow_type(g->k, info->a_sop) == LZ_I8;
     g->b_signed = narrow_type(g->k, info->b_sop) == LZ_I8;
-    g->plain = dot_stores_sums(g->k);
     g->same_b = !(g->b.f.st[0].dep[g->b.sop] & ((1u << g->m) - 1));
     int64_t n = dot_baked(g->k->outer[g->n]), l1 = g->e->t->machine.l1_bytes;
     g->nv = n >= 0 && n <= AMX_SIDE ? 1 : 2;

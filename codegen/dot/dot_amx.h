@@ -28,7 +28,6 @@ typedef struct amx {
     unsigned words;     /* log2 of how many k a word has: 1 bf16, 2 bytes */
     unsigned nv;        /* tiles of columns beside each other: 2, or 1 where that is all */
     bool a_signed, b_signed;
-    bool plain;     /* the epilogue stores the sums as they are */
     bool same_b;    /* of all matrices */
     int64_t kc, mc; /* bounds of a block: steps of k, tiles of rows */
     amx_factor a, b;
@@ -42,8 +41,8 @@ typedef struct amx {
     Val npack_b;        /* bytes */
     Val grid, scratch;  /* what lz_grid and lz_scratch give */
     em_numbers numbers; /* all but the first five, computed from these */
-    /* parts of the workspace: packed B, packed A of a tile of rows, a tile that is finished, the
-     * sums of a unit between blocks of K */
+    /* parts of the workspace: packed B, packed A of a tile of rows, two tiles that are finished,
+     * the sums of a unit between blocks of K */
     Val pack_b, pack_a, tile, block;
 } amx;
 
@@ -53,22 +52,17 @@ typedef struct amx_unit {
 } amx_unit;
 
 /* dot_amx_micro.c: emits functions of these arguments; strides are bytes. Rows of A are A_STRIDE
- * apart, steps A_STEP. FROM: where the sums begin, NULL: at zero. */
-enum amx_arg {
-    AMX_A,
-    AMX_A_STRIDE,
-    AMX_A_STEPS,
-    AMX_B,
-    AMX_STEPS,
-    AMX_FROM,
-    AMX_TO,
-    AMX_TO_STRIDE,
-    AMX_ARGS
-};
+ * apart, steps A_STEPS. FROM: where the sums begin, NULL: at zero. Sums are rows of the register
+ * tile, one after the other. */
+enum amx_arg { AMX_A, AMX_A_STRIDE, AMX_A_STEPS, AMX_B, AMX_STEPS, AMX_FROM, AMX_TO, AMX_ARGS };
 void amx_emit_micro(amx *g);
 void amx_call_micro(amx *g, Val low, const Val *args); /* low: one tile of rows */
-void amx_configure(amx *g);                            /* at the start of a run: the tiles */
-void amx_release(amx *g);                              /* at its end */
+/* Emits what they do, of mt tiles of rows, here. beside: code that each step has with it, NULL:
+ * none. */
+void amx_tile(amx *g, unsigned mt, const Val *args, void (*beside)(amx *g, Val step, void *user),
+              void *user);
+void amx_configure(amx *g); /* at the start of a run: the tiles */
+void amx_release(amx *g);   /* at its end */
 
 /* dot_amx_pack.c: steps s0.. (ss of them), which begin on whole steps of K; what is beyond K is
  * zero. */

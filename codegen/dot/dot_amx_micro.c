@@ -80,23 +80,32 @@ static void step(const amx *g, unsigned mt, Val a, Val a_stride, Val b)
         }
 }
 
-static Val emit_one(amx *g, unsigned mt, const char *name)
+void amx_tile(amx *g, unsigned mt, const Val *p, void (*beside)(amx *g, Val step, void *user),
+              void *user)
 {
     em *e = g->e;
-    Ty i = e->i64, args[AMX_ARGS] = {e->ptr, i, i, e->ptr, i, e->ptr, e->ptr, i};
-    Val f = em_shared_func(e, name, e->none, args, AMX_ARGS), p[AMX_ARGS];
-    for (unsigned q = 0; q < AMX_ARGS; q++)
-        p[q] = LLVMGetParam(f, q);
-    start_sums(g, mt, p[AMX_FROM]);
     em_loop l;
+    start_sums(g, mt, p[AMX_FROM]);
     em_loop_begin(e, &l, em_c64(e, 0), p[AMX_STEPS], em_c64(e, 1), 2, (Val[]){p[AMX_A], p[AMX_B]});
     step(g, mt, l.phi[0], p[AMX_A_STRIDE], l.phi[1]);
+    if (beside)
+        beside(g, l.i, user);
     em_loop_end(e, &l,
                 (Val[]){em_at(e, l.phi[0], p[AMX_A_STEPS], 1),
                         em_at(e, l.phi[1], em_c64(e, g->nv), AMX_TILE)});
+    Val stride = em_c64(e, (int64_t)g->nv * AMX_LINE);
     for (unsigned q = 0; q < mt * g->nv; q++)
-        store(e, q, sums_at(e, p[AMX_TO], p[AMX_TO_STRIDE], q / g->nv, q % g->nv),
-              p[AMX_TO_STRIDE]);
+        store(e, q, sums_at(e, p[AMX_TO], stride, q / g->nv, q % g->nv), stride);
+}
+
+static Val emit_one(amx *g, unsigned mt, const char *name)
+{
+    em *e = g->e;
+    Ty i = e->i64, args[AMX_ARGS] = {e->ptr, i, i, e->ptr, i, e->ptr, e->ptr};
+    Val f = em_shared_func(e, name, e->none, args, AMX_ARGS), p[AMX_ARGS];
+    for (unsigned q = 0; q < AMX_ARGS; q++)
+        p[q] = LLVMGetParam(f, q);
+    amx_tile(g, mt, p, NULL, NULL);
     LLVMBuildRetVoid(e->b);
     return em_shared_end(e, f);
 }

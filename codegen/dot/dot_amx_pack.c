@@ -82,28 +82,34 @@ static void interleave(amx *g, Val *row, unsigned nu, Val *out)
     }
 }
 
-/* nu vectors along the factor's loop of the words that begin at k; left: elements of the loop from
- * here on. The indices of other loops are set, and addresses at POS_ROW are those of them and of
- * the first element. */
-static void words_across(amx *g, amx_factor *x, Val k, unsigned nu, Val left, Val *out)
+/* nu vectors along the factor's loop of the words at p, whose next k are `stride` bytes away.
+ * whole: all of them are there; else as many elements as are left, and k as there are in K. */
+static void load_across(amx *g, Val p, Val stride, unsigned nu, bool whole, Val left, Val k,
+                        Val *out)
+{
+    em *e = g->e;
+    Val row[4], mask = whole ? NULL : em_tail_mask(e, left, nu * g->L);
+    Ty t = em_vec(part_type(g), nu * g->L);
+    Val ahead = em_at(e, p, MUL(stride, em_c64(e, AMX_SIDE << g->words)), 1);
+    for (unsigned q = 0; q < parts(g); q++) {
+        if (whole)
+            row[q] = em_load(e, t, p, part_bytes(g));
+        else
+            row[q] = em_mload(e, t, p, AND(mask, em_splat(e, there(g, k, q), nu * g->L)), NULL,
+                              part_bytes(g));
+        em_prefetch(e, ahead, false, 2);
+        p = em_at(e, p, stride, 1);
+        ahead = em_at(e, ahead, stride, 1);
+    }
+    interleave(g, row, nu, out);
+}
+
+/* The same of values; the indices of other loops are set, and addresses at POS_ROW are those of
+ * them and of the first element. */
+static void evaluate_across(amx *g, amx_factor *x, unsigned nu, Val left, Val k, Val *out)
 {
     em *e = g->e;
     kern *f = &x->f;
-    if (x->load) {
-        Val row[4], mask = em_tail_mask(e, left, nu * g->L), stride = stride_of(g, x, g->kd);
-        f->iidx[g->ki] = k;
-        kern_advance(f, 0, POS_ROW, POS_POINT, 1u << g->kd);
-        Val p = load_at(x), ahead = em_at(e, p, MUL(stride, em_c64(e, AMX_SIDE << g->words)), 1);
-        for (unsigned q = 0; q < parts(g); q++) {
-            Val m = AND(mask, em_splat(e, there(g, k, q), nu * g->L));
-            row[q] = em_mload(e, em_vec(part_type(g), nu * g->L), p, m, NULL, part_bytes(g));
-            em_prefetch(e, ahead, false, 2);
-            p = em_at(e, p, stride, 1);
-            ahead = em_at(e, ahead, stride, 1);
-        }
-        interleave(g, row, nu, out);
-        return;
-    }
     kctx c = {.u = nu};
     for (unsigned u = 0; u < nu; u++) {
         c.mask[u] = em_tail_mask(e, SUB(left, em_c64(e, (int64_t)u * g->L)), g->L);
@@ -121,18 +127,13 @@ static void words_across(amx *g, amx_factor *x, Val k, unsigned nu, Val left, Va
     }
 }
 
-/* The L words that begin at k of one row or column, addresses at POS_POINT being those of its
- * first element. */
+/* The L words of values that begin at k of one row or column, addresses at POS_POINT being those of
+ * its first element. */
 static Val words_along(amx *g, amx_factor *x, Val k)
 {
     em *e = g->e;
-    unsigned n = g->L << g->words;
     Val left = SUB(g->K, k), v[4];
     int at[EM_LANES];
-    if (x->load)
-        return BITS(em_mload(e, em_vec(part_type(g), n), load_at(x), em_tail_mask(e, left, n), NULL,
-                             part_bytes(g)),
-                    g->word);
     kctx c = {.u = parts(g)};
     for (unsigned u = 0; u < c.u; u++)
         c.mask[u] = em_tail_mask(e, SUB(left, em_c64(e, (int64_t)u * g->L)), g->L);
@@ -159,6 +160,50 @@ static Val k_of(amx *g, Val step)
 }
 
 /* ---- tiles ---- */
+
+/* The words of a step from k on, nu vectors of each along the factor's loop, whose elements from
+ * the one at POS_ROW on are left: word w of vector u goes to row w of tile u. */
+static void words_of_step(amx *g, amx_factor *x, unsigned nu, Val left, Val k, bool whole, Val to)
+{
+    em *e = g->e;
+    em_loop l;
+    Val v[2], p = NULL, stride = NULL, next = NULL;
+    if (x->load) {
+        x->f.iidx[g->ki] = k;
+        kern_advance(&x->f, 0, POS_ROW, POS_POINT, 1u << g->kd);
+        p = load_at(x);
+        stride = stride_of(g, x, g->kd);
+        next = MUL(stride, em_c64(e, parts(g)));
+    }
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, AMX_SIDE), em_c64(e, 1), p ? 1 : 0, &p);
+    Val at = ADD(k, MUL(l.i, em_c64(e, parts(g))));
+    if (p)
+        load_across(g, l.phi[0], stride, nu, whole, left, at, v);
+    else
+        evaluate_across(g, x, nu, left, at, v);
+    for (unsigned j = 0; j < nu; j++)
+        em_store(e, v[j], em_at(e, em_at(e, to, l.i, AMX_LINE), em_c64(e, j), AMX_TILE), AMX_LINE);
+    if (p)
+        next = em_at(e, l.phi[0], next, 1);
+    em_loop_end(e, &l, &next);
+}
+
+static void pack_words(amx *g, amx_factor *x, unsigned nu, Val left, Val k, Val to)
+{
+    em *e = g->e;
+    em_ifelse s;
+    if (!x->load) {
+        words_of_step(g, x, nu, left, k, false, to);
+        return;
+    }
+    Val columns = ICMP(SGE, left, em_c64(e, (int64_t)nu * g->L)),
+        all = ICMP(SGE, SUB(g->K, k), em_c64(e, AMX_SIDE << g->words));
+    em_ifelse_begin(e, &s, AND(columns, all));
+    words_of_step(g, x, nu, left, k, true, to);
+    em_ifelse_else(e, &s);
+    words_of_step(g, x, nu, left, k, false, to);
+    em_ifelse_end(e, &s, 0, NULL, NULL, NULL);
+}
 
 static void store_rows(amx *g, const Val *row, Val out)
 {
@@ -220,19 +265,14 @@ static void pack_b_across(amx *g, const amx_unit *w, Val s0, Val ss, Val out)
 {
     em *e = g->e;
     kern *f = &g->b.f;
-    em_loop ls, lp, lw;
-    Val one = em_c64(e, 1), zero = em_c64(e, 0), v[2];
+    em_loop ls, lp;
+    Val one = em_c64(e, 1), zero = em_c64(e, 0);
     em_loop_begin(e, &ls, zero, ss, one, 0, NULL);
     Val k0 = k_of(g, ADD(s0, ls.i));
     em_loop_begin(e, &lp, w->p0, w->p1, one, 0, NULL);
     f->oidx[g->n] = MUL(lp.i, em_c64(e, (int64_t)g->nv * g->L));
     kern_advance(f, 0, POS_TOP, POS_ROW, amx_fixed_loops(g) | 1u << g->n);
-    Val left = SUB(g->N, f->oidx[g->n]), to = panel_at(g, w, ss, lp.i, ls.i, out);
-    em_loop_begin(e, &lw, zero, em_c64(e, AMX_SIDE), one, 0, NULL);
-    words_across(g, &g->b, ADD(k0, MUL(lw.i, em_c64(e, parts(g)))), g->nv, left, v);
-    for (unsigned j = 0; j < g->nv; j++)
-        em_store(e, v[j], em_at(e, em_at(e, to, lw.i, AMX_LINE), em_c64(e, j), AMX_TILE), AMX_LINE);
-    em_loop_end(e, &lw, NULL);
+    pack_words(g, &g->b, g->nv, SUB(g->N, f->oidx[g->n]), k0, panel_at(g, w, ss, lp.i, ls.i, out));
     em_loop_end(e, &lp, NULL);
     em_loop_end(e, &ls, NULL);
 }
@@ -270,8 +310,32 @@ void amx_pack_b(amx *g, const amx_unit *w, Val s0, Val ss, Val out)
 
 /* ---- A ---- */
 
-/* Rows of A, side by side. */
-static void pack_a_along(amx *g, Val r, Val nrows, Val s0, Val ss)
+/* Rows of A as they are in memory, side by side, those of the next tile fetched. */
+static void load_a_along(amx *g, Val r, Val nrows, Val s0, Val ss)
+{
+    em *e = g->e;
+    kern *f = &g->a.f;
+    em_loop ls, li;
+    Val one = em_c64(e, 1), zero = em_c64(e, 0);
+    unsigned n = g->L << g->words;
+    f->oidx[g->m] = r;
+    f->iidx[g->ki] = k_of(g, s0);
+    kern_advance(f, 0, POS_TOP, POS_POINT, amx_fixed_loops(g) | 1u << g->m | 1u << g->kd);
+    Val p = load_at(&g->a), stride = stride_of(g, &g->a, g->m);
+    Val next = MUL(stride, em_c64(e, AMX_ROWS));
+    em_loop_begin(e, &ls, zero, ss, one, 2, (Val[]){p, g->pack_a});
+    Val mask = em_tail_mask(e, SUB(g->K, k_of(g, ADD(s0, ls.i))), n);
+    em_loop_begin(e, &li, zero, nrows, one, 2, ls.phi);
+    em_prefetch(e, em_at(e, li.phi[0], next, 1), false, 2);
+    Val v = em_mload(e, em_vec(part_type(g), n), li.phi[0], mask, NULL, part_bytes(g));
+    em_store(e, BITS(v, g->word), li.phi[1], AMX_LINE);
+    em_loop_end(e, &li,
+                (Val[]){em_at(e, li.phi[0], stride, 1), em_at(e, li.phi[1], one, AMX_LINE)});
+    em_loop_end(e, &ls,
+                (Val[]){em_at(e, ls.phi[0], one, AMX_LINE), em_at(e, ls.phi[1], one, AMX_A_STEP)});
+}
+
+static void evaluate_a_along(amx *g, Val r, Val nrows, Val s0, Val ss)
 {
     em *e = g->e;
     kern *f = &g->a.f;
@@ -293,18 +357,15 @@ static void pack_a_across(amx *g, Val r, Val nrows, Val s0, Val ss)
 {
     em *e = g->e;
     kern *f = &g->a.f;
-    em_loop ls, lh, lw;
-    Val one = em_c64(e, 1), zero = em_c64(e, 0), side = em_c64(e, AMX_SIDE), row[AMX_SIDE], v;
+    em_loop ls, lh;
+    Val one = em_c64(e, 1), zero = em_c64(e, 0), side = em_c64(e, AMX_SIDE), row[AMX_SIDE];
     Val square = em_alloca(e, g->word, AMX_SIDE, AMX_LINE);
     em_loop_begin(e, &ls, zero, ss, one, 0, NULL);
     Val k0 = k_of(g, ADD(s0, ls.i)), to = em_at(e, g->pack_a, ls.i, AMX_A_STEP);
     em_loop_begin(e, &lh, zero, nrows, side, 0, NULL);
     f->oidx[g->m] = ADD(r, lh.i);
     kern_advance(f, 0, POS_TOP, POS_ROW, amx_fixed_loops(g) | 1u << g->m);
-    em_loop_begin(e, &lw, zero, side, one, 0, NULL);
-    words_across(g, &g->a, ADD(k0, MUL(lw.i, em_c64(e, parts(g)))), 1, SUB(nrows, lh.i), &v);
-    em_store(e, v, em_at(e, square, lw.i, AMX_LINE), AMX_LINE);
-    em_loop_end(e, &lw, NULL);
+    pack_words(g, &g->a, 1, SUB(nrows, lh.i), k0, square);
     for (unsigned i = 0; i < AMX_SIDE; i++)
         row[i] = em_load(e, g->word, em_at(e, square, em_c64(e, i), AMX_LINE), AMX_LINE);
     transposed(g, row, em_at(e, to, lh.i, AMX_LINE));
@@ -315,8 +376,10 @@ static void pack_a_across(amx *g, Val r, Val nrows, Val s0, Val ss)
 void amx_pack_a(amx *g, Val r, Val nrows, Val s0, Val ss)
 {
     amx_share_indices(g, &g->a.f);
-    if (g->a.along_k)
-        pack_a_along(g, r, nrows, s0, ss);
+    if (g->a.along_k && g->a.load)
+        load_a_along(g, r, nrows, s0, ss);
+    else if (g->a.along_k)
+        evaluate_a_along(g, r, nrows, s0, ss);
     else
         pack_a_across(g, r, nrows, s0, ss);
 }
