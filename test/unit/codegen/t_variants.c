@@ -119,6 +119,8 @@ START_TEST(each_is_taken)
     bool has = !needs || strstr(own.features, needs);
     if (programs[_i].form != LZ_VARIANT_amx) /* what is taken where there are no tiles */
         own.without = 1u << LZ_VARIANT_amx;
+    if (programs[_i].form == LZ_VARIANT_bf16_pairs) /* not where FMA are faster */
+        own.always = 1u << LZ_VARIANT_bf16_pairs;
     lz_plan *p = plan_of(programs[_i].text, &own);
     without = own;
     without.without |= 1u << programs[_i].form;
