@@ -63,9 +63,15 @@ void bench_remove_dir(const char *path);
 struct limits {
     double fma_max, fma, read, triad_nt; /* f32 GFLOP/s: best and median; GB/s */
     double line_ns;                      /* from one processor to another; 0: there is one */
+    double tiles_bf16, tiles_int8;       /* of AMX, best; 0: there are none */
 };
 /* Measured once by a child process, so that its memory is not this one's. */
 const struct limits *bench_limits(void);
+/* limits_tiles.c: whether this process may use AMX tiles; products of one thread, operations done
+ */
+bool bench_has_tiles(void);
+double bench_tiles_bf16(int thread);
+double bench_tiles_int8(int thread);
 
 /* ---- reference.c: random data, and results in double precision ---- */
 /* n numbers in +-scale/2, always the same for a seed; 64-byte aligned, to be freed */

@@ -4,6 +4,7 @@
  * element, or, where that takes too long, in rows and sums that each element has a part in. */
 #include "bench.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct kernel {
     double (*at)(const double *x); /* of elementwise ones: the result for their operands */
     int64_t batch, m, k, n;        /* of products: [batch] m x k times k x n, */
     bool transposed;               /* the second as n x k */
+    lz_dtype narrow;               /* of both, LZ_DTYPE_NONE: f32 */
 };
 
 static size_t numel(lz_shape s)
@@ -49,10 +51,23 @@ static void call_once(void *arg)
     lz_scope_end();
 }
 
+/* Those of a narrow type are numbers that it has: bf16, or bytes of the whole range. */
+static void make_narrow(lz_dtype d, float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (d == LZ_BF16)
+            x[i] = ldexpf(rintf(x[i] * 128), -7);
+        else
+            x[i] = rintf(x[i] * 254);
+}
+
 static void operands(const struct kernel *k, float **x)
 {
-    for (int i = 0; i < k->nin; i++)
+    for (int i = 0; i < k->nin; i++) {
         x[i] = bench_random((uint64_t)i + 1, numel(k->in[i]), k->scale);
+        if (k->narrow != LZ_DTYPE_NONE)
+            make_narrow(k->narrow, x[i], numel(k->in[i]));
+    }
 }
 
 static void free_all(int n, float **x)
@@ -68,6 +83,8 @@ static struct difference verify(const struct kernel *k, struct call *c)
     float *x[MAX_IN];
     lz_scope_begin();
     bench_check(lz_function_call(c->f, c->in, c->nin, &c->out, 1), "call");
+    if (k->narrow != LZ_DTYPE_NONE)
+        c->out = lz_to(c->out, LZ_F32);
     size_t nbytes = lz_nbytes(c->out);
     float *got = malloc(nbytes + 1);
     if (!got)
@@ -82,14 +99,24 @@ static struct difference verify(const struct kernel *k, struct call *c)
     return d;
 }
 
+/* What AMX tiles could do for it; 0: nothing. */
+static double tiles_peak(const struct kernel *k)
+{
+    if (bench.device || k->narrow == LZ_DTYPE_NONE)
+        return 0;
+    return k->narrow == LZ_BF16 ? bench_limits()->tiles_bf16 : bench_limits()->tiles_int8;
+}
+
 static void run_kernel(const struct workload *w)
 {
     const struct kernel *k = w->data;
     struct call c = {.nin = k->nin};
     float *x[MAX_IN];
     operands(k, x);
-    for (int i = 0; i < k->nin; i++)
-        c.in[i] = lz_from_host(LZ_F32, k->in[i], x[i]);
+    for (int i = 0; i < k->nin; i++) {
+        lz_tensor *f = lz_from_host(LZ_F32, k->in[i], x[i]);
+        c.in[i] = k->narrow == LZ_DTYPE_NONE ? f : lz_to(f, k->narrow);
+    }
     free_all(k->nin, x);
     bench_check(lz_mark_step(.wait = true), "operands");
     double begin = bench_now();
@@ -99,8 +126,13 @@ static void run_kernel(const struct workload *w)
     double first = bench_now();
     struct sample s = bench_run(call_once, &c);
     struct difference d = verify(k, &c);
-    bench_emit(w, w->name, s, ",\"compile_s\":%.4f,\"first_call_s\":%.4f,\"max_error\":%.3g",
-               traced - begin, first - begin, d.error);
+    char tiles[64] = "";
+    double peak = tiles_peak(k);
+    if (peak > 0)
+        snprintf(tiles, sizeof tiles, ",\"pct_tiles\":%.1f",
+                 100 * w->flops / s.median * 1e-9 / peak);
+    bench_emit(w, w->name, s, ",\"compile_s\":%.4f,\"first_call_s\":%.4f,\"max_error\":%.3g%s",
+               traced - begin, first - begin, d.error, tiles);
     lz_function_free(c.f);
     for (int i = 0; i < c.nin; i++)
         lz_release(c.in[i]);
@@ -114,6 +146,13 @@ static void product_body(lz_tensor *const *in, lz_tensor **out, void *user)
     *out = lz_matmul(in[0], k->transposed ? lz_transpose(in[1], -1, -2) : in[1]);
 }
 
+/* Bytes with sums of 32 bits. */
+static void bytes_body(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    *out = lz_matmul(lz_to(in[0], LZ_I32), lz_to(in[1], LZ_I32));
+}
+
 static double second(const struct kernel *k, const float *b, int64_t i, int64_t j)
 {
     return (double)(k->transposed ? b[j * k->k + i] : b[i * k->n + j]);
@@ -122,6 +161,12 @@ static double second(const struct kernel *k, const float *b, int64_t i, int64_t 
 /* What rounding each of the k terms may add up to, generously: 16 roundings of the sum of their
  * sizes; far below one wrong term. */
 static const double dot_rounding = 16 * 0x1p-24;
+
+/* And the one of the result. */
+static double result_rounding(const struct kernel *k)
+{
+    return k->narrow == LZ_BF16 ? 0x1p-8 : 0;
+}
 
 static void compare_row(const struct kernel *k, const float *a, const float *b, const float *c,
                         double *sum, double *size, struct difference *d)
@@ -135,7 +180,8 @@ static void compare_row(const struct kernel *k, const float *a, const float *b, 
             size[j] += fabs(v);
         }
     for (int64_t j = 0; j < k->n; j++)
-        bench_compare(d, (double)c[j], sum[j], dot_rounding * size[j]);
+        bench_compare(d, (double)c[j], sum[j],
+                      dot_rounding * size[j] + result_rounding(k) * fabs(sum[j]));
 }
 
 /* All rows against c r = a (b r) for a random vector r (Freivalds 1977): every element counts. */
@@ -159,7 +205,8 @@ static void compare_sums(const struct kernel *k, const float *a, const float *b,
         }
         for (int64_t j = 0; j < k->n; j++)
             got += (double)c[i * k->n + j] * (double)r[j];
-        bench_compare(d, got, expect, dot_rounding * bound / sqrt((double)k->n));
+        bench_compare(d, got, expect,
+                      (dot_rounding + result_rounding(k)) * bound / sqrt((double)k->n));
     }
     free(r);
 }
@@ -421,6 +468,17 @@ static void compare_transpose(const struct kernel *k, float *const *in, const fl
            .batch = B, .m = M, .k = K, .n = N, .transposed = TRANSPOSED)
 #define MATRIX(NAME, M, K, N)                                                                      \
     PRODUCT(NAME, 1, M, K, N, SHAPE(M, K), SHAPE(K, N), false, #M "x" #K " times " #K "x" #N)
+#define NARROW(NAME, TYPE, BODY, M, K, N, NBYTES, DOC)                                             \
+    KERNEL(NAME, 2. * (M) * (K) * (N), NBYTES, DOC, .nin = 2, .in = {SHAPE(M, K), SHAPE(K, N)},    \
+           .scale = 1, .body = BODY, .compare = compare_product, .batch = 1, .m = M, .k = K,       \
+           .n = N, .narrow = TYPE)
+#define BF16_MATRIX(NAME, M, K, N)                                                                 \
+    NARROW(NAME, LZ_BF16, product_body, M, K, N,                                                   \
+           2. * (1. * (M) * (K) + 1. * (K) * (N) + 1. * (M) * (N)),                                \
+           "bf16: " #M "x" #K " times " #K "x" #N)
+#define INT8_MATRIX(NAME, M, K, N)                                                                 \
+    NARROW(NAME, LZ_I8, bytes_body, M, K, N, 1. * (M) * (K) + 1. * (K) * (N) + 4. * (M) * (N),     \
+           "bytes with sums of 32 bits: " #M "x" #K " times " #K "x" #N)
 #define ELEMENTWISE(NAME, N, NIN, SCALE, OP, DOC)                                                  \
     KERNEL(NAME, 0, 4. * (NIN + 1) * (N), DOC, .nin = NIN,                                         \
            .in = {SHAPE(N), SHAPE(N), SHAPE(N), SHAPE(N), SHAPE(N)}, .scale = SCALE,               \
@@ -439,6 +497,13 @@ const struct workload workloads_kernels[] = {
     MATRIX("gemm_64x784x512", 64, 784, 512),
     MATRIX("gemm_128x768x3072", 128, 768, 3072),
     MATRIX("gemv_4096", 1, 4096, 4096),
+    BF16_MATRIX("gemm_bf16_512", 512, 512, 512),
+    BF16_MATRIX("gemm_bf16_1024", 1024, 1024, 1024),
+    BF16_MATRIX("gemm_bf16_2048", 2048, 2048, 2048),
+    BF16_MATRIX("gemm_bf16_128x768x3072", 128, 768, 3072),
+    INT8_MATRIX("gemm_int8_512", 512, 512, 512),
+    INT8_MATRIX("gemm_int8_1024", 1024, 1024, 1024),
+    INT8_MATRIX("gemm_int8_2048", 2048, 2048, 2048),
     PRODUCT("bmm_qk", 16, 256, 64, 256, SHAPE(16, 256, 64), SHAPE(16, 256, 64), true,
             "16 products of 256x64 and a transposed 256x64"),
     PRODUCT("bmm_pv", 16, 256, 256, 64, SHAPE(16, 256, 256), SHAPE(16, 256, 64), false,

@@ -298,14 +298,23 @@ static void run_limits(const struct workload *w)
     if (bench.measured) {
         make_arrays(128 << 20);
         struct sample fma = rates(isa.f32, 60), r = rates(isa.read, 7), t = rates(isa.triad_nt, 7);
-        printf("%.9g %.9g %.9g %.9g %.9g\n", 1e-9 / fma.min, 1e-9 / fma.median, 1e-9 / r.median,
-               1e-9 / t.median, line_ns());
+        double bf16 = 0, int8 = 0;
+        if (bench_has_tiles()) {
+            bf16 = 1e-9 / rates(bench_tiles_bf16, 60).min;
+            int8 = 1e-9 / rates(bench_tiles_int8, 60).min;
+        }
+        printf("%.9g %.9g %.9g %.9g %.9g %.9g %.9g\n", 1e-9 / fma.min, 1e-9 / fma.median,
+               1e-9 / r.median, 1e-9 / t.median, line_ns(), bf16, int8);
         return;
     }
     print("fma_f32", "GFLOP/s", isa.f32, 100);
     print("fma_f64", "GFLOP/s", isa.f64, 100);
     print("dot_bf16", "GFLOP/s", isa.bf16, 100);
     print("dot_int8", "GOP/s", isa.int8, 100);
+    if (bench_has_tiles()) {
+        print("tiles_bf16", "GFLOP/s", bench_tiles_bf16, 100);
+        print("tiles_int8", "GOP/s", bench_tiles_int8, 100);
+    }
     make_arrays((size_t)512 << 20);
     print("read", "GB/s", isa.read, 9);
     print("copy", "GB/s", isa.copy, 9);
@@ -326,8 +335,8 @@ const struct limits *bench_limits(void)
     if (l.fma_max > 0)
         return &l;
     bench_child("limits", bench.threads, bench.cache, said, sizeof said);
-    if (sscanf(said, "%lf %lf %lf %lf %lf", &l.fma_max, &l.fma, &l.read, &l.triad_nt, &l.line_ns) !=
-        5)
+    if (sscanf(said, "%lf %lf %lf %lf %lf %lf %lf", &l.fma_max, &l.fma, &l.read, &l.triad_nt,
+               &l.line_ns, &l.tiles_bf16, &l.tiles_int8) != 7)
         bench_fail("limits: a process said %s", said);
     return &l;
 }
