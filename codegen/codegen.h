@@ -42,6 +42,16 @@ typedef struct lz_target {
     bool tma;       /* simt: TMA loads (gpu/simt_dot_tma.c) */
     bool tf32;      /* simt: products of f32 may round their factors to tf32 */
 } lz_target;
+/* Whether it has a feature, by LLVM's name. */
+static inline bool lz_target_has(const lz_target *t, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = t->features; (p = strstr(p, name)) != NULL; p += n)
+        if (p > t->features && p[-1] == '+' && (p[n] == ',' || p[n] == 0))
+            return true;
+    return false;
+}
+
 static inline bool lz_target_ptx(const lz_target *t) /* its object format is text: PTX */
 {
     return strncmp(t->triple, "nvptx", 5) == 0;
@@ -75,7 +85,6 @@ uint32_t lz_variants_tried(const lz_kernel *k, const lz_target *t,
 /* The machine this process runs on, from cpuid / getauxval / sysfs: does not need LLVM. LAZULI_CPU
  * may lower it. */
 lz_status lz_target_host(lz_target *out);
-bool lz_target_has(const lz_target *t, const char *name); /* by LLVM's name */
 /* Whether the host can run code that needs `features` (a cache entry's string; tuning flags in it
  * are ignored). */
 bool lz_target_runs(const char *features);

@@ -348,15 +348,6 @@ static void read_caches(lz_target *t)
 
 /* ---- the target ---- */
 
-bool lz_target_has(const lz_target *t, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = t->features; (p = strstr(p, name)) != NULL; p += n)
-        if (p > t->features && p[-1] == '+' && (p[n] == ',' || p[n] == 0))
-            return true;
-    return false;
-}
-
 lz_status lz_target_host(lz_target *out)
 {
     memset(out, 0, sizeof *out);
