@@ -21,8 +21,6 @@
 #include <string.h>
 
 enum {
-    FEW_ROWS = 8,         /* and */
-    FEW_COLUMNS = 4,      /* that do not repay packing */
     PANELS = 24,          /* of a block of columns, at most; */
     TILES = 8,            /* of a block of rows */
     UNITS = 8,            /* for threads to share */
@@ -63,8 +61,7 @@ bool dot_amx_suits(const lz_kernel *k, const lz_target *t)
         return false;
     int64_t m = dot_baked(k->outer[lz_kernel_dot(k)->m]),
             n = dot_baked(k->outer[lz_kernel_dot(k)->n]);
-    bool few = (m >= 0 && m <= FEW_ROWS) || (n >= 0 && n <= FEW_COLUMNS);
-    return !few || lz_variant_always(t, LZ_VARIANT_amx);
+    return (m < 0 || m > 1) && (n < 0 || n > 1); /* a vector has nothing to use twice */
 }
 
 /* ---- sizes ---- */

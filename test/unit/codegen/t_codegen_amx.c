@@ -7,7 +7,7 @@
 #include "ir/module.h"
 #include "lower/loops/loop_impl.h"
 #include <math.h>
-#include <stdlib.h>
+#include <signal.h>
 
 typedef struct form {
     lz_dtype a, b, acc, out;
@@ -260,7 +260,7 @@ static void check(const form *f, int64_t m, int64_t n, int64_t k)
              (int)k, (int)n, lz_dtype_name(f->a), lz_dtype_name(f->b), lz_dtype_name(f->out),
              f->ta ? "T" : "N", f->tb ? "T" : "N", f->batch, f->same_b ? " one B" : "", f->ko,
              (int)f->pad, f->pro ? " pro" : "", f->epi ? " epi" : "", f->odd ? " odd" : "");
-    if (has && m > 8 && n > 4)
+    if (has && m > 1 && n > 1)
         ck_assert_msg(amx, "%s: %s", what, lz_schedule_name(q, &t));
     for (int i = 0; i < 4; i++) {
         r.nbytes[i] = (size_t)total[i] * lz_dtype_size(q->buf[i].dtype);
@@ -382,6 +382,25 @@ START_TEST(without_tiles)
 }
 END_TEST
 
+/* A thread with a signal stack that is too small for tiles: the kernel refuses them, or has granted
+ * them and refuses the stack. Products are right either way. */
+START_TEST(small_signal_stack)
+{
+    static char memory[8192];
+    stack_t small = {.ss_sp = memory, .ss_size = sizeof memory};
+    bool have = sigaltstack(&small, NULL) == 0;
+    lz_target t;
+    must(lz_target_host(&t));
+    ck_assert(lz_target_runs(t.features));
+    if (have && !lz_target_has(&t, "amx-tile"))
+        ck_assert(!lz_target_runs("+amx-tile"));
+    for (int kind = 0; kind < KINDS; kind++) {
+        form f = form_of(kind, 0);
+        check(&f, 17, 33, 40);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("amx");
@@ -391,6 +410,7 @@ int main(void)
     tcase_add_loop_test(t, blocks, 0, KINDS * 4);
     tcase_add_test(t, special_values);
     tcase_add_test(t, without_tiles);
+    tcase_add_test(t, small_signal_stack);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
