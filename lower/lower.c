@@ -35,7 +35,9 @@ typedef struct front {
     lz_fusion *fu;
     lz_schedule order;
     lz_lowered *low; /* by step */
-    uint32_t *donor; /* by buffer: donated argument that a result should alias; LZ_NONE: none */
+    /* by buffer: donated argument that a result should alias, or what is copied for an update;
+     * LZ_NONE: none */
+    uint32_t *donor;
     lz_bufmap map;
     lz_plan *plan;
     LZ_VEC(region_use) regions; /* what plan->subs are the plans of */
@@ -88,6 +90,23 @@ static void choose_donations(front *x, donations *w)
     }
 }
 
+/* The memory that node n copies for an update in place: with all its other readers before the copy,
+ * the update may be done there. */
+static uint32_t updated_memory(const front *x, const lz_fusion_node *n)
+{
+    bool updated = false;
+    if (n->kind != LZ_FUSION_POINT || n->store != LZ_STORE_COPY)
+        return LZ_NONE;
+    for (const uint32_t *w = x->fu->writers[n->dst]; w && *w != LZ_NONE; w++)
+        updated |= x->fu->nodes[*w]->kind == LZ_FUSION_SCATTER ||
+                   x->fu->nodes[*w]->store == LZ_STORE_UPDATE;
+    lz_val from = updated ? lz_fusion_memory(x->fu, n->v) : LZ_NOVAL;
+    if (from == LZ_NOVAL || x->f->insts[from].lit ||
+        (from < x->f->nparam && !(x->o->donate && x->o->donate[from])))
+        return LZ_NONE;
+    return from;
+}
+
 static lz_status find_donations(front *x)
 {
     uint32_t nbuf = lz_fusion_nbuf(x->fu);
@@ -99,6 +118,11 @@ static lz_status find_donations(front *x)
         x->donor[b] = LZ_NONE;
     if (ok && x->o->donate)
         choose_donations(x, &w);
+    for (uint32_t i = 0; ok && i < x->fu->nnode; i++) {
+        uint32_t dst = x->fu->nodes[i]->dst;
+        if (x->donor[dst] == LZ_NONE)
+            x->donor[dst] = updated_memory(x, x->fu->nodes[i]);
+    }
     lz_free(w.taken);
     lz_free(w.nread);
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");

@@ -68,7 +68,7 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
     g->product = n->kind == LZ_FUSION_DOT;
     g->reduces = n->kind == LZ_FUSION_DOT || n->kind == LZ_FUSION_REDUCE;
     g->nsop = n->nsop;
-    n->solo = n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT ||
+    n->solo = fu->early[n->v] || n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT ||
               n->kind == LZ_FUSION_CONTROL || is_plain_copy(fu, n);
     n->full = true;
     bool outer[LZ_VDIM_MAX];
@@ -409,16 +409,17 @@ lz_status lz_fusion_new(const lz_func *f, const lz_lower_options *o, lz_fusion *
     size_t n = f->ninst + 1;
     fu->root = lz_arena_alloc(&fu->arena, 3 * n * sizeof *fu->root);
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);
+    fu->early = lz_arena_alloc(&fu->arena, n * sizeof *fu->early);
     fu->node_of = lz_arena_alloc(&fu->arena, n * sizeof *fu->node_of);
     fu->result_buf = lz_arena_alloc(&fu->arena, (f->nresult + 1) * sizeof *fu->result_buf);
-    lz_status s = fu->root && fu->realised && fu->node_of && fu->result_buf
+    lz_status s = fu->root && fu->realised && fu->early && fu->node_of && fu->result_buf
                       ? LZ_OK
                       : LZ_FAIL(LZ_EMEM, "out of memory");
     if (s == LZ_OK) {
         fu->result = fu->root + n;
         fu->next_result = fu->result + n;
         lz_func_result_lists(f, fu->result, fu->next_result);
-        s = lz_fusion_nodes(fu);
+        s = lz_fusion_nodes(fu, o->donate);
     }
     if (s == LZ_OK)
         s = find_links(fu);

@@ -98,6 +98,7 @@ typedef struct lz_fusion {
     lz_val *result, *next_result;
     lz_val *root;   /* by value: whose memory it is a view of, if that has memory */
     bool *realised; /* by value: has memory of its own (or an accumulator) */
+    bool *early;    /* by value: has a kernel of its own, before an update of what it reads */
     /* by value: the node that computes it; LZ_NONE for others and for values written in parts */
     uint32_t *node_of;
     lz_fusion_node **nodes;
@@ -122,11 +123,14 @@ void lz_fusion_free(lz_fusion *fu);
 void lz_fusion_print(const lz_fusion *fu, lz_buf *out);
 
 /* ---- between the files ---- */
-lz_status lz_fusion_values(lz_fusion *fu); /* fusion_values.c: choose values */
+/* fusion_values.c: choose values. donate: by parameter, may be NULL */
+lz_status lz_fusion_values(lz_fusion *fu, const bool *donate);
+/* fusion_updates.c: of those, the ones that updates in place need */
+lz_status lz_fusion_updates(lz_fusion *fu, const bool *donate);
 /* gives v, or what it views, memory; false when it has it or cannot */
 bool lz_fusion_realise(lz_fusion *fu, lz_val v);
 /* fusion_nodes.c: make nodes, find reads */
-lz_status lz_fusion_nodes(lz_fusion *fu);
+lz_status lz_fusion_nodes(lz_fusion *fu, const bool *donate);
 lz_status lz_fusion_group(lz_fusion *fu); /* fusion.c */
 /* fusion_merge.c: makes one kernel of two groups when that is possible and looks worth it. `via`: a
  * value both read, whose dimensions tell which axes belong together; LZ_NOVAL: one of the groups

@@ -562,9 +562,9 @@ static lz_status drop_dead(lz_fusion *fu)
     return s;
 }
 
-lz_status lz_fusion_nodes(lz_fusion *fu)
+lz_status lz_fusion_nodes(lz_fusion *fu, const bool *donate)
 {
-    LZ_TRY(lz_fusion_values(fu));
+    LZ_TRY(lz_fusion_values(fu, donate));
     for (;;) {
         bool again = false;
         LZ_TRY(make_nodes(fu));

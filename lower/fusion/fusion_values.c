@@ -332,9 +332,10 @@ static void must_have(lz_fusion *fu)
         lz_fusion_realise(fu, f->results[k]);
 }
 
-lz_status lz_fusion_values(lz_fusion *fu)
+lz_status lz_fusion_values(lz_fusion *fu, const bool *donate)
 {
     must_have(fu);
+    LZ_TRY(lz_fusion_updates(fu, donate));
     tree *t = lz_calloc((size_t)fu->f->ninst + 1, sizeof *t);
     uint32_t *last = lz_alloc(((size_t)fu->f->ninst + 1) * sizeof *last);
     bool ok = t && last;

@@ -201,8 +201,8 @@ typedef enum lz_vec {
 typedef struct lz_kbuf {
     lz_dtype dtype;
     bool read, written;
-    /* written buffer may be the same memory as read buffer `inplace_with` (same element, read
-     * before written) */
+    /* written buffer may be the same memory as read buffer `inplace_with`: an element is read
+     * before it is written, by the outer point that writes it, or by none */
     bool inplace_ok;
     int32_t inplace_with; /* -1 none */
 } lz_kbuf;

@@ -1,7 +1,7 @@
 /* loop_normalize.c - loop normalization: the last transformation before a kernel is finished.
  * Does:      collapses adjacent loops that every access traverses as one; interchanges inner loops
  *   so that the innermost has the smallest strides; moves m and n of a dot innermost; chooses the
- *   vector loop; finds which outputs may be written in place.
+ *   vector loop.
  * Needs:     a kernel of to_loops.c that is not finished.
  * Invariant: no decision depends on an exact extent, beyond the small ones that are baked in
  *   anyway, so another batch size or an equal layer gives the same kernel with other arguments.
@@ -304,86 +304,4 @@ lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t 
         LZ_TRY(describe_product(k, dot_a, dot_b));
     choose_vector(k);
     return LZ_OK;
-}
-
-/* ---- in place ---- */
-
-static bool same_walk(const lz_kernel *k, const lz_stage *sa, const lz_access *a,
-                      const lz_stage *sb, const lz_access *b)
-{
-    if (a->guard >= 0 || b->guard >= 0 || a->ndyn || b->ndyn || a->offset.v != b->offset.v ||
-        sa->ninner != sb->ninner)
-        return false;
-    for (uint32_t l = 0; l < sa->ninner; l++)
-        if (sa->extent[l].v != sb->extent[l].v)
-            return false;
-    for (uint32_t l = 0; l < k->nouter + sa->ninner; l++)
-        if (a->stride[l].v != b->stride[l].v)
-            return false;
-    return true;
-}
-
-/* The only store to buffer w, and its stage; NULL when there are several. */
-static const lz_access *only_store(const lz_kernel *k, uint32_t w, const lz_stage **st)
-{
-    const lz_access *found = NULL;
-    for (uint32_t s = 0; s < k->nstage; s++)
-        for (uint32_t i = 0; i < k->stages[s].nstore; i++) {
-            if (k->stages[s].stores[i].at.buf != w)
-                continue;
-            if (found)
-                return NULL;
-            *st = &k->stages[s];
-            found = &k->stages[s].stores[i].at;
-        }
-    return found;
-}
-
-/* Buffer w may be buffer r: every element is read, at the latest in the stage that writes it, by
- * the outer point that writes it. r itself may have been written in an earlier stage, at the same
- * points. */
-static bool may_replace(const lz_kernel *k, const uint32_t *buf, uint32_t w, uint32_t r)
-{
-    const lz_stage *ws = NULL, *rs = NULL;
-    if (k->buf[w].dtype != k->buf[r].dtype || !k->buf[r].read || k->buf[w].read)
-        return false;
-    for (uint32_t i = 0; i < k->nbuf; i++)
-        if (i != r && buf[i] == buf[r]) /* seen through another dtype too */
-            return false;
-    const lz_access *wa = only_store(k, w, &ws);
-    if (!wa)
-        return false;
-    if (k->buf[r].written) {
-        const lz_access *ra = only_store(k, r, &rs);
-        if (!ra || rs >= ws || !same_walk(k, rs, ra, ws, wa))
-            return false;
-    }
-    for (uint32_t s = 0; s < k->nstage; s++)
-        for (uint32_t i = 0; i < k->stages[s].nacc; i++) {
-            const lz_access *a = &k->stages[s].accs[i];
-            if (a->buf == r && (&k->stages[s] > ws || !same_walk(k, &k->stages[s], a, ws, wa)))
-                return false;
-        }
-    return true;
-}
-
-void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer)
-{
-    bool taken[LZ_KBUF_MAX] = {false};
-    for (int round = 0; round < 3;
-         round++) /* rows kept for this kernel alone, then wishes, then whatever is legal */
-        for (uint32_t w = 0; w < k->nbuf; w++) {
-            if (!k->buf[w].written || k->buf[w].inplace_ok)
-                continue;
-            for (uint32_t r = 0; r < k->nbuf; r++) {
-                bool wished = prefer && prefer[buf[w]] == buf[r];
-                if (taken[r] || (round == 0 && !k->buf[r].written) || (round == 1 && !wished) ||
-                    !may_replace(k, buf, w, r))
-                    continue;
-                k->buf[w].inplace_ok = true;
-                k->buf[w].inplace_with = (int32_t)r;
-                taken[r] = true;
-                break;
-            }
-        }
 }

@@ -25,8 +25,8 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
                       lz_arena *scratch, lz_lowered *out);
 
 /* loop_normalize.c: before a kernel is finished. Collapses loops that run through memory together,
- * orders inner loops by the memory they walk, chooses the vector loop, describes products, finds
- * what may be done in place. */
+ * orders inner loops by the memory they walk, chooses the vector loop, describes products. */
 lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b);
+/* loop_inplace.c: finds what may be done in place. */
 void lz_loops_inplace(lz_kernel *k, const uint32_t *buf, const uint32_t *prefer);
 #endif

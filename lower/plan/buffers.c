@@ -133,6 +133,33 @@ static const lz_fusion_node *plain_copy(const plan *p, uint32_t s, lz_val *src)
     return *src == LZ_NOVAL || is_const(p, *src) ? NULL : n;
 }
 
+/* Whether step s, which changes buffer `to` in place, may read the memory of class `from` there. */
+static bool reads_in_place(plan *p, uint32_t s, uint32_t to, uint32_t from)
+{
+    const lz_lowered *l = &p->low[s];
+    int32_t with = -1;
+    for (uint32_t w = 0; w < l->nbuf; w++)
+        if (l->buf[w] == to && lz_lowered_writes(l, w))
+            with = lz_lowered_inplace(l, w);
+    for (uint32_t i = 0; i < l->nbuf; i++)
+        if (find(p, l->buf[i]) == from && (int32_t)i != with)
+            return false;
+    return with >= 0;
+}
+
+/* Whether the source of the copy n in step s, of class `from`, is not needed any more once the copy
+ * changes. */
+static bool dies_before_change(plan *p, const lz_fusion_node *n, uint32_t s, uint32_t from)
+{
+    uint32_t changes = p->live[n->dst].updated;
+    if (p->hi[from] <= s)
+        return true;
+    if (changes == LZ_NONE || p->wrote[from] > s)
+        return false;
+    return p->hi[from] < changes ||
+           (p->hi[from] == changes && reads_in_place(p, changes, n->dst, from));
+}
+
 /* A copy is left out when its source is not needed any more once the copy changes, and does not
  * change before: what is in the source's memory by now may be another copy of it, which changes
  * sooner. */
@@ -143,10 +170,8 @@ static void drop_copies(plan *p)
         const lz_fusion_node *n = plain_copy(p, s, &src);
         if (!n)
             continue;
-        uint32_t from = find(p, src), to = find(p, n->dst), changes = p->live[n->dst].updated;
-        bool dies = p->hi[from] <= s ||
-                    (changes != LZ_NONE && p->hi[from] < changes && p->wrote[from] <= s);
-        if (!dies || p->lo[to] < s || !can_join(p, src, n->dst))
+        uint32_t from = find(p, src), to = find(p, n->dst);
+        if (!dies_before_change(p, n, s, from) || p->lo[to] < s || !can_join(p, src, n->dst))
             continue;
         join(p, n->dst, src);
         p->out->skip[s] = true;

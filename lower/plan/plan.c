@@ -24,6 +24,33 @@ lz_status lz_step_collective_new(lz_plan *p, const lz_sig *sig, const lz_step_co
     return lz_participants_of(sig, p->partitions, &p->arena, &c->who);
 }
 
+/* Whether all that a kernel does is to store what it loads, in the same order. */
+static bool copies(const lz_kernel *k)
+{
+    const lz_stage *st = &k->stages[0];
+    if (k->nstage != 1 || st->nstore != 1 || st->nacc != 1 || st->nred || st->sort)
+        return false;
+    const lz_access *from = &st->accs[0], *to = &st->stores[0].at;
+    bool same = st->sops[st->stores[0].value].kind == LZ_S_LOAD && from->guard < 0 &&
+                to->guard < 0 && !from->ndyn && !to->ndyn && !from->nborder;
+    for (uint32_t l = 0; same && l < k->nouter + st->ninner; l++)
+        same = from->stride[l].v == to->stride[l].v;
+    return same;
+}
+
+uint64_t lz_plan_copied_bytes(const lz_plan *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        const lz_step *s = &p->steps[i];
+        if (s->kind != LZ_STEP_KERNEL || !copies(p->kernels[s->kernel]))
+            continue;
+        for (uint32_t j = 0; j < s->nbuf; j++)
+            n += lz_step_writes(p, s, j) ? s->bufs[j].nbytes : 0;
+    }
+    return n;
+}
+
 bool lz_plan_meets(const lz_plan *p)
 {
     bool meets = false;
@@ -139,6 +166,8 @@ void lz_plan_print(const lz_plan *p, lz_buf *out)
         p->nkernel, p->nstep, p->temp_bytes, p->const_bytes);
     if (p->partitions)
         lz_buf_printf(out, "  partitions: %u\n", p->partitions);
+    if (lz_plan_copied_bytes(p))
+        lz_buf_printf(out, "  copied: %" PRIu64 " bytes\n", lz_plan_copied_bytes(p));
     print_types(out, "in", p->in_type, p->nin, NULL);
     print_types(out, "out", p->out_type, p->nout, p->out_alias);
     for (uint32_t i = 0; i < p->nkernel; i++) {

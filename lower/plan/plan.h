@@ -108,6 +108,9 @@ bool lz_plan_meets(const lz_plan *p);
 /* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
  * are, its operands are read. */
 bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);
+/* Bytes written by the kernels of the plan itself that only copy a buffer: of a body, in each
+ * round. */
+uint64_t lz_plan_copied_bytes(const lz_plan *p);
 /* ---- steps of control flow ---- */
 /* The memory a body's result k is made in when it does not take over argument k, so that both are
  * there for a while: at off[k] of the step's work memory; off[k] is UINT64_MAX for the others. The
