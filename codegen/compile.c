@@ -1,11 +1,12 @@
 /* compile.c - one kernel to code: context, module, emission, verification, then machine code and
  * linking by the JIT (jit.h), or text.
  * No IR passes run: the emitter's code is hoisted and free of redundancy as it is, and measured
- * passes bought no speed (some lost it).
+ * passes bought no speed (some lost it). A loop of kernels is the exception (loop_join.c).
  * Every failure becomes a status; LLVM's own messages go into the record. Threads: thread-safe;
  * every call has its own context. */
 #include "codegen/codegen.h"
 #include "codegen/jit.h"
+#include "codegen/loop_join.h"
 #include "codegen/schedules.h"
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -235,10 +236,17 @@ static lz_status emit(unit *u, const lz_kernel *k, const lz_target *t, bool apar
 {
     em e;
     em_init(&e, t, u->cx, u->m);
-    e.shared = apart ? &u->shared : NULL;
-    lz_status s = lz_schedule_emit(&e, k);
+    e.shared = apart && !k->joined ? &u->shared : NULL;
+    lz_status s = k->joined ? lz_loop_join_emit(&e, k) : lz_schedule_emit(&e, k);
     em_done(&e);
     return s;
+}
+
+/* Of a loop of kernels, whose code is in many functions. */
+static lz_status optimize(unit *u, const lz_kernel *k)
+{
+    LZ_TRY(verify(u->m, k));
+    return lz_loop_join_optimize(u->m, u->machine->tm, k->name);
 }
 
 /* Code generation changes the module, so the assembly comes from a second module. */
@@ -248,6 +256,8 @@ static lz_status assembly(const lz_kernel *k, const lz_target *t, lz_buf *as)
     lz_status s = unit_begin(&u, t);
     if (s == LZ_OK)
         s = emit(&u, k, t, false);
+    if (s == LZ_OK && k->joined)
+        s = optimize(&u, k);
     if (s == LZ_OK)
         s = generate_text(&u, k, as);
     unit_end(&u);
@@ -322,6 +332,8 @@ static lz_status compile(unit *u, const lz_kernel *k, const lz_target *t, lz_buf
 {
     LZ_TRY(unit_begin(u, t));
     LZ_TRY(emit(u, k, t, apart));
+    if (k->joined)
+        LZ_TRY(optimize(u, k));
     if (ll) {
         char *text = LLVMPrintModuleToString(u->m);
         lz_buf_puts(ll, text);

@@ -40,6 +40,19 @@ static void timing_text(const lz_exec *x, const lz_cpu_times *times, lz_buf *out
     }
 }
 
+static void loops_text(const lz_exec *x, const lz_target *t, lz_buf *ll, lz_buf *as)
+{
+    const lz_cpu_loops *l = lz_cpu_exec_loops(x);
+    for (uint32_t i = 0; i < l->loops.len; i++) {
+        lz_buf obj = {0};
+        lz_buf_printf(ll, "; loop %u\n", i);
+        lz_buf_printf(as, "# loop %u\n", i);
+        if (lz_llvm_compile(l->loops.data[i].kernel, t, &obj, ll, as) != LZ_OK)
+            lz_buf_printf(ll, "; %s\n", lz_error_get()->message);
+        lz_buf_free(&obj);
+    }
+}
+
 static void code_text(const lz_exec *x, const lz_target *t, lz_buf *ll, lz_buf *as)
 {
     for (uint32_t i = 0; i < x->plan_exec.nkernel; i++) {
@@ -64,8 +77,10 @@ void lz_cpu_dump(const lz_exec *x, const lz_target *t, const char *name, const l
                  const lz_cpu_times *times)
 {
     lz_buf ll = {0}, as = {0}, k = {0}, timing = {0};
-    if (lz_dump_wanted("llvm") || lz_dump_wanted("asm"))
+    if (lz_dump_wanted("llvm") || lz_dump_wanted("asm")) {
         code_text(x, t, &ll, &as);
+        loops_text(x, t, &ll, &as);
+    }
     key_text(x, name, key, &k);
     timing_text(x, times, &timing);
     write("llvm", "ll", &ll);

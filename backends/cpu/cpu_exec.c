@@ -28,6 +28,7 @@ typedef struct cpu_exec {
     lz_invariant_cache *invariants; /* constant cache; NULL: every execution runs all launches */
     lz_profile *profile;            /* NULL: not profiled */
     lz_tuner tuner;                 /* while the executable is made; no ops: not tuned */
+    lz_cpu_loops loops;             /* that are one function each */
     LZ_VEC(lz_kcode *) tuned;       /* tuned code of launches, other than their kernels' own */
     const lz_target *target;
     lz_cache *cache; /* for kernels of branches */
@@ -116,6 +117,30 @@ static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_s
     return LZ_OK;
 }
 
+const lz_cpu_loops *lz_cpu_exec_loops(const lz_exec *x)
+{
+    return &((const cpu_exec *)x)->loops;
+}
+
+/* A loop that is one function runs in the thread that runs the program. */
+static lz_status prepare_loop(void *maker, const lz_step *s, void *out, bool *whole)
+{
+    cpu_exec *x = maker;
+    const lz_cpu_loop *l = lz_cpu_loops_find(&x->loops, s);
+    *whole = l != NULL;
+    if (!l)
+        return LZ_OK;
+    const lz_kernel *k = l->kernel;
+    int64_t scratch = lz_kcode_scratch(l->load.code)(k->args);
+    size_t each = scratch > 0 ? LZ_ALIGN_UP((size_t)scratch, 64) : 0;
+    if (each > x->scratch_each)
+        x->scratch_each = each;
+    record *r = out;
+    *r = (record){lz_kcode_run(l->load.code), k->args, 1, 1, 1, {k, s, 1, 1, NULL}, NULL};
+    lz_profile_add(x->profile, &r->what);
+    return LZ_OK;
+}
+
 static const lz_plan_exec_ops plan_exec_ops;
 
 typedef struct maker {
@@ -147,6 +172,8 @@ static lz_status load(lz_exec *exec, const maker *m, lz_cache *cache)
     bool *late = lz_calloc(exec->plan_exec.nkernel, sizeof *late);
     lz_status s = late ? lz_plan_exec_branches(&exec->plan_exec, late)
                        : LZ_FAIL(LZ_EMEM, "no memory for an executable");
+    if (s == LZ_OK)
+        s = lz_cpu_loops_load(&((cpu_exec *)exec)->loops, &exec->plan_exec, m->target, cache, late);
     if (s == LZ_OK)
         s = lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache, late);
     lz_free(late);
@@ -180,6 +207,26 @@ static lz_status load_or_interpret(lz_exec *exec, const maker *m, lz_cache *cach
     return *loops ? LZ_OK : s;
 }
 
+/* Adds the time of loops that are one function each. False: conditions decide how long the program
+ * takes, or other parts of it are launched. */
+static bool knows_time(cpu_exec *x)
+{
+    const lz_plan_exec *g = &x->x.plan_exec;
+    const lz_plan *p = g->parts->plan;
+    if (g->npart == 1)
+        return !g->control;
+    x->ns = 0;
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        const lz_step *s = &p->steps[i];
+        const lz_cpu_loop *l = lz_cpu_loops_find(&x->loops, s);
+        uint64_t ns = l ? lz_join_ns(p, s) : lz_cpu_step_ns(s);
+        if ((!l && s->kind != LZ_STEP_KERNEL) || __builtin_add_overflow(x->ns, ns, &x->ns) ||
+            x->ns > AWAITED_NS)
+            return false;
+    }
+    return true;
+}
+
 static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
@@ -193,8 +240,7 @@ static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
         return lz_plan_exec_make(&exec->plan_exec, &lz_loop_ops, NULL);
     LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     LZ_TRY(make_records(x, m, cache));
-    bool known = exec->plan_exec.npart == 1 &&
-                 !exec->plan_exec.control; /* the time is known only without control flow */
+    bool known = knows_time(x); /* not where conditions decide */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
     return LZ_OK;
@@ -394,6 +440,7 @@ static lz_status launch(void *run, const void *rec, void *const *bufs)
 static const lz_plan_exec_ops plan_exec_ops = {
     .record_bytes = sizeof(record),
     .prepare = prepare,
+    .prepare_loop = prepare_loop,
     .launch = launch,
     .copy = copy,
     .read_bool = read_bool,
@@ -437,6 +484,7 @@ static void unmake(lz_exec *x)
     while (c->tuned.len)
         lz_kernels_release(c->tuned.data[--c->tuned.len]);
     lz_vec_free(&c->tuned);
+    lz_cpu_loops_free(&c->loops);
 }
 
 static lz_status meet(void *device, const lz_step_collective *c, void *const *bufs)

@@ -3,6 +3,7 @@
 #ifndef LZ_BACKENDS_CPU_CPU_EXEC_H
 #define LZ_BACKENDS_CPU_CPU_EXEC_H
 #include "backends/cpu/cpu_kernels.h"
+#include "backends/cpu/cpu_loops.h"
 #include "backends/cpu/scratch.h"
 #include "backends/common/job.h"
 #include "backends/common/rendezvous.h"
@@ -46,6 +47,8 @@ typedef struct lz_cpu_exec_options {
 /* Takes over the plan, also on failure. */
 lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
                           const lz_cpu_exec_options *o, lz_exec **out);
+/* Its loops that are one function each. */
+const lz_cpu_loops *lz_cpu_exec_loops(const lz_exec *x);
 /* Where devices meet. */
 extern lz_rendezvous lz_cpu_rendezvous;
 /* lz_plan_exec_ops.collective: large ones are shared by the workers. */

@@ -19,6 +19,7 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 
 typedef struct lz_llvm_api {
 #define LLVM_FN(name, ...) __typeof__(&name) name;

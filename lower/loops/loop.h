@@ -224,6 +224,9 @@ typedef struct lz_kernel {
     lz_hash hash;  /* of the encoding */
     void *encoding;
     size_t nencoding;
+    /* A loop of kernels that runs as one function, without stages (lower/plan/plan_join.h); else
+     * NULL. */
+    const struct lz_joined_loop *joined;
 } lz_kernel;
 
 /* The dot that the whole kernel is; its role is LZ_DOT_KERNEL then, and anything else otherwise.

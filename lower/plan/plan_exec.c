@@ -139,7 +139,7 @@ static lz_status make_collective(lz_plan_exec *g, lz_launch *l)
     return LZ_OK;
 }
 
-static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
+static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l, void *maker)
 {
     const lz_step *s = l->step;
     const lz_plan *second = p->plan->subs[s->sub[1]];
@@ -160,7 +160,9 @@ static lz_status make_control(lz_plan_exec *g, const lz_part *p, lz_launch *l)
     g->control |= !known;
     c->meets = g->parts[c->part[0]].meets || g->parts[c->part[1]].meets;
     l->control = c;
-    return LZ_OK;
+    return s->kind == LZ_STEP_WHILE && g->ops->prepare_loop
+               ? g->ops->prepare_loop(maker, s, l + 1, &c->whole)
+               : LZ_OK;
 }
 
 /* Launches and copies of a launch that waits for nothing. */
@@ -189,7 +191,7 @@ static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint
     else if (s->kind == LZ_STEP_COLLECTIVE)
         LZ_TRY(make_collective(g, l));
     else if (s->kind != LZ_STEP_KERNEL)
-        LZ_TRY(make_control(g, p, l));
+        LZ_TRY(make_control(g, p, l, maker));
     else
         LZ_TRY(g->ops->prepare(maker, p->plan->kernels[s->kernel], p->kernel_at + s->kernel, s,
                                l + 1, &idle));
@@ -511,6 +513,8 @@ static lz_status run_control(const lz_plan_run_one *r, const lz_launch *l, void 
     if (l->step->kind == LZ_STEP_COLLECTIVE)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has other participants; one device runs alone",
                        lz_op_get(l->step->collective->sig->op)->text);
+    if (l->control->whole)
+        return r->g->ops->launch(r->user, l + 1, bufs);
     return l->step->kind == LZ_STEP_WHILE ? run_while(r, l, bufs) : run_if(r, l, bufs);
 }
 

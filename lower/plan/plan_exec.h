@@ -23,6 +23,9 @@ typedef struct lz_plan_exec_ops {
      * there need not be a launch. */
     lz_status (*prepare)(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s,
                          void *record, bool *idle);
+    /* *whole: the record of a while is made, and `launch` runs all of it. NULL: the device has none
+     * such. */
+    lz_status (*prepare_loop)(void *maker, const lz_step *s, void *record, bool *whole);
     /* bufs[j] for buffer j of the step */
     lz_status (*launch)(void *run, const void *record, void *const *bufs);
     /* after what was launched before, and before what is launched next; nbytes may be 0 */

@@ -12,6 +12,7 @@ typedef struct lz_control {
     int64_t trips;        /* while: where they are known; else -1 */
     lz_ffi_entry entry;   /* call: whom */
     bool meets;           /* partitions meet in it */
+    bool whole;           /* while: a launch runs all of it, by the record behind the launch */
 } lz_control;
 
 struct lz_launch {

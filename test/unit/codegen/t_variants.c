@@ -138,7 +138,8 @@ START_TEST(each_has_a_program)
     for (int i = 0; i < NPROGRAM; i++)
         seen[programs[i].form] = true;
     for (int i = 0; i < LZ_VARIANT_COUNT; i++)
-        ck_assert_msg(seen[i], "form %d", i);
+        ck_assert_msg(seen[i] || i == LZ_VARIANT_joined_loops, /* of no kernel: t_joined_loops.c */
+                      "form %d", i);
 }
 END_TEST
 
