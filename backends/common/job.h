@@ -32,8 +32,11 @@ struct lz_exec {
     lz_plan *plan; /* owned */
     lz_plan_exec plan_exec;
     lz_kernel_load *loads; /* per plan_exec.kernels; NULL: their code is not loaded */
-    bool small, brief; /* a job may run in the calling thread; only when that thread waits for it */
-    char label[48];    /* name of its dumps, for timelines; "" without */
+    /* A job may run in the calling thread; only when that thread waits for it. The latter may be
+     * found out by running it. */
+    bool small;
+    _Atomic bool brief;
+    char label[48]; /* name of its dumps, for timelines; "" without */
     lz_exec_info info;
     _Atomic(lz_job *) spare;
 };

@@ -16,6 +16,8 @@ enum {
     PARALLEL_COPY = 1 << 20,
     INLINE_NS = 30000,     /* a program estimated to take less may run in the calling thread */
     AWAITED_NS = 20000000, /* the same when that thread waits for it: saves two thread wake-ups */
+    QUICK_NS = 100000,
+    QUICK_RUNS = 3, /* after so many the next one is taken to be as quick */
     SHRINK_AFTER = 64
 };
 
@@ -25,6 +27,8 @@ typedef struct cpu_exec {
     bool shared;                    /* some launch runs on several threads */
     bool late;                      /* the code of some launch is not there yet */
     uint64_t ns;                    /* estimated time of all launches */
+    bool learns;                    /* conditions decide how long it takes: runs are timed */
+    _Atomic int quick;              /* the last runs in a row that were QUICK_NS or less */
     lz_invariant_cache *invariants; /* constant cache; NULL: every execution runs all launches */
     lz_profile *profile;            /* NULL: not profiled */
     lz_tuner tuner;                 /* while the executable is made; no ops: not tuned */
@@ -207,6 +211,16 @@ static lz_status load_or_interpret(lz_exec *exec, const maker *m, lz_cache *cach
     return *loops ? LZ_OK : s;
 }
 
+static void count_loops(cpu_exec *x)
+{
+    for (uint32_t i = 0; i < x->loops.loops.len; i++) {
+        const lz_kernel_load *l = &x->loops.loops.data[i].load;
+        x->x.info.code_bytes += lz_kcode_nbytes(l->code);
+        x->x.info.llvm_compiles += l->source == LZ_FROM_LLVM;
+        x->x.info.kernel_hits += l->source != LZ_FROM_LLVM;
+    }
+}
+
 /* Adds the time of loops that are one function each. False: conditions decide how long the program
  * takes, or other parts of it are launched. */
 static bool knows_time(cpu_exec *x)
@@ -227,6 +241,16 @@ static bool knows_time(cpu_exec *x)
     return true;
 }
 
+/* Functions of the program's own may take any time. */
+static bool calls(const lz_plan_exec *g)
+{
+    for (uint32_t i = 0; i < g->npart; i++)
+        for (uint32_t k = 0; k < g->parts[i].plan->nstep; k++)
+            if (g->parts[i].plan->steps[k].kind == LZ_STEP_CALL)
+                return true;
+    return false;
+}
+
 static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
 {
     cpu_exec *x = (cpu_exec *)exec;
@@ -240,9 +264,11 @@ static lz_status make_plan_exec(lz_exec *exec, void *user, lz_cache *cache)
         return lz_plan_exec_make(&exec->plan_exec, &lz_loop_ops, NULL);
     LZ_TRY(lz_profile_of(&exec->plan_exec, &x->profile));
     LZ_TRY(make_records(x, m, cache));
+    count_loops(x);
     bool known = knows_time(x); /* not where conditions decide */
     exec->small = known && x->ns < INLINE_NS;
     exec->brief = known && x->ns < AWAITED_NS;
+    x->learns = !known && !exec->plan->partitions && !calls(&exec->plan_exec);
     return LZ_OK;
 }
 
@@ -448,6 +474,19 @@ static const lz_plan_exec_ops plan_exec_ops = {
     .each = lz_cpu_each,
 };
 
+/* A program whose time nobody knows is brief as long as it is. */
+static lz_status run_timed(lz_job *j, void *run)
+{
+    cpu_exec *x = (cpu_exec *)j->x;
+    int64_t t0 = lz_now_ns();
+    lz_status s = lz_job_run(j, j->temp, run);
+    bool quick = lz_now_ns() - t0 <= QUICK_NS;
+    int n = quick ? atomic_load(&x->quick) + 1 : 0;
+    atomic_store(&x->quick, n < QUICK_RUNS ? n : QUICK_RUNS);
+    atomic_store(&x->x.brief, n >= QUICK_RUNS);
+    return s;
+}
+
 static lz_status run_all(lz_job *j)
 {
     const cpu_exec *x = (const cpu_exec *)j->x;
@@ -458,7 +497,7 @@ static lz_status run_all(lz_job *j)
     lz_profile_ran(x->profile);
     int64_t t0 = lz_timeline_begin();
     lz_invariant_cache_begin(x->invariants, j);
-    lz_status s = lz_job_run(j, j->temp, &d->scratch);
+    lz_status s = x->learns ? run_timed(j, &d->scratch) : lz_job_run(j, j->temp, &d->scratch);
     lz_invariant_cache_end(x->invariants, j, s == LZ_OK);
     lz_job_span(j, t0, true);
     return s;

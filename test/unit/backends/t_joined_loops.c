@@ -136,7 +136,7 @@ static const struct {
              "    %next = stablehlo.add %a, %w : tensor<400x500xf32>\n"),
      0},
 };
-enum { NPROGRAM = sizeof programs / sizeof *programs };
+enum { NPROGRAM = sizeof programs / sizeof *programs, WHILE_SMALL = 8 };
 
 /* ---- running ---- */
 
@@ -295,6 +295,31 @@ START_TEST(code_is_one_kernel)
 }
 END_TEST
 
+/* Conditions decide how long it takes: after some quick runs it is brief. A known number of rounds
+ * says so at once. */
+START_TEST(brief_when_it_was)
+{
+    use_cpu();
+    for (int k = 0; k < 2; k++) {
+        lz_func *f = parse(programs[k ? 0 : WHILE_SMALL].text);
+        lz_exec *x = compiled(f, &cpu.target, NULL);
+        lz_literal **args, *out[2];
+        ck_assert_int_eq(x->brief, k);
+        OK(lz_gen_args(f, 1, LZ_FILL_MODEST, &args));
+        for (int i = 0; i < 200 && (i < 3 || !x->brief); i++) { /* others may take the processor */
+            run(x, f, args, out);
+            for (uint32_t r = 0; r < f->nresult; r++)
+                lz_literal_release(out[r]);
+        }
+        ck_assert(x->brief);
+        lz_gen_args_free(f, args);
+        cpu.be->exec_free(x);
+        lz_func_free(f);
+    }
+    lz_queue_free(cpu.dev.at.queue);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("joined_loops");
@@ -303,6 +328,7 @@ int main(void)
     tcase_add_loop_test(t, same_bits, 0, NPROGRAM);
     tcase_add_loop_test(t, random_programs, 0, 6);
     tcase_add_test(t, code_is_one_kernel);
+    tcase_add_test(t, brief_when_it_was);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
