@@ -173,44 +173,11 @@ lz_tensor *lz_manual_sum(const lz_mesh *mesh, uint32_t factors, lz_tensor *x, co
     return factors ? emit(&c, x) : x;
 }
 
-/* A reduction of floats that is no sum: of all parts along a dimension of their own, which has a
- * gradient. */
-static lz_tensor *gather_and_reduce(const call *c, lz_tensor *x)
-{
-    call g = *c;
-    bool scatter = c->op == LZ_OP_REDUCE_SCATTER;
-    lz_shape s = lz_shape_of(x);
-    int at = scatter ? (int)c->dim : 0;
-    if (s.rank == LZ_MAX_RANK) {
-        (void)LZ_FAIL(LZ_ESHAPE, "a tensor of %d dimensions, with one more", s.rank);
-        return lz_trace_error_tensor("lz_axis_all_reduce", c->site);
-    }
-    for (int d = s.rank++; d > at; d--)
-        s.dims[d] = s.dims[d - 1];
-    s.dims[at] = scatter ? size_of(c) : 1;
-    if (scatter)
-        s.dims[at + 1] /= size_of(c);
-    g.op = scatter ? LZ_OP_ALL_TO_ALL : LZ_OP_ALL_GATHER;
-    g.combiner = LZ_OP_NONE;
-    g.dim = g.concat = at;
-    const int64_t dims[] = {at};
-    return lz_hlo_reduce_at(lz_op_get(c->combiner)->text, emit(&g, lz_reshape_at(x, s, c->site)),
-                            dims, 1, c->site);
-}
-
-static lz_tensor *apply(const call *c, lz_tensor *x)
-{
-    lz_dtype d = lz_dtype_of(x);
-    bool sums = c->combiner == LZ_OP_NONE || c->combiner == LZ_OP_ADD;
-    bool moves = lz_dtype_is_float(d) || lz_dtype_is_complex(d);
-    return sums || !moves ? emit(c, x) : gather_and_reduce(c, x);
-}
-
 static lz_tensor *finish(const lz_api_frame *f, const call *c, lz_status s, lz_tensor *x)
 {
     if (lz_api_status(s) != LZ_OK)
         return lz_api_leave_with(f, lz_trace_error_tensor(f->op, c->site));
-    return lz_api_leave_with(f, apply(c, x));
+    return lz_api_leave_with(f, emit(c, x));
 }
 
 static lz_status begin(call *c, lz_tensor *x, const char *axes)

@@ -2,7 +2,7 @@
  * gradient of a collective that only moves and adds is its transpose, another collective: what was
  * given to many comes back as a sum. */
 #include "autodiff/jvp.h"
-#include "autodiff/vjp.h"
+#include "autodiff/vjp_region.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "ir/attr.h"
@@ -36,14 +36,77 @@ static lz_status each(const lz_vjp *v, lz_op op, lz_attr_any *a, const lz_func *
     return LZ_OK;
 }
 
-/* Of the largest or smallest: to those that attain it. */
+/* ---- reductions that are no sums ---- */
+
+/* max, min: shared evenly by those that attain it, as vjp_reduce.c does within a tensor. */
 static lz_status extremum(const lz_vjp *v, lz_attr_any *a)
 {
     if (v->sig->nopnd != 1 || !v->result)
         return LZ_FAIL(LZ_EGRAD, "all_reduce of several operands by another combiner than add");
     LZ_TRY(each(v, LZ_OP_ALL_REDUCE, a, &a->as_all_reduce.computation));
-    if (v->grad_in[0])
-        v->grad_in[0] = lz_v_mask(v, lz_v_attains(v, v->opnd[0], v->result), v->grad_in[0]);
+    if (!v->grad_in[0])
+        return LZ_OK;
+    lz_tensor *hit = lz_v_attains(v, v->opnd[0], v->result), *count = NULL;
+    lz_tensor *ones = lz_hlo_convert_at(hit, v->sig->opnd[0]->dtype, v->site);
+    LZ_TRY(lz_j_op(LZ_OP_ALL_REDUCE, &a->head, &ones, 1, &count, 1, v->site));
+    v->grad_in[0] = lz_v_mask(v, hit, lz_v2(v, "divide", v->grad_in[0], count));
+    return LZ_OK;
+}
+
+static lz_status count_participants(const char *name, const char *groups, lz_groups *out)
+{
+    return lz_groups_read(name, "replica_groups", groups, out, NULL, NULL);
+}
+
+static lz_status reduced(const lz_vjp *v, const lz_func *f, lz_tensor *x, int64_t dim, uint32_t k,
+                         lz_tensor **out)
+{
+    lz_tensor *r = lz_hlo_reduce_at(lz_op_get(lz_region_as_binary(f))->text, x, &dim, 1, v->site);
+    *out = lz_hlo_reshape_at(r, v->sig->result[k]->shape, v->site);
+    return lz_status_of(*out);
+}
+
+/* Of what all have, along a dimension of its own: which has a gradient, whatever the combiner. */
+static lz_status gather_and_reduce(const lz_vjp *v, lz_tensor **out)
+{
+    const lz_attr_all_reduce *x = LZ_ATTR(all_reduce, v->sig->attr);
+    lz_attr_any a;
+    lz_groups g;
+    LZ_TRY(count_participants("all_reduce", x->replica_groups, &g));
+    lz_attr_init(&a, LZ_ATTR_all_gather);
+    a.as_all_gather.channel_id = x->channel_id;
+    a.as_all_gather.channel_type = x->channel_type;
+    a.as_all_gather.participants = g.columns;
+    a.as_all_gather.replica_groups = x->replica_groups;
+    a.as_all_gather.use_global_device_ids = x->use_global_device_ids;
+    for (uint32_t k = 0; k < v->sig->nopnd; k++) {
+        lz_shape flat = {.rank = 2, .dims = {1, v->sig->opnd[k]->nelem}};
+        lz_tensor *all = lz_hlo_reshape_at(v->opnd[k], flat, v->site);
+        LZ_TRY(lz_j_op(LZ_OP_ALL_GATHER, &a.head, &all, 1, &all, 1, v->site));
+        LZ_TRY(reduced(v, x->computation, all, 0, k, &out[k]));
+    }
+    return LZ_OK;
+}
+
+static lz_status exchange_and_reduce(const lz_vjp *v, lz_tensor **out)
+{
+    const lz_attr_reduce_scatter *x = LZ_ATTR(reduce_scatter, v->sig->attr);
+    int d = (int)x->scatter_dimension;
+    lz_attr_any a;
+    lz_groups g;
+    LZ_TRY(count_participants("reduce_scatter", x->replica_groups, &g));
+    lz_attr_init(&a, LZ_ATTR_all_to_all);
+    a.as_all_to_all = (lz_attr_all_to_all){
+        LZ_ATTR_all_to_all, x->channel_id, x->channel_type, 1, x->replica_groups, g.columns, 1};
+    for (uint32_t k = 0; k < v->sig->nopnd; k++) {
+        const lz_shape *to = &v->sig->result[k]->shape;
+        lz_shape parts = {.rank = 3, .dims = {1, g.columns, 1}};
+        for (int i = 0; i < to->rank; i++)
+            parts.dims[i < d ? 0 : 2] *= to->dims[i];
+        lz_tensor *all = lz_hlo_reshape_at(v->opnd[k], parts, v->site);
+        LZ_TRY(lz_j_op(LZ_OP_ALL_TO_ALL, &a.head, &all, 1, &all, 1, v->site));
+        LZ_TRY(reduced(v, x->computation, all, 1, k, &out[k]));
+    }
     return LZ_OK;
 }
 
@@ -55,8 +118,11 @@ lz_status lz_vjp_all_reduce(const lz_vjp *v)
     lz_op op = lz_region_as_binary(a.as_all_reduce.computation);
     if (op == LZ_OP_MAXIMUM || op == LZ_OP_MINIMUM)
         return extremum(v, &a);
+    if (op == LZ_OP_MULTIPLY)
+        return lz_v_composed(v, gather_and_reduce);
     if (op != LZ_OP_ADD)
-        return LZ_FAIL(LZ_EGRAD, "all_reduce by another combiner than add, maximum or minimum");
+        return LZ_FAIL(LZ_EGRAD, "all_reduce by another combiner than add, multiply, maximum or "
+                                 "minimum");
     return each(v, LZ_OP_ALL_REDUCE, &a, &a.as_all_reduce.computation);
 }
 
@@ -78,8 +144,12 @@ lz_status lz_vjp_reduce_scatter(const lz_vjp *v)
 {
     const lz_attr_reduce_scatter *x = LZ_ATTR(reduce_scatter, v->sig->attr);
     lz_attr_any a;
-    if (lz_region_as_binary(x->computation) != LZ_OP_ADD)
-        return LZ_FAIL(LZ_EGRAD, "reduce_scatter by another combiner than add");
+    lz_op op = lz_region_as_binary(x->computation);
+    if (op == LZ_OP_MAXIMUM || op == LZ_OP_MINIMUM || op == LZ_OP_MULTIPLY)
+        return lz_v_composed(v, exchange_and_reduce);
+    if (op != LZ_OP_ADD)
+        return LZ_FAIL(LZ_EGRAD, "reduce_scatter by another combiner than add, multiply, maximum "
+                                 "or minimum");
     lz_attr_init(&a, LZ_ATTR_all_gather);
     a.as_all_gather.channel_id = x->channel_id;
     a.as_all_gather.channel_type = x->channel_type;

@@ -35,8 +35,8 @@ LZ_API lz_tensor *lz_axis_index_at(const char *axes, const lz_site *site);
 #define lz_axis_index(axes) lz_axis_index_at(axes, LZ_SITE)
 /* How many devices there are along the axes; 0 with an error. */
 LZ_API int64_t lz_axis_size(const char *axes);
-/* x reduced over the devices: "sum", "mul", "min", "max", "and", "or". Floats are gathered where it
- * is no sum. Source: jax.lax.psum. */
+/* x reduced over the devices: "sum", "mul", "min", "max", "and", "or". The gradient of the largest
+ * and of the smallest is shared evenly by those that attain it. Source: jax.lax.psum. */
 LZ_API lz_tensor *lz_axis_all_reduce_at(const char *reduce_type, lz_tensor *x, const char *axes,
                                         const lz_site *site);
 #define lz_axis_all_reduce(...) lz_axis_all_reduce_at(__VA_ARGS__, LZ_SITE)
