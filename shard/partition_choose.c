@@ -23,7 +23,7 @@ typedef struct chooser {
     int nseed;
     choice best, trial;
     lz_axis_list *kept;
-    bool any;
+    bool any, placed; /* placed: o has the placements of the best */
 } chooser;
 
 static uint32_t bit(int axis)
@@ -209,7 +209,8 @@ static lz_status consider(chooser *c)
     if (c->any && same_axes(c, c->trial.axes, c->best.axes))
         return LZ_OK;
     LZ_TRY(evaluate(c, &c->trial));
-    if (!c->any || better(&c->trial, &c->best)) {
+    c->placed = !c->any || better(&c->trial, &c->best);
+    if (c->placed) {
         choice t = c->best;
         c->best = c->trial;
         c->trial = t;
@@ -329,5 +330,5 @@ lz_status lz_part_choose(lz_part_op *o)
     for (uint32_t k = 0; k < o->r->nopnd && c.best.cost > 0; k++)
         LZ_TRY(try_moves(&c, k));
     o->axes = c.best.axes;
-    return place_all(o, o->axes);
+    return c.placed ? LZ_OK : place_all(o, o->axes);
 }

@@ -75,17 +75,22 @@ static bool node_same(const lz_intern_node *node, const void *key)
     return same(&((const sharding_node *)(const void *)node)->s, key);
 }
 
+/* Of all that `same` compares, gathered first: one pass of the hash over few bytes. */
 static lz_hash hash_of(const lz_sharding *s)
 {
-    uint64_t h[5] = {s->mesh->node.hash.lo, (uint64_t)s->rank << 32 | s->open,
-                     (uint64_t)s->replicated << 32 | s->unreduced,
-                     (uint64_t)s->reduction << 32 | s->manual, 0};
+    uint8_t b[sizeof(uint64_t) * 4 + LZ_MAX_RANK * (2 + LZ_MESH_FACTORS)], *p = b;
+    const uint64_t head[4] = {s->mesh->node.hash.lo, (uint64_t)s->rank << 32 | s->open,
+                              (uint64_t)s->replicated << 32 | s->unreduced,
+                              (uint64_t)s->reduction << 32 | s->manual};
+    memcpy(p, head, sizeof head);
+    p += sizeof head;
     for (int d = 0; d < s->rank; d++) {
-        uint64_t both[2] = {h[4], s->priority[d]};
-        h[4] = lz_hash_seeded(both, sizeof both, s->dims[d].n).lo;
-        h[4] = lz_hash_seeded(s->dims[d].at, s->dims[d].n, h[4]).lo;
+        *p++ = s->priority[d];
+        *p++ = s->dims[d].n;
+        for (int i = 0; i < s->dims[d].n; i++)
+            *p++ = s->dims[d].at[i];
     }
-    return lz_hash_bytes(h, sizeof h);
+    return lz_hash_bytes(b, (size_t)(p - b));
 }
 
 static lz_status check(const lz_sharding *s)
