@@ -1,6 +1,7 @@
 /* kernels_sort.c - a stage that sorts rows, and the loads of sorted rows. Long rows with an
  * integer key: radix sort (kernels_sort_radix.c). Others: insertion sort of runs of RUN elements,
- * then bottom-up merge sort. Both are stable. Steps are bounded by the ends of runs alone, so an
+ * then bottom-up merge sort. Both are stable. Where only the first positions are read, the others
+ * are dropped before (kernels_sort_select.c). Steps are bounded by the ends of runs alone, so an
  * inconsistent comparator gives some permutation and no access out of bounds.
  * Threads: belongs to one thread. */
 #include "codegen/loops/kernels_sort.h"
@@ -61,6 +62,7 @@ lz_status kern_sort_plan(kern *c, uint32_t s)
         t->col_size[t->ncol] = em_esize(t->col_dtype[t->ncol]);
         t->ncol++;
     }
+    t->selects = kern_sort_selects(c, s, t);
     return LZ_OK;
 }
 
@@ -71,6 +73,29 @@ static Val row_length(kern *c, const kstage *t)
     for (uint32_t d = 0; d < t->s->ninner; d++)
         n = MUL(n, kern_size(c, t->s->extent[d]));
     return n;
+}
+
+/* The most positions of stage s that a later stage reads. */
+static Val positions_read(kern *c, uint32_t s)
+{
+    Val most = NULL;
+    for (uint32_t i = s + 1; i < c->k->nstage; i++) {
+        bool reads = false;
+        for (uint32_t j = 0; j < c->k->stages[i].nsop; j++) {
+            const lz_sop *p = &c->k->stages[i].sops[j];
+            reads |= p->kind == LZ_S_SORTED && (uint32_t)p->a == s;
+        }
+        Val n = reads ? row_length(c, &c->st[i]) : NULL;
+        most = most && n ? em_smax(c->e, most, n) : n ? n : most;
+    }
+    return most ? most : em_c64(c->e, 0);
+}
+
+/* Elements of a set: a row, or candidates. */
+static Val room_of(kern *c, uint32_t s, const ksort *t)
+{
+    Val n = row_length(c, &c->st[s]);
+    return t->selects ? kern_sort_room(c, t, n, positions_read(c, s)) : n;
 }
 
 /* Offsets of the columns of one set, when at is not NULL, and how large the set is. */
@@ -95,7 +120,7 @@ Val kern_sort_scratch(kern *c)
         const ksort *t = c->st[s].sort;
         if (!t)
             continue;
-        Val set = layout(c, t, row_length(c, &c->st[s]), NULL);
+        Val set = layout(c, t, room_of(c, s, t), NULL);
         sum = ADD(sum, SHL(set, em_c64(e, 1)));
         sum = ADD(sum, em_c64(e, (int64_t)kern_sort_counters(t)));
     }
@@ -110,7 +135,9 @@ void kern_sort_enter(kern *c, Val scratch)
         if (!t)
             continue;
         t->n = row_length(c, &c->st[s]);
-        Val size = layout(c, t, t->n, t->at);
+        t->room = room_of(c, s, t);
+        t->kept = t->selects ? positions_read(c, s) : t->n;
+        Val size = layout(c, t, t->room, t->at);
         t->counts = scratch;
         t->set = em_at(e, scratch, em_c64(e, (int64_t)kern_sort_counters(t)), 1);
         t->set2 = em_at(e, t->set, size, 1);
@@ -162,8 +189,12 @@ static Val position(kern *c, const kstage *t)
 
 void kern_sort_put(kern *c, uint32_t s)
 {
+    kern_sort_put_at(c, s, position(c, &c->st[s]));
+}
+
+void kern_sort_put_at(kern *c, uint32_t s, Val at)
+{
     const ksort *t = c->st[s].sort;
-    Val at = position(c, &c->st[s]);
     for (uint32_t k = 0; k < t->s->nrow; k++) {
         Ev v = kern_value(c, s, t->s->value[k], 0);
         if (t->keyed && k == t->key_row)
@@ -347,6 +378,8 @@ void kern_sort_run(kern *c, uint32_t s)
         c->threads->sort(c, s);
         return;
     }
+    if (t->selects)
+        t->n = t->kept; /* the others have been dropped */
     if (!t->keyed || !em_may(e, LZ_VARIANT_radix_sort)) {
         t->sorted = merge_sort(c, t);
         return;

@@ -24,13 +24,16 @@ typedef struct ksort {
     unsigned col_size[SORT_COLS];
     int8_t col_of[LZ_SORT_MAX]; /* column of a row, or -1 */
     Val n, at[SORT_COLS];       /* elements of a row; offsets of the columns in a set */
+    bool selects;               /* only candidates for the first positions are sorted */
+    Val kept, room;             /* of one that selects: these positions; elements of a set */
     Val set, set2, counts;      /* the two sets; counters of the radix sort */
     Val sorted;                 /* the set that is sorted at last */
 } ksort;
 
 /* kernels_sort_key.c */
 void kern_sort_find_key(ksort *t);
-Val kern_sort_key(kern *c, const ksort *t, Ev left);  /* of an element of the key's row */
+/* of an element, or a vector of them, of the key's row */
+Val kern_sort_key(kern *c, const ksort *t, Ev left);
 Ev kern_sort_unkey(kern *c, const ksort *t, Val key); /* the element back; `exact` only */
 /* The value of the comparator's op `want`; ops that it does not need are not emitted. left, right:
  * by row. */
@@ -43,6 +46,15 @@ void kern_sort_store(kern *c, const ksort *t, Val set, uint32_t col, Val i, Val 
 
 /* Whether the elements of `left`, one of each column, come before those of `right`. */
 Val kern_sort_before(kern *c, const ksort *t, const Val *left, const Val *right);
+
+/* The values of the current point to place `at` of the rows. */
+void kern_sort_put_at(kern *c, uint32_t s, Val at);
+
+/* kernels_sort_select.c: whether the sort of stage s selects; elements of a set, of rows of n whose
+ * first `kept` are read; and the candidates for these into the set */
+bool kern_sort_selects(const kern *c, uint32_t s, const ksort *t);
+Val kern_sort_room(kern *c, const ksort *t, Val n, Val kept);
+void kern_sort_select(kern *c, uint32_t s, const kctx *x);
 
 /* kernels_sort_radix.c: a stable sort by the key's bytes, the lowest first; gives the set that is
  * sorted */

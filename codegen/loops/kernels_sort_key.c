@@ -17,6 +17,15 @@ static void mark_needed(const lz_sort *s, int32_t want, bool *need)
     }
 }
 
+/* Lanes of the values by row, of which some are there. */
+static unsigned lanes_of(const lz_sort *s, const Ev *by_row)
+{
+    for (uint32_t k = 0; k < s->nrow; k++)
+        if (by_row[k].v)
+            return em_lanes(by_row[k].v);
+    return 1;
+}
+
 Ev kern_sort_body(kern *c, const lz_sort *s, int32_t want, const Ev *left, const Ev *right)
 {
     em *e = c->e;
@@ -35,7 +44,7 @@ Ev kern_sort_body(kern *c, const lz_sort *s, int32_t want, const Ev *left, const
         if (!need[i])
             continue;
         if (p->kind == LZ_S_CONST) {
-            val[i] = lz_ev_const(e, p->dtype, p->bits);
+            val[i] = lz_ev_splat(e, lz_ev_const(e, p->dtype, p->bits), lanes_of(s, left));
         } else if (p->kind == LZ_S_ELT) {
             val[i] = (p->a & 1 ? right : left)[p->a / 2];
         } else {
@@ -153,8 +162,8 @@ Val kern_sort_key(kern *c, const ksort *t, Ev left)
     em *e = c->e;
     Ev by_row[LZ_SORT_MAX] = {{0}};
     by_row[t->key_row] = left;
-    Ty k = key_type(e, t);
     Val v = kern_to_mem(e, t->key_dtype, kern_sort_body(c, t->s, t->key_op, by_row, by_row));
+    Ty k = em_like(e, key_type(e, t), v);
     if (lz_dtype_is_float(t->key_dtype)) {
         Val bits = BITS(v, k), width = em_ci(k, (int64_t)lz_dtype_size(t->key_dtype) * 8 - 1);
         v = XOR(bits, OR(ASHR(bits, width), sign_bit(k, t)));

@@ -3,7 +3,7 @@
  * combined in a fixed tree at the end: the order depends on the loop's extent only. Masked lanes
  * keep their accumulators.
  * Threads: belongs to one thread. */
-#include "codegen/loops/kern.h"
+#include "codegen/loops/kernels_sort.h"
 #include <string.h>
 
 enum { TOGETHER_MAX = 4 };
@@ -590,7 +590,10 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
         em_if_begin(e, &f, not_empty(c, t));
     kern_addresses(c, s, POS_BODY);
     kern_eval(c, s, POS_BODY, x);
-    inner(c, s, 0, x, &a);
+    if (t->s->sort && t->sort->selects)
+        kern_sort_select(c, s, x);
+    else
+        inner(c, s, 0, x, &a);
     if (t->maybe_empty) {
         Val now[EM_PHI], was[EM_PHI], out[EM_PHI];
         int n = kern_accs_flatten(&a, now);

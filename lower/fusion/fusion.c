@@ -407,7 +407,7 @@ lz_status lz_fusion_new(const lz_func *f, const lz_lower_options *o, lz_fusion *
     fu->b2b = o->b2b;
     fu->b2b_row_limit = o->b2b_row_limit;
     size_t n = f->ninst + 1;
-    fu->root = lz_arena_alloc(&fu->arena, 3 * n * sizeof *fu->root);
+    fu->root = lz_arena_alloc(&fu->arena, 4 * n * sizeof *fu->root);
     fu->realised = lz_arena_alloc(&fu->arena, n * sizeof *fu->realised);
     fu->early = lz_arena_alloc(&fu->arena, n * sizeof *fu->early);
     fu->node_of = lz_arena_alloc(&fu->arena, n * sizeof *fu->node_of);
@@ -418,9 +418,12 @@ lz_status lz_fusion_new(const lz_func *f, const lz_lower_options *o, lz_fusion *
     if (s == LZ_OK) {
         fu->result = fu->root + n;
         fu->next_result = fu->result + n;
+        fu->first = fu->next_result + n;
         lz_func_result_lists(f, fu->result, fu->next_result);
-        s = lz_fusion_nodes(fu, o->donate);
+        s = lz_fusion_partial_sorts(fu);
     }
+    if (s == LZ_OK)
+        s = lz_fusion_nodes(fu, o->donate);
     if (s == LZ_OK)
         s = find_links(fu);
     if (s == LZ_OK)

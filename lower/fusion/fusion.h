@@ -48,6 +48,7 @@ typedef struct lz_fusion_node {
     uint32_t nres, *res;
     uint32_t only; /* the place of res when there is one */
     int64_t piece_at;
+    int64_t keep; /* of a partial sort: positions that are stored; 0: all */
     /* dimensions: of the result (scatter: of the updates), then those reduced over */
     int32_t rank, ninner;
     int64_t ext[LZ_VDIM_MAX];
@@ -96,6 +97,9 @@ typedef struct lz_fusion {
     LZ_VEC(const lz_type *) extra;
     /* lz_func_result_lists */
     lz_val *result, *next_result;
+    /* by result of a partial sort: the slice of its first positions, which is stored in its place;
+     * LZ_NOVAL for any other value */
+    lz_val *first;
     lz_val *root;   /* by value: whose memory it is a view of, if that has memory */
     bool *realised; /* by value: has memory of its own (or an accumulator) */
     bool *early;    /* by value: has a kernel of its own, before an update of what it reads */
@@ -129,6 +133,9 @@ lz_status lz_fusion_values(lz_fusion *fu, const bool *donate);
 lz_status lz_fusion_updates(lz_fusion *fu, const bool *donate);
 /* gives v, or what it views, memory; false when it has it or cannot */
 bool lz_fusion_realise(lz_fusion *fu, lz_val v);
+/* fusion_sort.c: fills in `first`; whether v is one of its slices */
+lz_status lz_fusion_partial_sorts(lz_fusion *fu);
+bool lz_fusion_is_first(const lz_fusion *fu, lz_val v);
 /* fusion_nodes.c: make nodes, find reads */
 lz_status lz_fusion_nodes(lz_fusion *fu, const bool *donate);
 lz_status lz_fusion_group(lz_fusion *fu); /* fusion.c */

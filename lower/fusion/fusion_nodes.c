@@ -160,6 +160,13 @@ static lz_status sort_nodes(lz_fusion *fu, lz_val v)
     n->nres = in->sig->nresult;
     LZ_TRY(find_results(fu, v, &n->res));
     memcpy(n->ext, in->sig->opnd[0]->shape.dims, sizeof in->sig->opnd[0]->shape.dims);
+    for (uint32_t k = 0; k < n->nres; k++) {
+        lz_val r = n->res[k] == LZ_NONE ? LZ_NOVAL : fu->first[n->res[k]];
+        if (r == LZ_NOVAL)
+            continue;
+        n->res[k] = r;
+        n->keep = lz_val_type(fu->f, r)->shape.dims[LZ_ATTR(sort, in->sig->attr)->dimension];
+    }
     return LZ_OK;
 }
 
@@ -259,7 +266,8 @@ static lz_status make_nodes(lz_fusion *fu)
         bool several = (in->sig->nresult > 1 && class_of(fu, i) != LZ_CLASS_META) ||
                        lz_op_is_step(in->sig->op);
         bool empty = !several && in->sig->result[0]->nelem == 0;
-        if ((fu->realised[i] || several) && !in->lit && !empty && !is_result_of_multi(fu, i))
+        bool apart = is_result_of_multi(fu, i) || lz_fusion_is_first(fu, i);
+        if ((fu->realised[i] || several) && !in->lit && !empty && !apart)
             LZ_TRY(nodes_of_value(fu, i));
     }
     LZ_TRY(nodes_of_results(fu));

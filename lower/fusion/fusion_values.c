@@ -328,6 +328,9 @@ static void must_have(lz_fusion *fu)
             for (uint32_t k = 0; k < in->sig->nopnd; k++)
                 lz_fusion_realise(fu, in->opnd[k]);
     }
+    for (uint32_t i = f->nparam; i < f->ninst; i++)
+        if (lz_fusion_is_first(fu, i))
+            fu->realised[i] = true;
     for (uint32_t k = 0; k < f->nresult; k++)
         lz_fusion_realise(fu, f->results[k]);
 }

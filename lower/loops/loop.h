@@ -105,7 +105,7 @@ typedef enum lz_sop_kind {
     LZ_S_ACC,
     LZ_S_ELT,
     /* element of sorted row b of earlier stage a, at the position of this point among those of the
-     * inner loops */
+     * inner loops, which are as many as the row has, or fewer after a partial sort */
     LZ_S_SORTED,
     /* element of row b of earlier stage a (of an LZ_DOT_ROW: b is 0, its sums) at the index of the
      * last inner loop; 16-bit floats are rounded already */
@@ -152,6 +152,7 @@ typedef struct lz_sort {
     lz_sop *body;               /* LZ_S_CONST, LZ_S_ELT, LZ_S_EW */
     uint32_t nbody;
     int32_t less;
+    bool partial; /* later stages read the first positions only: the others need no order */
 } lz_sort;
 
 typedef struct lz_loop_store {

@@ -7,7 +7,7 @@
 #include "lower/loops/loop_impl.h"
 #include <string.h>
 
-enum { CODEC_VERSION = 4 };
+enum { CODEC_VERSION = 5 };
 
 /* One byte for the sizes that are common, and what an access does not have. */
 enum { SZ_SLOT, SZ_ZERO, SZ_ONE, SZ_MINUS_ONE, SZ_BAKED };
@@ -130,6 +130,7 @@ static void put_sort(lz_buf *b, const lz_sort *r)
         put_i32(b, r->value[j]);
     put_sops(b, r->body, r->nbody);
     put_i32(b, r->less);
+    lz_buf_u8(b, r->partial);
 }
 
 /* The number of rows; one more than there may be: it keeps. */
@@ -394,6 +395,7 @@ static void take_sort(dec *d, lz_stage *st)
         r->value[j] = take_i32(d);
     r->body = take_sops(d, &r->nbody);
     r->less = take_i32(d);
+    r->partial = take_small(d, 1);
 }
 
 static void take_rows(dec *d, lz_stage *st)

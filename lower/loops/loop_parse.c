@@ -445,6 +445,7 @@ static lz_status sort(parser *s)
     memset(&r, 0, sizeof r);
     if (s->sort)
         return wrong(s, "a stage has one sort");
+    r.partial = take(s, "partial");
     do {
         if (r.nrow == LZ_SORT_MAX)
             return wrong(s, "too many rows");

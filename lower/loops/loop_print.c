@@ -182,7 +182,7 @@ static void print_red(lz_buf *b, const lz_kernel *k, const lz_stage *st, const l
 
 static void print_sort(lz_buf *b, const lz_kernel *k, const lz_stage *st, const lz_sort *r)
 {
-    lz_buf_puts(b, "    sort ");
+    lz_buf_puts(b, r->partial ? "    sort partial " : "    sort ");
     for (uint32_t j = 0; j < r->nrow; j++)
         lz_buf_printf(b, "%s%%%d", j ? ", " : "", r->value[j]);
     lz_buf_puts(b, " {\n");

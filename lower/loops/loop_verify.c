@@ -226,7 +226,8 @@ static lz_status check_sorted_read(const ctx *c, uint32_t i, const lz_sop *s)
     const lz_stage *from = s->a >= 0 && (uint32_t)s->a < c->stage ? &c->k->stages[s->a] : NULL;
     if (!from || !from->sort || s->b < 0 || (uint32_t)s->b >= from->sort->nrow)
         return BAD(c, "%%%u: sorted row %d of stage %d is not there", i, s->b, s->a);
-    if (inner_points(from) != inner_points(c->st))
+    if (from->sort->partial ? inner_points(c->st) > inner_points(from)
+                            : inner_points(c->st) != inner_points(from))
         return BAD(c, "%%%u: a row of %" PRId64 " read at %" PRId64 " points", i,
                    inner_points(from), inner_points(c->st));
     lz_dtype d = from->sops[from->sort->value[s->b]].dtype;

@@ -368,7 +368,7 @@ static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, u
         }
     }
     /* a view of the value (a result that is a reshape of it) has the same addresses */
-    const lz_shape *s = n->store == LZ_STORE_PIECE || n->store == LZ_STORE_UPDATE
+    const lz_shape *s = n->store == LZ_STORE_PIECE || n->store == LZ_STORE_UPDATE || n->keep
                             ? &t->shape
                             : &lz_val_type(b->fu->f, n->v)->shape;
     return lz_ixmap_flat(m, s, flat) ? LZ_OK
@@ -504,15 +504,28 @@ static uint64_t comparisons(int64_t points, int64_t n)
     return c * levels;
 }
 
+/* The loops of the stage being made go over the first positions of dimension d alone. */
+static void keep_first(build *b, const lz_fusion_node *n, int64_t d)
+{
+    for (int a = n->first[d]; a < n->first[d + 1]; a++)
+        b->e.ax.ext[b->loop_of[n->axis[a]]] = a + 1 == n->first[d + 1] ? n->keep : 1;
+}
+
 /* A stage that fills and sorts the rows, and one that stores those somebody reads. */
 static lz_status sort_stages(build *b)
 {
     lz_fusion_node *n = lz_build_node(b, 0);
     const lz_inst *in = &b->fu->f->insts[n->v];
     LZ_TRY(root_stage(b));
-    int64_t row = in->sig->opnd[0]->shape.dims[LZ_ATTR(sort, in->sig->attr)->dimension];
-    b->flops += comparisons(in->sig->opnd[0]->nelem, row) * b->k->stages[0].sort->nbody;
+    int64_t dim = LZ_ATTR(sort, in->sig->attr)->dimension;
+    int64_t all = in->sig->opnd[0]->nelem, row = in->sig->opnd[0]->shape.dims[dim];
+    uint64_t tests =
+        n->keep ? (uint64_t)all + comparisons(all / row * n->keep, n->keep) : comparisons(all, row);
+    b->flops += tests * b->k->stages[0].sort->nbody;
+    b->k->stages[0].sort->partial = n->keep != 0;
     open_stage(b, 0, true);
+    if (n->keep)
+        keep_first(b, n, dim);
     for (uint32_t k = 0; k < n->nres; k++) {
         if (n->res[k] == LZ_NONE || !(n->stores >> k & 1))
             continue;

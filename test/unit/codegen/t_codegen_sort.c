@@ -3,27 +3,33 @@
 #include "jit_util.h"
 #include <math.h>
 
-/* Sorts x[i][:] of dtype D by comparator ops; writes the values and where they were. $N columns, 3
- * rows, walked along columns ($S, $T). */
-static lz_kernel *make(const char *dtype, const char *body, int64_t n, bool columns)
+/* Sorts x[i][:] of dtype D by comparator ops; writes the values and where they were, the first
+ * `keep` of them. n columns, 3 rows, walked along columns. */
+static lz_kernel *make_top(const char *dtype, const char *body, int64_t n, int64_t keep,
+                           bool columns)
 {
     char t[2048];
-    long long row = columns ? 1 : n, col = columns ? 3 : 1;
+    long long row = columns ? 1 : n, col = columns ? 3 : 1, kept = columns ? 1 : keep;
     snprintf(
         t, sizeof t,
         "kernel \"s\" {\n  buf 0: %s read\n  buf 1: %s write\n  buf 2: i32 write\n  outer [3]\n"
         "  stage 0 inner [%lld] {\n    %%0: %s = load 0 = 0[0 + %lld i0 + %lld i1]\n"
         "    %%1: i64 = index 1\n    %%2: i32 = convert %%1\n"
-        "    sort %%0, %%2 {\n      %%0: %s = elt 0\n      %%1: %s = elt 1\n"
+        "    sort %s%%0, %%2 {\n      %%0: %s = elt 0\n      %%1: %s = elt 1\n"
         "      %%2: i32 = elt 2\n      %%3: i32 = elt 3\n%s\n    }\n  }\n"
         "  stage 1 inner [%lld] {\n    %%0: %s = sorted 0.0\n    %%1: i32 = sorted 0.1\n"
         "    store 1[0 + %lld i0 + %lld i1] = %%0\n    store 2[0 + %lld i0 + %lld i1] = %%1\n"
         "  }\n}\n",
-        dtype, dtype, (long long)n, dtype, row, col, dtype, dtype, body, (long long)n, dtype, row,
-        col, row, col);
+        dtype, dtype, (long long)n, dtype, row, col, keep < n ? "partial " : "", dtype, dtype, body,
+        (long long)keep, dtype, kept, col, kept, col);
     lz_kernel *k = NULL;
     ck_assert_msg(lz_kernel_parse(t, strlen(t), &k) == LZ_OK, "%s\n%s", lz_error_get()->message, t);
     return k;
+}
+
+static lz_kernel *make(const char *dtype, const char *body, int64_t n, bool columns)
+{
+    return make_top(dtype, body, n, n, columns);
 }
 
 static const char less_total[] =
@@ -139,6 +145,62 @@ START_TEST(rows_of_every_length)
 }
 END_TEST
 
+/* Of n values of `es` bytes: all random, or few different ones and many ties, or in order. */
+static void fill(char *x, int64_t n, size_t es, int how)
+{
+    for (size_t i = 0; i < (size_t)n * es; i++)
+        if (how == 0)
+            x[i] = (char)rnd64();
+        else if (how == 1)
+            x[i] = (char)(i % es == es - 1 && es > 1 ? rnd64() % 5 * 63 : rnd64() % 2);
+        else
+            x[i] = (char)((i / es) >> 8 * (i % es) & (es > 1 && i % es == es - 1 ? 0x3f : 0xff));
+}
+
+/* A partial sort gives what the slow executor's whole one does, whose first positions are read. */
+START_TEST(first_positions)
+{
+    static const int64_t lengths[] = {5, 40, 64, 100, 257, 1000, 3001}, keeps[] = {1, 2, 60, -1};
+    const size_t es = kinds[_i].esize;
+    bool flags = strcmp(kinds[_i].dtype, "bool") == 0;
+    jit j = {0};
+    lz_hash compiled = {0, 0};
+    for (size_t c = 0; c < 2 * sizeof keeps / sizeof *keeps; c++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            int64_t n = lengths[l], keep = keeps[c / 2] < 0 ? n - 1 : keeps[c / 2];
+            if (keep >= n)
+                continue;
+            lz_kernel *k = make_top(kinds[_i].dtype, kinds[_i].body, n, keep, c % 2);
+            ck_assert(k->stages[0].sort->partial);
+            if (!lz_hash_eq(k->hash, compiled)) {
+                if (j.run)
+                    jit_free(&j);
+                j = jit_new(k);
+                compiled = k->hash;
+            }
+            size_t nx = (size_t)(3 * n) * es, ny = (size_t)(3 * keep) * es;
+            size_t na = (size_t)(3 * keep) * 4;
+            guarded x = guarded_new(nx, 0), y = guarded_new(ny, 0), at = guarded_new(na, 0);
+            char *want = malloc(ny);
+            int32_t *want_at = malloc(na);
+            for (int how = flags ? 1 : 0; how < (flags ? 2 : 3); how++) {
+                fill(x.p, 3 * n, es, how);
+                jit_run(&j, (void *[]){x.p, y.p, at.p}, k->args, 1, true);
+                must(lz_loop_run(k, (void *[]){x.p, want, want_at}, (size_t[]){nx, ny, na}));
+                if (kinds[_i].ordered && (memcmp(want, y.p, ny) || memcmp(want_at, at.p, na)))
+                    ck_abort_msg("%d of %d, data %d", (int)keep, (int)n, how);
+            }
+            free(want);
+            free(want_at);
+            guarded_free(&x);
+            guarded_free(&y);
+            guarded_free(&at);
+            lz_kernel_free(k);
+        }
+    jit_free(&j);
+}
+END_TEST
+
 START_TEST(long_rows)
 {
     const int64_t n = getenv("LZ_TEST_QUICK") ? 50000 : 1000003;
@@ -163,7 +225,7 @@ END_TEST
 
 START_TEST(verifier_refuses)
 {
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 14; i++) {
         lz_kernel *k = make("f32", less_total, 20, false);
         lz_sort *s = k->stages[0].sort;
         lz_sop *read = &k->stages[1].sops[0];
@@ -201,6 +263,13 @@ START_TEST(verifier_refuses)
         case 10:
             k->stages[1].extent[0].v = 21;
             break;
+        case 11:
+            k->stages[1].extent[0].v = 19; /* the whole row has been sorted, and is not read */
+            break;
+        case 12:
+            k->stages[1].extent[0].v = 21;
+            s->partial = true;
+            break;
         default:
             k->vec = LZ_VEC_INNER;
             break;
@@ -216,6 +285,7 @@ int main(void)
     Suite *s = suite_create("codegen_sort");
     TCase *t = tcase_create("sort");
     tcase_add_loop_test(t, rows_of_every_length, 0, KINDS);
+    tcase_add_loop_test(t, first_positions, 0, KINDS);
     tcase_add_test(t, long_rows);
     tcase_add_test(t, verifier_refuses);
     suite_add_tcase(s, t);

@@ -71,6 +71,14 @@ static const struct {
           "%1 = stablehlo.compare LT, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"
           "stablehlo.return %1 : tensor<i1> }) : (tensor<5000xi32>) -> tensor<5000xi32>"
           "return %0 : tensor<5000xi32> }"},
+    {LZ_VARIANT_partial_sort,
+     MAIN "%x: tensor<5000xi32>) -> tensor<20xi32> {"
+          "%0 = \"stablehlo.sort\"(%x) <{dimension = 0 : i64, is_stable = true}> ({"
+          "^bb0(%a: tensor<i32>, %b: tensor<i32>):"
+          "%1 = stablehlo.compare LT, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"
+          "stablehlo.return %1 : tensor<i1> }) : (tensor<5000xi32>) -> tensor<5000xi32>"
+          "%2 = stablehlo.slice %0 [0:20] : (tensor<5000xi32>) -> tensor<20xi32>"
+          "return %2 : tensor<20xi32> }"},
 };
 enum { NPROGRAM = sizeof programs / sizeof *programs };
 
