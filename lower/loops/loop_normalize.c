@@ -3,14 +3,15 @@
  *   so that the innermost has the smallest strides; moves m and n of a dot innermost; chooses the
  *   vector loop.
  * Needs:     a kernel of to_loops.c that is not finished.
- * Invariant: no decision depends on an exact extent, beyond the small ones that are baked in
- *   anyway, so another batch size or an equal layer gives the same kernel with other arguments.
+ * Invariant: no decision depends on an exact extent, beyond whether it is small (most of those are
+ *   baked in anyway), so another batch size or an equal layer gives the same kernel with other
+ *   arguments.
  * Cost:      O(accesses x loops).   Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/loops/to_loops_impl.h"
 #include <string.h>
 
-enum { SHORT_LOOP = 8 };
+enum { SHORT_LOOP = 8, FEW_COLUMNS = 4 };
 
 /* ---- all accesses of a stage ---- */
 
@@ -188,6 +189,18 @@ static int stored_loop(const lz_kernel *k)
     return -1;
 }
 
+/* The last loop that only one factor walks, and is contiguous along, of columns enough to fill
+ * vectors; -1: there is none. */
+static int last_wide(const lz_kernel *k, uint32_t has, uint32_t has_not)
+{
+    const lz_stage *st = &k->stages[0];
+    for (int l = (int)k->nouter - 1; l >= 0; l--)
+        for (uint32_t i = 0; i < st->nacc && k->outer[l].v > FEW_COLUMNS; i++)
+            if ((has >> l & 1) && !(has_not >> l & 1) && st->accs[i].stride[l].v == 1)
+                return l;
+    return -1;
+}
+
 /* Exchanges the factors of the product, so that the loop of the left one that is contiguous in the
  * result becomes n. */
 static void exchange(lz_stage *st, int32_t *a, int32_t *b)
@@ -209,14 +222,19 @@ static lz_status describe_product(lz_kernel *k, int32_t a, int32_t b)
     lz_stage_deps(k, st, dep);
     uint32_t da = dep[a], db = dep[b];
     lz_free(dep);
-    int fast = stored_loop(k);
-    if (fast >= 0 && (da >> fast & 1) && !(db >> fast & 1)) {
+    int fast = stored_loop(k), wide = last_wide(k, db, da);
+    /* few columns (the channels of an image) fill no vector, so those of the other factor do */
+    bool few = fast >= 0 && k->outer[fast].v <= FEW_COLUMNS && wide >= 0;
+    if (fast >= 0 && (da >> fast & 1) && !(db >> fast & 1) && !few) {
         uint32_t t = da;
         da = db;
         db = t;
         exchange(st, &a, &b);
     }
     int m = last_only(k->nouter, da, db), n = last_only(k->nouter, db, da);
+    wide = last_wide(k, db, da);
+    if (n >= 0 && k->outer[n].v <= FEW_COLUMNS && wide >= 0)
+        n = wide;
     if (m < 0 || n < 0 || st->ninner == 0) {
         for (uint32_t i = 0; i < st->nacc; i++)
             st->accs[i].nborder = 0; /* they are for products */
