@@ -126,6 +126,7 @@ static lz_status copy_inst(copy *c, uint32_t i)
     const lz_inst *in = &c->from->insts[i];
     const lz_sig *sig = in->sig;
     lz_val *out = &c->map[i];
+    c->to->now = lz_func_origin(c->from, i);
     for (uint32_t k = 0; k < sig->nopnd; k++)
         c->opnd[k] = c->map[in->opnd[k]];
     if (sig->op == (c->replicas ? LZ_OP_REPLICA_ID : LZ_OP_PARTITION_ID)) {
@@ -176,6 +177,7 @@ static lz_status bind(const lz_func *f, int64_t n, bool replicas, bool number, l
     if (s == LZ_OK) {
         c.gone = c.map + f->ninst;
         c.opnd = c.gone + f->ninst;
+        c.to->derived = true;
         s = copy_all(&c, number);
     }
     lz_free(c.map);

@@ -23,9 +23,11 @@ lz_val lz_build_copy_inst(lz_func *to, const lz_inst *in, const lz_val *map, lz_
 }
 
 /* map: room for f's values and, behind them, for the operands of one instruction. */
-static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *opnd)
+static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *opnd, bool origins)
 {
     for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        if (origins)
+            to->now = lz_func_origin(f, i);
         map[i] = lz_build_copy_inst(to, &f->insts[i], map, opnd);
         if (map[i] == LZ_NOVAL)
             return to->status != LZ_OK ? to->status : lz_error_get()->status;
@@ -33,18 +35,31 @@ static lz_status copy_body(lz_func *to, const lz_func *f, lz_val *map, lz_val *o
     return LZ_OK;
 }
 
-lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results)
+static lz_status build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results,
+                              bool origins)
 {
     lz_val *map = lz_alloc(((size_t)f->ninst + lz_func_widest(f)) * sizeof *map);
     if (!map)
         return to->status = LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
     if (f->nparam)
         memcpy(map, args, f->nparam * sizeof *map);
-    lz_status s = copy_body(to, f, map, map + f->ninst);
+    const lz_origin now = to->now;
+    lz_status s = copy_body(to, f, map, map + f->ninst, origins);
+    to->now = now;
     for (uint32_t k = 0; k < f->nresult && s == LZ_OK; k++)
         results[k] = map[f->results[k]];
     lz_free(map);
     return s;
+}
+
+lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results)
+{
+    return build_inline(to, f, args, results, !to->derived);
+}
+
+lz_status lz_build_inline_nodes(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results)
+{
+    return build_inline(to, f, args, results, true);
 }
 
 /* ---- what regions take ---- */
@@ -102,6 +117,8 @@ static const lz_func *smaller(const lz_func *f, const takes *t, const lz_func *r
     const lz_func *out = NULL;
     lz_func *g = lz_func_new(r->name);
     lz_val *results = lz_alloc(((size_t)r->nresult + 1) * sizeof *results);
+    if (g)
+        g->derived = f->derived || r->derived;
     for (uint32_t i = 0; g && i < t->n; i++)
         map[i] = t->keep[i] ? lz_build_param(g, lz_val_type(r, i)) : LZ_NOVAL;
     for (uint32_t i = t->own; g && i < t->n; i++) {
@@ -110,7 +127,7 @@ static const lz_func *smaller(const lz_func *f, const takes *t, const lz_func *r
         else if (!t->keep[i] && f->insts[t->opnd[i]].lit)
             map[i] = lz_build_const(g, f->insts[t->opnd[i]].lit);
     }
-    if (g && results && lz_build_inline(g, r, map, results) == LZ_OK &&
+    if (g && results && lz_build_inline_nodes(g, r, map, results) == LZ_OK &&
         lz_func_set_results(g, results, r->nresult) == LZ_OK)
         out = lz_region_intern(g);
     lz_free(results);

@@ -16,6 +16,7 @@ lz_func *lz_func_new(const char *name)
         return NULL;
     }
     f->cse = true;
+    f->now.node = LZ_NOVAL;
     snprintf(f->name, sizeof f->name, "%s", name && *name ? name : "main");
     return f;
 }
@@ -89,7 +90,8 @@ static lz_status reserve(lz_func *f)
 static lz_status append(lz_func *f, const lz_sig *sig, const lz_val *opnd, lz_literal *lit)
 {
     LZ_TRY(reserve(f));
-    lz_inst in = {.sig = sig, .lit = lit};
+    lz_inst in = {
+        .sig = sig, .lit = lit, .site = f->now.site, .scope = f->now.scope, .node = f->now.node};
     if (sig->nopnd) {
         in.opnd = lz_arena_copy(&f->arena, opnd, sig->nopnd * sizeof *opnd);
         if (!in.opnd)
@@ -260,7 +262,8 @@ static lz_status copy_marked(const lz_func *f, lz_func *to, lz_val *map)
             break;
         map[i] = to->ninst - 1;
         to->insts[map[i]].site = in->site;
-        to->insts[map[i]].scope = in->scope ? lz_arena_strdup(&to->arena, in->scope) : NULL;
+        to->insts[map[i]].scope = in->scope;
+        to->insts[map[i]].node = in->node;
     }
     for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++)
         opnd[i] = map[f->results[i]];
@@ -279,6 +282,7 @@ static lz_status copy_with(const lz_func *f, lz_val *map, lz_func **out)
         return LZ_EMEM;
     lz_status s = copy_marked(f, to, map);
     to->cse = f->cse;
+    to->derived = f->derived;
     if (s != LZ_OK) {
         lz_func_destroy(to);
         return s;

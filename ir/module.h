@@ -55,8 +55,17 @@ typedef struct lz_inst {
     const lz_val *opnd;  /* sig->nopnd values, all smaller than this one's index */
     lz_literal *lit;     /* constant only */
     const lz_site *site; /* debug only, outside every hash; may be NULL */
-    const char *scope;   /* debug only; may be NULL */
+    const char *scope;   /* debug only, kept for the life of the process; may be NULL */
+    lz_val node;         /* debug only: see lz_func_node */
 } lz_inst;
+
+/* Where an instruction comes from: the line and name scope of the call that traced it, and its
+ * node. */
+typedef struct lz_origin {
+    const lz_site *site;
+    const char *scope;
+    lz_val node;
+} lz_origin;
 
 typedef struct lz_func {
     lz_arena arena;
@@ -74,7 +83,11 @@ typedef struct lz_func {
     uint32_t depth;
     const void *bytes; /* interned: the canonical form */
     size_t nbytes;
-    lz_map table; /* builder's hash-cons table */
+    lz_map table;  /* builder's hash-cons table */
+    lz_origin now; /* of what is built next */
+    /* Made by the compiler from another function, whose nodes its instructions name; of one that is
+     * not, each instruction is its own node. */
+    bool derived;
 } lz_func;
 
 lz_func *lz_func_new(const char *name);    /* NULL with LZ_EMEM */
@@ -83,6 +96,16 @@ uint32_t lz_func_widest(const lz_func *f); /* the most operands of an instructio
 static inline lz_op lz_inst_op(const lz_inst *i)
 {
     return i->sig->op;
+}
+/* The node of the graph that value v computes: the number of an instruction of the function that
+ * the compiler was given, or of the region that f was made from; LZ_NOVAL: none of them. */
+static inline lz_val lz_func_node(const lz_func *f, lz_val v)
+{
+    return f->derived ? f->insts[v].node : v;
+}
+static inline lz_origin lz_func_origin(const lz_func *f, lz_val v)
+{
+    return (lz_origin){f->insts[v].site, f->insts[v].scope, lz_func_node(f, v)};
 }
 static inline const lz_type *lz_val_type(const lz_func *f, lz_val v)
 {
@@ -140,8 +163,11 @@ lz_val lz_build_if(lz_func *f, const lz_func *on_true, const lz_func *on_false, 
  * number; results: as many as each has. */
 lz_status lz_build_case(lz_func *f, lz_val index, const lz_func *const *branch, uint32_t n,
                         const lz_val *opnd, lz_val *results);
-/* The instructions of f on args instead of its parameters. */
+/* The instructions of f on args instead of its parameters. They come from where f says, but in a
+ * derived function, whose nodes are others than f's, from to->now. */
 lz_status lz_build_inline(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results);
+/* The same when `to` is made from f: they keep f's nodes. */
+lz_status lz_build_inline_nodes(lz_func *to, const lz_func *f, const lz_val *args, lz_val *results);
 
 /* Whether the sizes of f's values do not bound its time: it calls a function of the program's or
  * has a loop, in its regions too. */

@@ -35,7 +35,7 @@ enum {
 #define HAS_VJP(v) SECOND(NO_VJP_##v, true, ~)
 
 static const lz_op_info rows[LZ_OP_COUNT] = {
-    [LZ_OP_NONE] = {"NONE", "none", LZ_CLASS_META, 0, LZ_ATTR_none, 0, 0, LZ_TOL_EXACT, 0, false,
+    [LZ_OP_NONE] = {"NONE", "none", LZ_CLASS_META, 0, LZ_ATTR_none, 0, 0, LZ_TOL_EXACT, 0, 0, false,
                     "No operation."},
 #define ROW(E, text_, cls_, arity_, attr_, dtypes_, flags_, vjp, doc_, ...)                        \
     [LZ_OP_##E] = {.enum_name = #E,                                                                \
@@ -48,11 +48,11 @@ static const lz_op_info rows[LZ_OP_COUNT] = {
                    __VA_ARGS__,                                                                    \
                    .has_vjp = HAS_VJP(vjp),                                                        \
                    .doc = doc_},
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, doc)               \
-    ROW(E, text, EW, arity, attr, dtypes, flags, vjp, doc, tol)
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, cost_, doc)        \
+    ROW(E, text, EW, arity, attr, dtypes, flags, vjp, doc, tol, .cost = cost_)
 #define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, loops,       \
               shard, tol, doc)                                                                     \
-    ROW(E, text, cls, arity, attr, dtypes, flags, vjp, doc, tol)
+    ROW(E, text, cls, arity, attr, dtypes, flags, vjp, doc, tol, .cost = 1)
 #include "ir/ops.def"
 };
 

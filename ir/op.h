@@ -88,6 +88,7 @@ typedef struct lz_op_info {
     uint32_t flags;
     lz_tol_kind tol;
     int ulp;
+    int cost;     /* operations of an element, about: elementwise rows; 1 of others */
     bool has_vjp; /* false: vjp column is zero or none */
     const char *doc;
 } lz_op_info;

@@ -212,7 +212,9 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         lz_arena_copy(&p->arena, l->kernel ? l->kernel->args : NULL, s->narg * sizeof *s->args);
     s->name = lz_arena_strdup(&p->arena,
                               l->kernel ? l->kernel->name : lz_op_get(l->control->sig->op)->text);
-    if (!s->bufs || !s->args || !s->name)
+    s->nnode = l->nnode;
+    s->nodes = lz_arena_copy(&p->arena, l->nodes, l->nnode * sizeof *l->nodes);
+    if (!s->bufs || !s->args || !s->name || !s->nodes)
         return LZ_FAIL(LZ_EMEM, "out of memory");
     for (uint32_t j = 0; j < l->nbuf; j++) {
         s->bufs[j] = x->map.ref[l->buf[j]];
@@ -350,6 +352,9 @@ static lz_status lower_control(front *x, const lz_fusion_node *n, lz_lowered *l)
     uint64_t work;
     l->control = in;
     l->works = lz_op_get(in->sig->op)->cls == LZ_CLASS_CONTROL;
+    if (!(l->nodes = lz_calloc(1, sizeof *l->nodes)))
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    l->nodes[l->nnode++] = (lz_step_node){.node = lz_func_node(x->f, n->v), .cost = 1};
     LZ_TRY(name_buffers(x, n, l));
     if (in->sig->op == LZ_OP_ALL_REDUCE)
         return find_alone(l, l->nres);
@@ -470,7 +475,8 @@ static lz_status make_kernels(front *x)
     return s;
 }
 
-static lz_status build(front *x)
+/* f: what x->f was before the passes. */
+static lz_status build(front *x, const lz_func *f)
 {
     x->plan = lz_calloc(1, sizeof *x->plan);
     if (!x->plan)
@@ -493,6 +499,8 @@ static lz_status build(front *x)
     lz_timeline_end(t0, .name = "plan", .category = "pass",
                     .key = {"steps", "kernels", "temp_bytes"},
                     .value = {x->plan->nstep, x->plan->nkernel, (int64_t)x->plan->temp_bytes});
+    if (!f->derived) /* else its nodes are those of another function, which is not known here */
+        lz_plan_find_nodes(x->plan, f);
     return lz_dump_plan(x->plan);
 }
 
@@ -504,7 +512,7 @@ static lz_status lower(const lz_func *f, const lz_lower_options *o, lz_plan **ou
         LZ_TRY(lz_func_check_alone(f));
     LZ_TRY(lz_passes_run(f, "pipeline", o, &g));
     front x = {.f = g, .o = o};
-    lz_status s = build(&x);
+    lz_status s = build(&x, f);
     for (uint32_t i = 0; x.low && i < x.order.order.len; i++)
         lz_lowered_done(&x.low[i]);
     lz_vec_free(&x.regions);
@@ -548,6 +556,8 @@ static lz_status lower_partitions(const lz_func *f, const lz_lower_options *o, l
     lz_func_free(bound);
     if (s == LZ_OK)
         (*out)->numbered = numbered;
+    if (s == LZ_OK && !f->derived)
+        lz_plan_find_nodes(*out, f);
     return s;
 }
 

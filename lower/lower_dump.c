@@ -61,7 +61,7 @@ void lz_dump_func(const char *stage, const lz_func *f)
     lz_buf b = {0};
     if (!lz_dump_wanted(stage))
         return;
-    lz_func_print(f, &b, 0);
+    lz_func_print(f, &b, LZ_PRINT_LOCATIONS);
     lz_dump_text(stage, "mlir", &b);
     lz_buf_free(&b);
 }

@@ -65,10 +65,13 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
     lz_hash_hex(l->kernel->hash, hex);
     lz_buf_printf(out,
                   "%4u %7" PRId64 " %10.4f %10.4f %10.4f %12" PRIu64 " %11" PRIu64
-                  " %8.1f %8.1f %6" PRId64 " %3d  %.8s %s\n",
+                  " %8.1f %8.1f %6" PRId64 " %3d  %.8s ",
                   i, calls, mean * 1e-6, cpu * 1e-6, ns * 1e-6, l->step->flops, l->step->bytes,
                   (double)l->step->flops / ns, (double)l->step->bytes / ns, l->units, l->threads,
-                  hex, name_of(l));
+                  hex);
+    size_t before = out->len;
+    lz_step_print_node(l->step, 0, out); /* the costliest, as a kernel's name does not say */
+    lz_buf_printf(out, "%s%s\n", out->len > before ? "  " : "", name_of(l));
 }
 
 /* A program that never ran prints nothing. Launches in loops run more often than the program,

@@ -26,7 +26,9 @@ int32_t lz_sops_add(lz_soplist *l, const lz_sop *s)
     if (hit)
         return (int32_t)((intptr_t)hit - 1);
     int32_t id = (int32_t)l->v.len;
-    if (lz_vec_push(&l->v, *s) != LZ_OK ||
+    lz_sop own = *s;
+    own.node = l->node;
+    if (lz_vec_push(&l->v, own) != LZ_OK ||
         lz_map_put(&l->seen, h, (void *)((intptr_t)id + 1)) != LZ_OK) {
         l->failed = true;
         return -1;
@@ -329,9 +331,11 @@ static lz_status ew_rule(lz_emit *e, lz_frame *f)
     return LZ_OK;
 }
 
-static lz_status step(lz_emit *e, lz_frame *f, bool root)
+/* A value is computed by its own node, and loaded by the one that reads it: `reader`. */
+static lz_status step(lz_emit *e, lz_frame *f, lz_val reader, bool root)
 {
     const lz_type *t = lz_val_type(e->f, f->v);
+    e->sops.node = lz_func_node(e->f, reader);
     if (!root && t->nelem == 0) { /* asked for at no point at all */
         f->result = lz_sops_zero(&e->sops, t->dtype);
         return LZ_OK;
@@ -344,6 +348,7 @@ static lz_status step(lz_emit *e, lz_frame *f, bool root)
         }
     }
     lz_op op = lz_inst_op(&e->f->insts[f->v]);
+    e->sops.node = lz_func_node(e->f, f->v);
     LZ_TRY(lz_op_get(op)->cls == LZ_CLASS_EW ? ew_rule(e, f) : rules[op](e, f));
     f->step++;
     return LZ_OK;
@@ -369,7 +374,8 @@ static lz_status drive(lz_emit *e, lz_frame *root, bool force)
             f->nhave++;
             continue;
         }
-        s = step(e, f, force && f == root);
+        lz_val reader = stack.len > 1 ? stack.data[stack.len - 2]->v : f->v;
+        s = step(e, f, reader, force && f == root);
         if (s == LZ_OK && e->sops.failed)
             s = LZ_FAIL(LZ_EMEM, "out of memory");
         if (s == LZ_OK && !e->stop && e->sops.v.len > LZ_EMIT_SOP_MAX)

@@ -16,6 +16,7 @@ typedef struct lz_soplist {
     LZ_VEC(lz_sop) v;
     lz_map seen;
     bool failed; /* out of memory, sticky */
+    lz_val node; /* of what is added next (lz_func_node) */
 } lz_soplist;
 
 typedef struct lz_frame {

@@ -121,6 +121,7 @@ typedef struct lz_sop {
     uint64_t bits;
     const lz_attr *attr;
     lz_sz size;
+    lz_val node; /* debug, outside the encoding: see lz_func_node */
 } lz_sop;
 
 /* `nacc` accumulators updated together. comb != NONE: one accumulator, acc = comb(acc, value).
@@ -139,6 +140,7 @@ typedef struct lz_red {
     lz_sop *body;
     uint32_t nbody;
     int32_t body_out[8];
+    lz_val node; /* as that of a scalar op */
 } lz_red;
 
 /* Value k of the points of the inner loops, in row-major order, is row k of the outer point. After
@@ -158,6 +160,7 @@ typedef struct lz_sort {
 typedef struct lz_loop_store {
     lz_access at;
     int32_t value; /* scalar op; its dtype is the buffer's */
+    lz_val node;   /* as that of a scalar op */
 } lz_loop_store;
 
 typedef enum lz_dot_role {

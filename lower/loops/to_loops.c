@@ -256,26 +256,6 @@ static lz_status compact(build *b, lz_stage *st)
     return old ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-/* Each operation once for every point of the loops it depends on: what factors of a product are
- * converted from is converted before it. */
-static lz_status count_flops(build *b, const lz_stage *st)
-{
-    const lz_kernel *k = b->k;
-    uint32_t *dep = lz_alloc(((size_t)st->nsop + 1) * sizeof *dep);
-    if (!dep)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_stage_deps(k, st, dep);
-    dep[st->nsop] = UINT32_MAX; /* the reductions */
-    for (uint32_t i = 0; i <= st->nsop; i++) {
-        uint64_t points = i == st->nsop ? st->nred : st->sops[i].kind == LZ_S_EW;
-        for (uint32_t l = 0; l < b->e.ax.n; l++)
-            points *= dep[i] >> l & 1 ? (uint64_t)b->e.ax.ext[l] : 1;
-        b->flops += points;
-    }
-    lz_free(dep);
-    return LZ_OK;
-}
-
 /* Moves what the emitter has gathered into a stage of the kernel. */
 lz_status lz_build_close(build *b)
 {
@@ -321,7 +301,7 @@ lz_status lz_build_close(build *b)
     b->row_dot = false;
     LZ_TRY(compact(b, st));
     k->nstage++;
-    return count_flops(b, st);
+    return lz_build_count_costs(b, st);
 }
 
 static void open_stage(build *b, uint32_t level, bool full)
@@ -385,6 +365,8 @@ static lz_status add_store(build *b, const lz_fusion_node *n, lz_ixmap *m, uint3
     LZ_TRY(kernel_buffer(b, buf, buf_dtype(b, buf), true, &kb));
     LZ_TRY(lz_emit_access(&b->e, kb, &flat, -1, &st.at));
     st.value = value;
+    bool whole = n->store == LZ_STORE_VALUE || n->dst >= b->fu->f->ninst;
+    st.node = lz_func_node(b->fu->f, whole ? n->v : n->dst);
     return lz_vec_push(&b->e.stores, st);
 }
 
@@ -521,7 +503,9 @@ static lz_status sort_stages(build *b)
     int64_t all = in->sig->opnd[0]->nelem, row = in->sig->opnd[0]->shape.dims[dim];
     uint64_t tests =
         n->keep ? (uint64_t)all + comparisons(all / row * n->keep, n->keep) : comparisons(all, row);
-    b->flops += tests * b->k->stages[0].sort->nbody;
+    uint64_t sorting = tests * b->k->stages[0].sort->nbody;
+    b->flops += sorting;
+    LZ_TRY(lz_build_add_cost(b, lz_func_node(b->fu->f, n->v), sorting));
     b->k->stages[0].sort->partial = n->keep != 0;
     open_stage(b, 0, true);
     if (n->keep)
@@ -632,6 +616,7 @@ void lz_lowered_done(lz_lowered *l)
     lz_kernel_free(l->kernel);
     lz_free(l->buf);
     lz_free(l->alone);
+    lz_free(l->nodes);
 }
 
 bool lz_lowered_writes(const lz_lowered *l, uint32_t i)
@@ -700,7 +685,11 @@ lz_status lz_to_loops(const lz_fusion *fu, const lz_group *g, const uint32_t *pr
         out->nbuf = b->nbuf;
         memcpy(out->buf, b->buf, b->nbuf * sizeof *out->buf);
         out->flops = b->flops;
+        lz_build_order_costs(b);
+        out->nnode = b->nodes.len;
+        out->nodes = b->nodes.data;
     } else {
+        lz_vec_free(&b->nodes);
         lz_kernel_free(k);
     }
     lz_emit_done(&b->e);

@@ -4,6 +4,15 @@
 #define LZ_LOWER_LOOPS_TO_LOOPS_H
 #include "lower/fusion/fusion.h"
 
+/* A node that a step computes, or has a part in. */
+typedef struct lz_step_node {
+    lz_val node;   /* lz_func_node */
+    lz_op op;      /* of the present graph, as what follows is (plan_nodes.c); NONE: not known */
+    uint64_t cost; /* its share of the step is among all costs of the step */
+    const lz_site *site;
+    const char *scope;
+} lz_step_node;
+
 typedef struct lz_lowered {
     lz_kernel *kernel;      /* finished; NULL for control flow */
     const lz_inst *control; /* of such a step; its buffers are as plan.h says */
@@ -13,6 +22,8 @@ typedef struct lz_lowered {
     uint32_t *buf; /* the fusion's buffer that each buffer is */
     bool *alone;   /* of a while, by value it carries: no other operand is the same buffer */
     uint64_t flops;
+    uint32_t nnode;
+    lz_step_node *nodes; /* the costliest first */
 } lz_lowered;
 void lz_lowered_done(lz_lowered *l);
 bool lz_lowered_writes(const lz_lowered *l, uint32_t i);

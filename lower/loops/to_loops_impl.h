@@ -26,6 +26,7 @@ typedef struct lz_group_build {
     uint8_t loop_of[LZ_LOOP_MAX]; /* of a group axis */
     int32_t dot_a, dot_b;
     uint64_t flops;
+    LZ_VEC(lz_step_node) nodes; /* what it computes; may have one several times */
 } lz_group_build;
 
 /* By position in the group. */
@@ -38,6 +39,12 @@ lz_status lz_build_results(lz_group_build *b,
 lz_status lz_build_close(lz_group_build *b);
 /* What there is one of per outer point. */
 lz_status lz_build_last(lz_group_build *b);
+
+/* to_loops_cost.c: counts what the finished stage does; what a node costs beyond that. At the end:
+ * each node once, the costliest first. */
+lz_status lz_build_count_costs(lz_group_build *b, const lz_stage *st);
+lz_status lz_build_add_cost(lz_group_build *b, lz_val node, uint64_t cost);
+void lz_build_order_costs(lz_group_build *b);
 
 /* to_loops_padding.c: the borders of a load of v at m */
 void lz_build_borders(const lz_group_build *b, lz_val v, const lz_ixmap *m, lz_access *a);

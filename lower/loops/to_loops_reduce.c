@@ -50,6 +50,12 @@ static lz_status region_body(lz_emit *e, const lz_inst *in, lz_red *r)
     return s;
 }
 
+static lz_status add(lz_emit *e, lz_red *r)
+{
+    r->node = e->sops.node;
+    return lz_vec_push(&e->reds, *r);
+}
+
 static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
 {
     lz_red_plan p;
@@ -63,7 +69,7 @@ static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
         r.acc_dtype[0] = p.acc;
         r.value[0] = lz_sops_convert(&e->sops, f->want[0]->result, p.acc);
         r.init[0] = lz_sops_const(&e->sops, p.acc, p.init);
-        return lz_vec_push(&e->reds, r);
+        return add(e, &r);
     }
     uint32_t n = in->sig->nopnd / 2;
     if (n + 1 > 8)
@@ -78,7 +84,7 @@ static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
         r.init[k + 1] = lz_sops_zero(&e->sops, r.acc_dtype[k + 1]);
     }
     LZ_TRY(region_body(e, in, &r));
-    return lz_vec_push(&e->reds, r);
+    return add(e, &r);
 }
 
 lz_status lz_loops_reduce(lz_emit *e, lz_frame *f)
@@ -145,7 +151,7 @@ lz_status lz_loops_dot_general(lz_emit *e, lz_frame *f)
     r.value[0] = lz_sops_ew(&e->sops, LZ_OP_MULTIPLY, p.acc, e->dot_a, e->dot_b, -1, NULL);
     r.init[0] = lz_sops_const(&e->sops, p.acc, p.init);
     f->result = 0;
-    return lz_vec_push(&e->reds, r);
+    return add(e, &r);
 }
 
 /* ---- reading results in later stages ---- */

@@ -85,6 +85,7 @@ static lz_status combine(lz_emit *e, lz_frame *f, const lz_attr_scatter *a, cons
         lz_loop_store st;
         LZ_TRY(lz_emit_access(e, buf[k], &flat, guard, &st.at));
         st.value = out[k];
+        st.node = e->sops.node;
         LZ_TRY(lz_vec_push(&e->stores, st));
     }
     f->result = 0;

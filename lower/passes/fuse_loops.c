@@ -142,11 +142,12 @@ static lz_status build_round(pair *p, lz_func *f, lz_val *v, uint32_t *differ)
     v[0] = lz_build_param(f, lz_type_get(LZ_I64, &scalar));
     for (uint32_t k = 0; k < p->nopnd_both; k++)
         v[1 + k] = lz_build_param(f, lz_val_type(p->in, p->opnd[k]));
+    f->derived = true; /* nodes are those of the first loop; what the second adds has none */
     for (int s = 0; s < 2; s++) {
         arg[0] = v[0];
         for (uint32_t k = 1; k < p->nopnd[s]; k++)
             arg[k] = v[1 + p->at[s][k]];
-        LZ_TRY(lz_build_inline(f, p->body[s], arg, res[s]));
+        LZ_TRY((s ? lz_build_inline : lz_build_inline_nodes)(f, p->body[s], arg, res[s]));
         lz_effort += p->body[s]->ninst;
     }
     *differ = 0;

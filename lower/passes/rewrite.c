@@ -25,8 +25,8 @@ static lz_status run(lz_rw *rw, lz_rw_fn fn, void *user)
 {
     const lz_func *in = rw->in;
     for (uint32_t i = 0; i < in->ninst; i++) {
-        uint32_t before = rw->out->ninst;
         lz_val v = LZ_NOVAL;
+        rw->out->now = lz_func_origin(in, i);
         if (i < in->nparam)
             v = lz_build_param(rw->out, lz_val_type(in, i));
         else
@@ -38,10 +38,6 @@ static lz_status run(lz_rw *rw, lz_rw_fn fn, void *user)
         if (rw->out->status != LZ_OK)
             return rw->out->status;
         rw->map[i] = v;
-        for (uint32_t j = before; j < rw->out->ninst; j++) {
-            rw->out->insts[j].site = in->insts[i].site;
-            rw->out->insts[j].scope = in->insts[i].scope;
-        }
     }
     lz_val *results = rw->map + in->ninst; /* room behind the map */
     for (uint32_t k = 0; k < in->nresult; k++)
@@ -56,8 +52,10 @@ lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out)
     rw.map = lz_alloc(((size_t)in->ninst + in->nresult + 1) * sizeof *rw.map);
     lz_status s = rw.out && rw.map ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
     lz_func *pruned = NULL;
-    if (s == LZ_OK)
+    if (s == LZ_OK) {
+        rw.out->derived = true;
         s = run(&rw, fn, user);
+    }
     if (s == LZ_OK && rw.fired) {
         pruned = lz_func_prune(rw.out);
         if (!pruned)
@@ -108,6 +106,7 @@ const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t n
         (void)LZ_FAIL(LZ_EMEM, "out of memory");
         goto done;
     }
+    f->derived = true;
     lz_val *all = v + r->nparam, *res = all + r->nresult;
     for (uint32_t i = 0; i < r->nparam; i++)
         v[i] = LZ_NOVAL;
@@ -116,7 +115,7 @@ const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t n
     for (uint32_t i = 0; i < r->nparam; i++)
         if (v[i] == LZ_NOVAL)
             v[i] = lz_build_splat(f, lz_val_type(r, i), 0);
-    if (lz_build_inline(f, r, v, all) != LZ_OK)
+    if (lz_build_inline_nodes(f, r, v, all) != LZ_OK)
         goto done;
     for (uint32_t k = 0; k < nresult; k++)
         res[k] = all[results[k]];

@@ -1,6 +1,7 @@
 /* rewrite.h - rebuilding a function, as every pass over the tensor IR does. A pass visits the
  * instructions of `in` in order and returns the value of each in `out`, usually a copy with mapped
- * operands. The builder hash-conses, so common subexpressions are merged, and dead instructions
+ * operands. What it builds for an instruction has that one's node, line and name scope. The builder
+ * hash-conses, so common subexpressions are merged, and dead instructions
  * are removed at the end.
  * Threads: thread-compatible. */
 #ifndef LZ_LOWER_PASSES_REWRITE_H

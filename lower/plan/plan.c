@@ -134,6 +134,18 @@ static void print_while(const lz_step *s, uint32_t i, lz_buf *out)
     lz_buf_printf(out, " plan %u (", s->sub[1]);
 }
 
+/* "    node %3: dot_general 98% net.c:7 (mlp)": those of a percent and more. */
+static void print_nodes(const lz_step *s, lz_buf *out)
+{
+    for (uint32_t k = 0; k < s->nnode && lz_step_share(s, k) >= 0.01; k++) {
+        if (s->nodes[k].op == LZ_OP_NONE)
+            continue;
+        lz_buf_printf(out, "    node %%%u: ", s->nodes[k].node);
+        lz_step_print_node(s, k, out);
+        lz_buf_putc(out, '\n');
+    }
+}
+
 static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
 {
     const lz_step *s = &p->steps[i];
@@ -157,6 +169,7 @@ static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
         lz_buf_printf(out, "%s%" PRId64, j ? ", " : "", s->args[j]);
     lz_buf_printf(out, "] %" PRIu64 " flop %" PRIu64 " byte  %s\n", s->flops, s->bytes,
                   s->name ? s->name : "");
+    print_nodes(s, out);
 }
 
 void lz_plan_print(const lz_plan *p, lz_buf *out)

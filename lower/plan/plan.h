@@ -9,7 +9,7 @@
 #define LZ_LOWER_PLAN_PLAN_H
 #include "ir/custom_call.h"
 #include "ir/participants.h"
-#include "lower/loops/loop.h"
+#include "lower/loops/to_loops.h"
 #include "lower/options.h"
 #include "lower/plan/trip_count.h"
 
@@ -60,6 +60,11 @@ typedef struct lz_step {
     /* estimate, for the decision to run on several threads and for reports */
     uint64_t flops, bytes;
     const char *name; /* debug: fused ops */
+    /* What it computes, the costliest first: numbers and costs are stored, and the rest is that of
+     * the graph the plan was last made or found for (lz_plan_find_nodes). A plan of a region has
+     * the nodes of the region; steps of what a pass made loops of have that node. */
+    uint32_t nnode;
+    lz_step_node *nodes;
 } lz_step;
 
 typedef struct lz_plan lz_plan;
@@ -93,6 +98,15 @@ lz_status lz_plan_verify(const lz_plan *p);
 void lz_plan_serialize(const lz_plan *p, lz_buf *out);
 /* untrusted bytes; verified */
 lz_status lz_plan_deserialize(const void *p, size_t n, lz_plan **out);
+/* Gives the nodes of all steps the operations, lines and name scopes that they have in f, which the
+ * plan is of. Before other threads have the plan. (plan_nodes.c) */
+void lz_plan_find_nodes(lz_plan *p, const lz_func *f);
+/* The same of a plan that is nobody's: all that it does is done for `node`. */
+void lz_plan_set_nodes(lz_plan *p, const lz_step_node *node);
+/* "lgamma 92% slowop.c:8 (blocks.0)": node k of a step, its share, its line and its scope; nothing
+ * where its operation is not known. */
+void lz_step_print_node(const lz_step *s, uint32_t k, lz_buf *out);
+double lz_step_share(const lz_step *s, uint32_t k); /* 0..1 */
 /* Whether a plan read from disk can be that of `f` compiled with these donations (by parameter;
  * NULL: none): parameters, results, what takes over what, calls of the program's functions.
  * LZ_ECORRUPT says what differs. */

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char magic[8] = "LZPLAN5";
+static const char magic[8] = "LZPLAN6";
 
 static void put_type(lz_buf *b, const lz_type *t)
 {
@@ -82,6 +82,11 @@ static void put_step(lz_buf *b, const lz_step *s)
     lz_buf_u64(b, s->flops);
     lz_buf_u64(b, s->bytes);
     lz_buf_lstr(b, s->name ? s->name : "");
+    lz_buf_u32(b, s->nnode);
+    for (uint32_t i = 0; i < s->nnode; i++) {
+        lz_buf_u32(b, s->nodes[i].node);
+        lz_buf_u64(b, s->nodes[i].cost);
+    }
     if (s->kind == LZ_STEP_CALL)
         put_call(b, s->call);
     if (s->kind == LZ_STEP_COLLECTIVE)
@@ -304,6 +309,14 @@ static void take_collective(dec *d, lz_step *s)
     lz_func_free(f);
 }
 
+static void take_nodes(dec *d, lz_step *s)
+{
+    s->nnode = lz_rd_count(&d->r, 12);
+    s->nodes = good(d) ? room(d, s->nnode, sizeof *s->nodes) : NULL;
+    for (uint32_t i = 0; i < s->nnode && good(d); i++)
+        s->nodes[i] = (lz_step_node){.node = lz_rd_u32(&d->r), .cost = lz_rd_u64(&d->r)};
+}
+
 static void take_step(dec *d, lz_step *s)
 {
     s->kind = (lz_step_kind)lz_rd_u8(&d->r);
@@ -327,6 +340,7 @@ static void take_step(dec *d, lz_step *s)
     s->flops = lz_rd_u64(&d->r);
     s->bytes = lz_rd_u64(&d->r);
     s->name = take_text(d);
+    take_nodes(d, s);
     if (s->kind == LZ_STEP_CALL)
         s->call = take_call(d);
     if (s->kind == LZ_STEP_COLLECTIVE && good(d))
@@ -356,7 +370,7 @@ static lz_status take_subs(dec *d)
 static void take_steps(dec *d)
 {
     lz_plan *p = d->p;
-    p->nstep = lz_rd_count(&d->r, 41);
+    p->nstep = lz_rd_count(&d->r, 45);
     p->steps = good(d) ? room(d, p->nstep, sizeof *p->steps) : NULL;
     for (uint32_t i = 0; i < p->nstep && good(d); i++)
         take_step(d, &p->steps[i]);

@@ -75,6 +75,8 @@ lz_status lz_plan_deserialize_of(const void *bytes, size_t n, const lz_func *f, 
                       : OTHER("of %u partitions, not %u", p->partitions, partitions);
     if (s == LZ_OK && f)
         s = lz_plan_check_of(p, f, donate);
+    if (s == LZ_OK && f)
+        lz_plan_find_nodes(p, f);
     if (s == LZ_OK)
         *out = p;
     else

@@ -253,8 +253,8 @@ static lz_val build_placed(lz_func *f, lz_val v, const char *sharding)
 static lz_val build_node(lz_func *f, const lz_capture *c, const lz_node *n, const lz_val *vals,
                          lz_val *opnd)
 {
-    uint32_t first = f->ninst;
     lz_val v;
+    f->now = (lz_origin){n->site, n->scope, LZ_NOVAL};
     if (n->kind == LZ_NODE_CONST) {
         lz_literal *l = lz_literal_copy_from(lz_node_type(n), n->imm);
         if (!l)
@@ -267,10 +267,7 @@ static lz_val build_node(lz_func *f, const lz_capture *c, const lz_node *n, cons
         const lz_sig *sig = sig_of(c, n);
         v = sig ? lz_build_sig(f, sig, opnd) : LZ_NOVAL;
     }
-    for (uint32_t i = first; i < f->ninst; i++) {
-        f->insts[i].site = n->site;
-        f->insts[i].scope = n->scope;
-    }
+    f->now = (lz_origin){.node = LZ_NOVAL};
     return v;
 }
 
@@ -346,6 +343,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
         if (v == LZ_NOVAL)
             return f->status != LZ_OK ? f->status : LZ_EMEM;
         f->insts[v].site = n->site;
+        f->insts[v].scope = n->scope;
         vals[n->index] = v;
     }
     for (uint32_t i = 0; i < c->leaves.len; i++) {

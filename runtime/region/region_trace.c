@@ -223,10 +223,10 @@ static lz_status build_node(walk *w, const lz_node *n)
     LZ_TRY(lz_vec_reserve(&w->opnd, (uint64_t)n->sig->nopnd + 1));
     for (uint32_t k = 0; k < n->sig->nopnd; k++)
         w->opnd.data[k] = value_of(w, n->opnd[k]);
+    w->f->now = (lz_origin){n->site, n->scope, LZ_NOVAL};
     v = lz_build_sig(w->f, n->sig, w->opnd.data);
     if (v == LZ_NOVAL)
         return lz_error_get()->status;
-    w->f->insts[v].site = n->site;
     return lz_vec_push(&w->val, v);
 }
 

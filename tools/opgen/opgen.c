@@ -11,7 +11,7 @@ typedef struct op_row {
 } op_row;
 
 static const op_row ops[] = {
-#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, doc)               \
+#define LZ_EW(E, text, arity, attr, dtypes, flags, infer, vjp, eval, emit, tol, cost, doc)         \
     {#E, #text, "EW", #arity, #attr, #dtypes, #flags, #vjp, "elementwise", #tol, doc},
 #define LZ_OP(E, text, cls, arity, attr, dtypes, flags, infer, vjp, jvp, batch, eval, loops,       \
               shard, tol, doc)                                                                     \
