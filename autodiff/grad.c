@@ -188,6 +188,7 @@ static lz_status sweep_backward(reverse *r)
         lz_node *n = r->order[i];
         if (!r->need[i] || !passes(r, n) || !(r->adj[i] || r->adjs[i]))
             continue;
+        lz_name_gradients_of(lz_thread_state_self, n->scope);
         LZ_TRY(apply(r, n));
     }
     return LZ_OK;
@@ -236,8 +237,11 @@ static lz_status differentiate(lz_node *loss, lz_tensor *seed, lz_node *const *p
         r.adj[loss->index] = seed ? seed : ones_like(lz_node_type(loss), site);
         s = lz_status_of(r.adj[loss->index]);
     }
+    bool named = s == LZ_OK && (s = lz_name_gradients_begin(lz_thread_state_self)) == LZ_OK;
     if (s == LZ_OK)
         s = sweep_backward(&r);
+    if (named)
+        lz_name_gradients_end(lz_thread_state_self);
     if (s == LZ_OK)
         s = collect(&r, params, n, grads, reached, site);
     lz_trace_unlock(loss->dev);

@@ -74,5 +74,9 @@ lz_tensor *lz_conv_layer_forward_at(const lz_conv_layer *l, lz_tensor *x, const 
         LZ_FAIL(LZ_ENULL, "the layer is NULL, or was not made");
         return lz_error_tensor_last("lz_conv_layer_forward", site);
     }
-    return forward[l->transposed][l->dims - 1](x, l->weight, l->bias, &l->options, site);
+    lz_nn_layer scope;
+    lz_nn_layer_begin(&scope, l->weight);
+    lz_tensor *y = forward[l->transposed][l->dims - 1](x, l->weight, l->bias, &l->options, site);
+    lz_nn_layer_end(&scope);
+    return y;
 }

@@ -26,7 +26,7 @@ bool lz_nn_loss_options(nnc *c, lz_loss_options *dst, const lz_loss_options *src
 lz_tensor *lz_nn_loss(const char *op, lz_tensor *x, lz_tensor *t, const lz_loss_options *opt,
                       const char *positive, size_t field, lz_nn_pointwise *f, const lz_site *site)
 {
-    nnc c = nn_begin(op, site);
+    nnc c = nn_begin_named(op, site);
     nn_autocast(&c, &x, &t);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -147,7 +147,7 @@ lz_tensor *lz_kl_div_at(lz_tensor *x, lz_tensor *target, const lz_loss_options *
                         const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_kl_div", site);
+    nnc c = nn_begin_named("lz_kl_div", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -180,7 +180,7 @@ lz_tensor *lz_cosine_embedding_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *ta
                                        const lz_loss_options *opt, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_cosine_embedding_loss", site);
+    nnc c = nn_begin_named("lz_cosine_embedding_loss", site);
     nn_autocast(&c, &a, &b, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -223,7 +223,7 @@ lz_tensor *lz_triplet_margin_loss_at(lz_tensor *anchor, lz_tensor *positive, lz_
                                      const lz_loss_options *opt, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_triplet_margin_loss", site);
+    nnc c = nn_begin_named("lz_triplet_margin_loss", site);
     nn_autocast(&c, &anchor, &positive, &negative);
     lz_loss_options o;
     lz_tensor *y = NULL;

@@ -132,7 +132,7 @@ lz_tensor *lz_cross_entropy_at(lz_tensor *logits, lz_tensor *target, const lz_lo
                                const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_cross_entropy", site);
+    nnc c = nn_begin_named("lz_cross_entropy", site);
     nn_autocast(&c, &logits, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -154,7 +154,7 @@ lz_tensor *lz_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options
                           const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_nll_loss", site);
+    nnc c = nn_begin_named("lz_nll_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -172,7 +172,7 @@ lz_tensor *lz_nll_loss_at(lz_tensor *x, lz_tensor *target, const lz_loss_options
 lz_tensor *lz_accuracy_at(lz_tensor *logits, lz_tensor *labels, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_accuracy", site);
+    nnc c = nn_begin_named("lz_accuracy", site);
     lz_tensor *y = NULL;
     if (check(&c, logits, labels, false, NULL)) {
         lz_tensor *best = lz_argmax_at(logits, class_dim(logits), false, site);

@@ -179,7 +179,7 @@ lz_tensor *lz_ctc_loss_at(lz_tensor *log_probs, lz_tensor *targets, lz_tensor *i
                           const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_ctc_loss", site);
+    nnc c = nn_begin_named("lz_ctc_loss", site);
     nn_autocast(&c, &log_probs);
     lz_loss_options o;
     lz_tensor *y = NULL;

@@ -85,7 +85,7 @@ lz_tensor *lz_margin_ranking_loss_at(lz_tensor *a, lz_tensor *b, lz_tensor *targ
                                      const lz_loss_options *opt, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_margin_ranking_loss", site);
+    nnc c = nn_begin_named("lz_margin_ranking_loss", site);
     nn_autocast(&c, &a, &b, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -109,7 +109,7 @@ lz_tensor *lz_gaussian_nll_loss_at(lz_tensor *x, lz_tensor *target, lz_tensor *v
                                    const lz_loss_options *opt, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_gaussian_nll_loss", site);
+    nnc c = nn_begin_named("lz_gaussian_nll_loss", site);
     nn_autocast(&c, &x, &target, &variance);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -176,7 +176,7 @@ lz_tensor *lz_multi_margin_loss_at(lz_tensor *x, lz_tensor *target, const lz_los
                                    const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_multi_margin_loss", site);
+    nnc c = nn_begin_named("lz_multi_margin_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -218,7 +218,7 @@ lz_tensor *lz_multilabel_margin_loss_at(lz_tensor *x, lz_tensor *target, const l
                                         const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_multilabel_margin_loss", site);
+    nnc c = nn_begin_named("lz_multilabel_margin_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;
@@ -234,7 +234,7 @@ lz_tensor *lz_multilabel_soft_margin_loss_at(lz_tensor *x, lz_tensor *target,
                                              const lz_loss_options *opt, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    nnc c = nn_begin("lz_multilabel_soft_margin_loss", site);
+    nnc c = nn_begin_named("lz_multilabel_soft_margin_loss", site);
     nn_autocast(&c, &x, &target);
     lz_loss_options o;
     lz_tensor *y = NULL;

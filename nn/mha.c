@@ -214,7 +214,10 @@ lz_tensor *lz_attention_layer_forward_at(const lz_attention_layer *l, lz_tensor 
     lz_tensor *y = NULL;
     if (c.status == LZ_OK && (!l || !l->in_proj_weight))
         nn_refuse(&c, LZ_ENULL, "the layer is NULL, or was not made");
+    lz_nn_layer scope;
+    lz_nn_layer_begin(&scope, l ? l->in_proj_weight : NULL);
     if (nn_options(&c, &o, sizeof o, opt) && check_call(&c, l, x, &o))
         y = forward(&c, l, x, &o);
+    lz_nn_layer_end(&scope);
     return nn_end(&c, y);
 }

@@ -50,8 +50,12 @@ lz_tensor *lz_embedding_layer_forward_at(const lz_embedding_layer *l, lz_tensor 
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tensor *w = l ? l->weight : NULL;
-    return l && l->has_padding ? lz_embedding_padding_at(w, indices, l->padding_idx, site)
-                               : lz_embedding_at(w, indices, site);
+    lz_nn_layer scope;
+    lz_nn_layer_begin(&scope, w);
+    lz_tensor *y = l && l->has_padding ? lz_embedding_padding_at(w, indices, l->padding_idx, site)
+                                       : lz_embedding_at(w, indices, site);
+    lz_nn_layer_end(&scope);
+    return y;
 }
 
 /* ---- normalisation ---- */
@@ -130,34 +134,38 @@ static lz_tensor *batch_norm(const lz_norm_layer *l, lz_tensor *x, bool training
     return y;
 }
 
+static lz_tensor *normalise(const lz_norm_layer *l, lz_tensor *x, bool training,
+                            const lz_site *site)
+{
+    double eps = l->options.eps;
+    lz_shape s = lz_shape_of(x), last = LZ_SHAPE(s.rank ? s.dims[s.rank - 1] : 1);
+    switch (l->kind) {
+    case LZ_LAYER_NORM:
+        return lz_layer_norm_at(x, last, l->weight, l->bias, eps, site);
+    case LZ_RMS_NORM:
+        return lz_rms_norm_at(x, last, l->weight, eps, site);
+    case LZ_GROUP_NORM:
+        return lz_group_norm_at(x, l->options.num_groups, l->weight, l->bias, eps, site);
+    case LZ_INSTANCE_NORM:
+        return lz_instance_norm_at(x, l->weight, l->bias, eps, site);
+    case LZ_BATCH_NORM:
+        return batch_norm(l, x, training, site);
+    }
+    return NULL;
+}
+
 lz_tensor *lz_norm_layer_forward_at(const lz_norm_layer *l, lz_tensor *x, bool training,
                                     const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     nnc c = nn_begin("lz_norm_layer_forward", site);
-    lz_tensor *y = NULL;
+    lz_nn_layer scope;
     if (c.status == LZ_OK && !l)
         nn_refuse(&c, LZ_ENULL, "the layer is NULL");
     if (!nn_check(&c, x, "the input"))
         return nn_end(&c, NULL);
-    double eps = l->options.eps;
-    lz_shape s = lz_shape_of(x), last = LZ_SHAPE(s.rank ? s.dims[s.rank - 1] : 1);
-    switch (l->kind) {
-    case LZ_LAYER_NORM:
-        y = lz_layer_norm_at(x, last, l->weight, l->bias, eps, site);
-        break;
-    case LZ_RMS_NORM:
-        y = lz_rms_norm_at(x, last, l->weight, eps, site);
-        break;
-    case LZ_GROUP_NORM:
-        y = lz_group_norm_at(x, l->options.num_groups, l->weight, l->bias, eps, site);
-        break;
-    case LZ_INSTANCE_NORM:
-        y = lz_instance_norm_at(x, l->weight, l->bias, eps, site);
-        break;
-    case LZ_BATCH_NORM:
-        y = batch_norm(l, x, training, site);
-        break;
-    }
+    lz_nn_layer_begin(&scope, l->weight ? l->weight : l->running_mean);
+    lz_tensor *y = normalise(l, x, training, site);
+    lz_nn_layer_end(&scope);
     return nn_end(&c, y);
 }

@@ -5,6 +5,7 @@
 #define LZ_NN_NN_COMPOSE_H
 #include "nn/nn_internal.h"
 #include <lazuli/amp.h>
+#include <lazuli/debug.h>
 #include <lazuli/grad.h>
 #include <lazuli/hlo.h>
 #include <lazuli/math_ops.h>
@@ -17,6 +18,7 @@ typedef struct nnc {
     const lz_site *site;
     lz_status status;  /* the first failure of a check; the error is recorded */
     bool open;         /* it has a scope */
+    bool named;        /* and a name scope */
     bool uncast;       /* automatic mixed precision is turned off until its end */
     const char *outer; /* the composite that this one is a part of; NULL: none */
 } nnc;
@@ -27,7 +29,14 @@ static inline nnc nn_begin(const char *op, const lz_site *site)
     if (outer)
         (void)lz_error_speak_for(outer);
     lz_status s = lz_scope_begin();
-    return (nnc){op, site, s, s == LZ_OK, false, outer};
+    return (nnc){op, site, s, s == LZ_OK, false, false, outer};
+}
+/* The same with a name scope: "cross_entropy" of lz_cross_entropy. */
+static inline nnc nn_begin_named(const char *op, const lz_site *site)
+{
+    nnc c = nn_begin(op, site);
+    c.named = c.status == LZ_OK && lz_name_scope_begin(op + strlen("lz_")) == LZ_OK;
+    return c;
 }
 /* Applies autocast to n operands, as the table's row of this composite says; then the operations
  * inside are not affected. NULL stays. */
@@ -51,6 +60,8 @@ static inline lz_tensor *nn_end(nnc *c, lz_tensor *t)
     if (c->status != LZ_OK)
         t = lz_error_tensor_last(c->op, c->site);
     t = c->open ? lz_scope_end_keep(t) : t;
+    if (c->named)
+        lz_name_scope_end();
     (void)lz_error_speak_for(c->outer);
     return t;
 }

@@ -41,6 +41,18 @@ lz_status lz_nn_zeros(lz_tensor **out, lz_dtype dtype, lz_shape shape, const cha
 /* "[2, 3]" in text, which has room for 160 bytes. */
 const char *lz_nn_shape_text(const lz_shape *s, char *text);
 
+/* layer_scope.c: the tensor is a list's under this name, or no longer; the name scope of the layer
+ * that has this weight (NULL: none), open until its end. */
+void lz_nn_name(const lz_tensor *t, const char *param);
+void lz_nn_unname(const lz_tensor *t);
+typedef struct lz_nn_layer {
+    bool open;
+    const char *outer;
+    char name[256];
+} lz_nn_layer;
+void lz_nn_layer_begin(lz_nn_layer *l, const lz_tensor *weight);
+void lz_nn_layer_end(lz_nn_layer *l);
+
 /* Adds the parameters of one layer to a list under "<layer>.<what>": all of them or, after a
  * failure, none. Calls after a failure give NULL. */
 typedef struct lz_module {

@@ -2,6 +2,7 @@
  * (optim_rules.c). A step records the updates; the next lz_mark_step runs them together with the
  * backward pass, in place (donated). */
 #include "nn/optim_rule.h"
+#include <lazuli/debug.h>
 #include <lazuli/grad.h>
 #include <lazuli/ops.h>
 #include <lazuli/shape_ops.h>
@@ -287,6 +288,7 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
     if (s != LZ_OK)
         return s;
     size_t done = 0;
+    bool named = lz_name_scope_begin("optimizer") == LZ_OK;
     s = count_step(o, site);
     bool counted = s == LZ_OK;
     if (s == LZ_OK && skip && !o->skipped)
@@ -299,6 +301,8 @@ lz_status lz_optim_step_unless(lz_optim *o, lz_tensor *skip, const char *op, con
         uncount_step(o, done);
     if (s == LZ_OK && skip)
         s = count_skip(o->skipped, skip, site);
+    if (named)
+        lz_name_scope_end();
     lz_scope_end();
     return s;
 }

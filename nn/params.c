@@ -106,6 +106,7 @@ static lz_status add(lz_params *ps, const char *name, lz_tensor *t, bool buffer,
     ps->names[ps->len] = copy;
     ps->is_buffer[ps->len] = buffer;
     ps->tensors[ps->len++] = lz_retain(t);
+    lz_nn_name(t, name);
     return LZ_OK;
 }
 
@@ -147,7 +148,8 @@ lz_status lz_params_select(const lz_params *from, lz_params *to,
 
 static void drop_last(lz_params *ps)
 {
-    lz_release(ps->tensors[--ps->len]);
+    lz_nn_unname(ps->tensors[--ps->len]);
+    lz_release(ps->tensors[ps->len]);
     lz_free(ps->names[ps->len]);
 }
 
@@ -241,5 +243,9 @@ lz_status lz_linear_layer_init_at(lz_linear_layer *l, lz_params *ps, const char 
 lz_tensor *lz_linear_layer_forward_at(const lz_linear_layer *l, lz_tensor *x, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
-    return lz_linear_at(x, l ? l->weight : NULL, l ? l->bias : NULL, site);
+    lz_nn_layer scope;
+    lz_nn_layer_begin(&scope, l ? l->weight : NULL);
+    lz_tensor *y = lz_linear_at(x, l ? l->weight : NULL, l ? l->bias : NULL, site);
+    lz_nn_layer_end(&scope);
+    return y;
 }

@@ -257,7 +257,10 @@ lz_tensor *lz_rnn_layer_forward_at(const lz_rnn_layer *l, lz_tensor *x, lz_tenso
             r.batch = s.dims[0];
             r.steps = s.dims[1];
             r.training = o.training;
+            lz_nn_layer scope;
+            lz_nn_layer_begin(&scope, l->w_ih[0]);
             y = run_layers(&r, x);
+            lz_nn_layer_end(&scope);
         }
     }
     bool lstm = c.status == LZ_OK && l->kind == LZ_LSTM;

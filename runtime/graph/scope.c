@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include <lazuli/debug.h>
 #include <stdio.h>
+#include <string.h>
 
 static uint32_t scope_base(const lz_thread_state *t)
 {
@@ -143,18 +144,33 @@ lz_status lz_release(lz_tensor *t)
 
 /* ---- name scopes and the graph's name: what nodes and programs are labelled with ---- */
 
+/* The interned path; layers open the same scopes in every step, so the last ones are kept. */
+static const char *join(lz_thread_state *t, const char *outer, const char *name)
+{
+    char path[512];
+    size_t n = strlen(name);
+    lz_hash h = lz_hash_seeded(name, n, (uintptr_t)outer);
+    struct lz_joined_name *j = &t->joined[h.lo % LZ_JOINED_NAMES];
+    if (j->path && j->outer == outer && j->at != SIZE_MAX && strcmp(j->path + j->at, name) == 0)
+        return j->path;
+    snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "/" : "", name);
+    const char *kept = lz_thread_state_intern(path);
+    size_t at = outer ? strlen(outer) + 1 : 0;
+    if (kept && at + n < sizeof path)
+        *j = (struct lz_joined_name){outer, kept, at};
+    return kept;
+}
+
 lz_status lz_name_scope_begin(const char *name)
 {
     LZ_PUBLIC(LZ_EFORK);
-    char path[512];
     lz_thread_state *t = lz_thread_state_get();
     lz_status s = t ? LZ_OK : lz_error_get()->status;
     if (s == LZ_OK && !name)
         s = LZ_FAIL(LZ_ENULL, "name is NULL");
     if (s == LZ_OK) {
         const char *outer = t->names.len ? t->names.data[t->names.len - 1] : NULL;
-        snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "/" : "", name);
-        const char *kept = lz_thread_state_intern(path);
+        const char *kept = join(t, outer, name);
         s = kept ? lz_vec_push(&t->names, kept) : LZ_EMEM;
     }
     if (s != LZ_OK)
@@ -174,6 +190,46 @@ lz_status lz_name_scope_end(void)
         t ? LZ_FAIL(LZ_ESTATE, "no name scope is open on this thread") : lz_error_get()->status;
     lz_error_annotate("lz_name_scope_end", NULL);
     return s;
+}
+
+/* ---- scopes of gradients: "transpose(blocks.0)" of what was in "blocks.0" ---- */
+
+static const char no_scope_yet[] = "";
+
+lz_status lz_name_gradients_begin(lz_thread_state *t)
+{
+    const char *outer = t->names.len ? t->names.data[t->names.len - 1] : NULL;
+    t->gradient_of = no_scope_yet;
+    return lz_vec_push(&t->names, outer);
+}
+
+void lz_name_gradients_of(lz_thread_state *t, const char *scope)
+{
+    uint32_t n = t->names.len;
+    char path[512];
+    if (scope == t->gradient_of || n == 0)
+        return;
+    t->gradient_of = scope;
+    t->names.data[n - 1] = n > 1 ? t->names.data[n - 2] : NULL;
+    if (!scope)
+        return;
+    struct lz_joined_name *j = &t->joined[(uintptr_t)scope / 16 % LZ_JOINED_NAMES];
+    if (!j->path || j->outer != scope || j->at != SIZE_MAX) {
+        snprintf(path, sizeof path, "transpose(%s)", scope);
+        const char *kept = NULL;
+        LZ_QUIETLY
+            kept = lz_thread_state_intern(path);
+        if (!kept)
+            return;
+        *j = (struct lz_joined_name){scope, kept, SIZE_MAX};
+    }
+    t->names.data[n - 1] = j->path;
+}
+
+void lz_name_gradients_end(lz_thread_state *t)
+{
+    t->names.len--;
+    t->gradient_of = no_scope_yet; /* of a backward pass around this one */
 }
 
 lz_status lz_set_graph_name(const char *name)

@@ -41,6 +41,13 @@ struct lz_stepped {
     uint64_t id;
 };
 
+/* A path that was made of a scope (NULL: none) and a name in it. */
+struct lz_joined_name {
+    const char *outer, *path; /* interned; path NULL: free */
+    size_t at;                /* of the name, in the path */
+};
+enum { LZ_JOINED_NAMES = 32 };
+
 typedef struct lz_thread_state {
     struct lz_thread_state *next, *prev; /* registry */
     lz_pool pool[LZ_POOL_KINDS];
@@ -49,6 +56,8 @@ typedef struct lz_thread_state {
     LZ_VEC(uint64_t) pending;            /* handles written since the last step */
     /* open name scopes: the joined, interned path of each */
     LZ_VEC(const char *) names;
+    struct lz_joined_name joined[LZ_JOINED_NAMES]; /* lately made (scope.c) */
+    const char *gradient_of;    /* the scope that the innermost name is the gradient's of */
     LZ_VEC(uint64_t) unstepped; /* handles assigned since the last step, of any device */
     uint32_t pending_floor;     /* length of pending after it was last compacted */
     uint32_t unstepped_floor;

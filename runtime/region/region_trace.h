@@ -50,6 +50,12 @@ void lz_body_free(lz_body *b);
 lz_status lz_trace_history(lz_node *const *roots, uint32_t nroots, uint64_t since, lz_node ***order,
                            uint32_t *n);
 
+/* Around a backward pass (graph/scope.c): what is recorded from now on is of the gradients of nodes
+ * in this name scope (NULL: none). */
+lz_status lz_name_gradients_begin(lz_thread_state *t);
+void lz_name_gradients_of(lz_thread_state *t, const char *scope);
+void lz_name_gradients_end(lz_thread_state *t);
+
 /* Around a callback: nodes it records are attributed to its own calls, not to the enclosing public
  *   call. */
 typedef struct lz_callback {
