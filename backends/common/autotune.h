@@ -26,7 +26,7 @@ static inline bool lz_choice_is_model(lz_choice c)
 }
 
 enum {
-    LZ_TUNE_CHOICES = 24,                /* of a launch */
+    LZ_TUNE_CHOICES = 32,                /* of a launch */
     LZ_TUNE_GAIN = 3,                    /* percent */
     LZ_TUNE_LONG_NS = 250000000,         /* a launch that took longer is not measured again */
     LZ_TUNE_LAUNCH_NS = 100000000,       /* of runs of one launch, about, */
