@@ -6,6 +6,7 @@
 #include "suite.h"
 #include "support/gen.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OK(expr) ck_assert_msg((expr) == LZ_OK, "%s: %s", #expr, lz_error_get()->message)
@@ -30,6 +31,19 @@
 #define V37 "tensor<37xf32>"
 #define V3K "tensor<3000xf32>"
 #define M12 "tensor<12x12xf32>"
+
+/* Functions of a few elements, which are computed one by one. */
+#define FUNCTIONS(T)                                                                               \
+    COUNTED(T, "3",                                                                                \
+            "    %f0 = stablehlo.exponential %v : " T "\n    %f1 = stablehlo.tanh %w : " T         \
+            "\n    %f2 = stablehlo.logistic %v : " T "\n    %f3 = stablehlo.log_plus_one %f2 : " T \
+            "\n    %f4 = stablehlo.power %f2, %w : " T "\n    %f5 = stablehlo.sine %v : " T        \
+            "\n    %f6 = stablehlo.rsqrt %f2 : " T "\n    %f7 = stablehlo.cbrt %v : " T            \
+            "\n    %f8 = stablehlo.divide %f0, %f6 : " T                                           \
+            "\n    %f9 = stablehlo.atan2 %f5, %f1 : " T                                            \
+            "\n    %g0 = stablehlo.multiply %f3, %f4 : " T                                         \
+            "\n    %g1 = stablehlo.add %f7, %g0 : " T "\n    %g2 = stablehlo.add %f8, %g1 : " T    \
+            "\n    %next = stablehlo.add %f9, %g2 : " T "\n")
 
 static const struct {
     const char *what, *text;
@@ -130,13 +144,17 @@ static const struct {
                     "    stablehlo.return %d, %n : tensor<300x8xf32>, " I "\n  }\n"
                     "  return %r#0 : tensor<300x8xf32>\n}",
      1},
+    {"functions of f32", FUNCTIONS("tensor<3xf32>"), 1},
+    {"functions of bf16", FUNCTIONS("tensor<3xbf16>"), 1},
+    {"functions of f16", FUNCTIONS("tensor<4xf16>"), 1},
+    {"functions of f64", FUNCTIONS("tensor<2xf64>"), 1},
     {"kernels worth several threads",
      COUNTED("tensor<400x500xf32>", "2",
              "    %a = stablehlo.reverse %v, dims = [0] : tensor<400x500xf32>\n"
              "    %next = stablehlo.add %a, %w : tensor<400x500xf32>\n"),
      0},
 };
-enum { NPROGRAM = sizeof programs / sizeof *programs, WHILE_SMALL = 8 };
+enum { NPROGRAM = sizeof programs / sizeof *programs, LARGE = 4, WHILE_SMALL = 8 };
 
 /* ---- running ---- */
 
@@ -192,10 +210,13 @@ static void run(lz_exec *x, const lz_func *f, lz_literal *const *args, lz_litera
         lz_device_buffer_release(in[i]);
 }
 
-/* The same bits in one function and kernel by kernel, twice each. */
-static void compare(const lz_func *f, lz_literal *const *args, const char *what)
+/* The same bits in one function and kernel by kernel, twice each. Gives how many loops were one
+ * function. */
+static uint32_t compare(const lz_func *f, lz_literal *const *args, const char *what)
 {
     lz_exec *x[2] = {compiled(f, &cpu.target, NULL), compiled(f, &cpu.apart, NULL)};
+    uint32_t joined = lz_cpu_exec_loops(x[0])->loops.len;
+    ck_assert_uint_eq(lz_cpu_exec_loops(x[1])->loops.len, 0);
     for (int again = 0; again < 2; again++) {
         lz_literal *out[2][64];
         for (int i = 0; i < 2; i++)
@@ -210,6 +231,7 @@ static void compare(const lz_func *f, lz_literal *const *args, const char *what)
     }
     cpu.be->exec_free(x[0]);
     cpu.be->exec_free(x[1]);
+    return joined;
 }
 
 static lz_func *parse(const char *text)
@@ -243,7 +265,7 @@ START_TEST(same_bits)
     for (int k = 0; k < 3; k++) {
         lz_literal **args;
         OK(lz_gen_args(f, (uint64_t)(_i + 1), fills[k], &args));
-        compare(f, args, programs[_i].what);
+        ck_assert_uint_eq(compare(f, args, programs[_i].what), programs[_i].joined);
         lz_gen_args_free(f, args);
     }
     lz_func_free(f);
@@ -255,6 +277,7 @@ END_TEST
 START_TEST(random_programs)
 {
     enum { SEEDS = 40 };
+    uint32_t joined = 0;
     use_cpu();
     for (uint64_t seed = SEEDS * (uint64_t)_i; seed < SEEDS * ((uint64_t)_i + 1); seed++) {
         lz_gen_options o = {.max_insts = 6 + (int)(seed % 12)};
@@ -265,12 +288,60 @@ START_TEST(random_programs)
             OK(lz_gen_args(f, seed, lz_gen_fill(f, LZ_FILL_WILD, true), &args));
             char what[32];
             snprintf(what, sizeof what, "seed %d", (int)seed);
-            compare(f, args, what);
+            joined += compare(f, args, what);
             lz_gen_args_free(f, args);
         }
         lz_func_free(f);
     }
+    ck_assert_uint_gt(joined, 0);
     lz_queue_free(cpu.dev.at.queue);
+}
+END_TEST
+
+static void trim(void)
+{
+    lz_kernels_stats s;
+    lz_kernels_trim();
+    lz_kernels_get_stats(&s);
+    ck_assert_uint_eq(s.live, 0);
+}
+
+/* Code from the cache: the sizes in it are arguments of this process. */
+START_TEST(stored)
+{
+    char dir[] = "/tmp/lazuli-joined-XXXXXX";
+    lz_kernels_stats s[3];
+    lz_literal **args, *want[2], *got[2];
+    use_cpu();
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    lz_func *f = parse(programs[LARGE].text);
+    OK(lz_gen_args(f, 1, LZ_FILL_MODEST, &args));
+    for (int again = 0; again < 2; again++) {
+        lz_cache *c;
+        OK(lz_cache_open(
+            &(lz_cache_options){.path = dir, .build_id = "t", .isa = cpu.target.features}, &c));
+        lz_kernels_get_stats(&s[again]);
+        lz_exec *x = compiled(f, &cpu.target, c);
+        lz_kernels_get_stats(&s[again + 1]);
+        run(x, f, args, again ? got : want);
+        cpu.be->exec_free(x);
+        trim();
+        lz_cache_close(c);
+    }
+    ck_assert_uint_gt(s[1].compiles, s[0].compiles);
+    ck_assert_uint_eq(s[2].compiles, s[1].compiles);
+    ck_assert_uint_gt(s[2].disk_hits, s[1].disk_hits);
+    for (uint32_t k = 0; k < f->nresult; k++) {
+        ck_assert_mem_eq(got[k]->data, want[k]->data, got[k]->nbytes);
+        lz_literal_release(got[k]);
+        lz_literal_release(want[k]);
+    }
+    lz_gen_args_free(f, args);
+    lz_func_free(f);
+    lz_queue_free(cpu.dev.at.queue);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 
@@ -287,9 +358,7 @@ START_TEST(code_is_one_kernel)
     ck_assert_uint_gt(after.memory_hits, before.memory_hits);
     cpu.be->exec_free(x);
     cpu.be->exec_free(y);
-    lz_kernels_trim();
-    lz_kernels_get_stats(&after);
-    ck_assert_uint_eq(after.live, 0);
+    trim();
     lz_func_free(f);
     lz_queue_free(cpu.dev.at.queue);
 }
@@ -327,6 +396,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, same_bits, 0, NPROGRAM);
     tcase_add_loop_test(t, random_programs, 0, 6);
+    tcase_add_test(t, stored);
     tcase_add_test(t, code_is_one_kernel);
     tcase_add_test(t, brief_when_it_was);
     suite_add_tcase(s, t);
