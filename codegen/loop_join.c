@@ -119,6 +119,7 @@ static lz_status emit_kernel(join *j, const lz_kernel *k, fn *f)
     if (few_points(k))
         t.without |= UINT32_C(1) << LZ_VARIANT_vectors;
     em_init(&e, &t, j->e->cx, j->e->m);
+    e.fit = true;
     lz_status s = lz_schedule_emit(&e, k);
     em_done(&e);
     LZ_TRY(s);

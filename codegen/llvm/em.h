@@ -36,6 +36,7 @@ typedef struct em {
     bool masks;       /* whole vectors are loaded under a mask by one instruction */
     bool simt, nvptx; /* one thread of many; of NVIDIA's instruction set */
     bool quick;       /* values end in 16 bits: exp by the machine's 2^x, where there is one */
+    bool fit;         /* few points fill whole vectors: what is stored may stay in registers */
     lz_status status; /* sticky: the first thing that could not be emitted */
 } em;
 

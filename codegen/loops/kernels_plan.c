@@ -23,6 +23,17 @@ static bool converts_storage(const lz_stage *st, const lz_sop *p)
 
 /* Lanes by the elements the kernel moves: 16 for anything with 32-bit or 16-bit float data on
  * 64-byte vectors, 8 for pure 64-bit data, more for bytes. */
+/* As many as there are points along the last outer loop, where these are fewer. */
+static unsigned fitting(const lz_kernel *k, unsigned lanes)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        if (k->stages[s].ninner || k->stages[s].nred || k->stages[s].sort)
+            return lanes;
+    lz_sz n = k->nouter ? k->outer[k->nouter - 1] : (lz_sz){0, -1};
+    bool whole = n.slot < 0 && n.v > 1 && n.v < (int64_t)lanes && (n.v & (n.v - 1)) == 0;
+    return whole ? (unsigned)n.v : lanes;
+}
+
 static unsigned choose_lanes(const kern *c)
 {
     unsigned narrow = 8, widest = 1;
@@ -40,7 +51,8 @@ static unsigned choose_lanes(const kern *c)
                 per = 4;
         }
     unsigned lanes = (unsigned)c->e->t->machine.vector_bytes / per;
-    return lanes > EM_LANES ? EM_LANES : lanes;
+    lanes = lanes > EM_LANES ? EM_LANES : lanes;
+    return c->e->fit ? fitting(c->k, lanes) : lanes;
 }
 
 /* ---- vectors over the last outer loop of a serial kernel: allowed when no lane can meet what

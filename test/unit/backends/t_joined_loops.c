@@ -148,6 +148,8 @@ static const struct {
     {"functions of bf16", FUNCTIONS("tensor<3xbf16>"), 1},
     {"functions of f16", FUNCTIONS("tensor<4xf16>"), 1},
     {"functions of f64", FUNCTIONS("tensor<2xf64>"), 1},
+    {"functions of half a vector", FUNCTIONS("tensor<8xf32>"), 1},
+    {"functions of half a vector of bf16", FUNCTIONS("tensor<8xbf16>"), 1},
     {"kernels worth several threads",
      COUNTED("tensor<400x500xf32>", "2",
              "    %a = stablehlo.reverse %v, dims = [0] : tensor<400x500xf32>\n"
