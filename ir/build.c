@@ -124,13 +124,35 @@ lz_val lz_build_splat_bits(lz_func *f, const lz_type *t, uint64_t bits)
     return t->shape.rank == 0 || v == LZ_NOVAL ? v : lz_build_broadcast(f, v, &none, &t->shape);
 }
 
+/* Its result has the elements of its one operand, and no others. */
+static bool only_moves(const lz_inst *in)
+{
+    switch (in->sig->attr ? in->sig->attr->kind : LZ_ATTR_none) {
+    case LZ_ATTR_broadcast:
+    case LZ_ATTR_shape:
+    case LZ_ATTR_perm:
+    case LZ_ATTR_slice:
+    case LZ_ATTR_window_view:
+        return in->sig->nopnd == 1;
+    default:
+        return in->sig->op == LZ_OP_REVERSE;
+    }
+}
+
+const lz_literal *lz_val_splat(const lz_func *f, lz_val v, uint64_t *bits)
+{
+    while (!f->insts[v].lit && only_moves(&f->insts[v]))
+        v = f->insts[v].opnd[0];
+    const lz_literal *l = f->insts[v].lit;
+    return l && lz_literal_splat(l, bits) ? l : NULL;
+}
+
 bool lz_val_is_neutral(const lz_func *f, lz_op combiner, lz_val v)
 {
-    const lz_literal *l = f->insts[v].lit;
     uint64_t id = 0, own = 0;
-    return combiner != LZ_OP_NONE && l && lz_literal_splat(l, &own) &&
-           ((lz_identity_bits(combiner, l->type->dtype, &id) && own == id) ||
-            (own == 0 && lz_op_has(combiner, LZ_F_ID0)));
+    const lz_literal *l = combiner == LZ_OP_NONE ? NULL : lz_val_splat(f, v, &own);
+    return l && ((lz_identity_bits(combiner, l->type->dtype, &id) && own == id) ||
+                 (own == 0 && lz_op_has(combiner, LZ_F_ID0)));
 }
 
 lz_val lz_build_iota(lz_func *f, const lz_type *t, int64_t dim)

@@ -198,6 +198,9 @@ lz_status lz_func_verify(const lz_func *f);
 lz_status lz_func_copy(const lz_func *f, lz_func **out);
 /* copy without dead instructions (parameters and what has effects stay); NULL with error */
 lz_func *lz_func_prune(const lz_func *f);
+/* The constant that all elements of v are, whatever moved or repeated it on the way; its element's
+ * bits as lz_literal_splat says them. NULL: v is no such thing. */
+const lz_literal *lz_val_splat(const lz_func *f, lz_val v, uint64_t *bits);
 /* Whether v is a constant with which combining, however often, changes nothing: an identity, +0 in
  * a sum. */
 bool lz_val_is_neutral(const lz_func *f, lz_op combiner, lz_val v);

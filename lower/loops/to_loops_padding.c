@@ -19,8 +19,7 @@ static const lz_attr_pad *zeros_around(const lz_func *f, lz_val v)
     uint64_t bits = 1;
     if (!in->sig->attr || in->sig->attr->kind != LZ_ATTR_pad)
         return NULL;
-    const lz_literal *l = f->insts[in->opnd[1]].lit;
-    return l && lz_literal_splat(l, &bits) && bits == 0 ? LZ_ATTR(pad, in->sig->attr) : NULL;
+    return lz_val_splat(f, in->opnd[1], &bits) && bits == 0 ? LZ_ATTR(pad, in->sig->attr) : NULL;
 }
 
 /* ix = by * (an outer loop) + step * (an inner one) + a constant, and nothing else. The outer one
