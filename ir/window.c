@@ -45,3 +45,21 @@ lz_window_axis lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_s
                             a->lhs_dilation.v[d],
                             a->rhs_dilation.v[d]};
 }
+
+int lz_window_prefixes(const lz_attr_reduce_window *a, const lz_shape *s, bool *suffix)
+{
+    int at = -1;
+    for (int d = 0; d < s->rank; d++) {
+        lz_window_axis w = lz_window_of_reduce(a, d);
+        int64_t n = s->dims[d];
+        if (lz_window_is_plain(&w))
+            continue;
+        bool all = w.size == n && w.stride == 1 && w.base == 1 && w.dilation == 1;
+        bool before = w.low == n - 1 && w.high == 0, after = w.low == 0 && w.high == n - 1;
+        if (at >= 0 || !all || !(before || after))
+            return -1;
+        at = d;
+        *suffix = after;
+    }
+    return at;
+}

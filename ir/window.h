@@ -31,4 +31,12 @@ static inline bool lz_window_at(const lz_window_axis *w, int64_t extent, int64_t
 lz_window_axis lz_window_of_reduce(const lz_attr_reduce_window *a, int d);
 lz_window_axis lz_window_of_select(const lz_attr_select_and_scatter *a, int d);
 lz_window_axis lz_window_of_conv(const lz_attr_convolution *a, int d, const lz_shape *kernel);
+/* One element each, all of them, where they are. */
+static inline bool lz_window_is_plain(const lz_window_axis *w)
+{
+    return w->size == 1 && w->stride == 1 && w->low == 0 && w->high == 0 && w->base == 1;
+}
+/* The dimension whose prefixes, or suffixes, are the windows: window i holds the elements up to, or
+ * from, i. -1: they are something else. */
+int lz_window_prefixes(const lz_attr_reduce_window *a, const lz_shape *s, bool *suffix);
 #endif

@@ -22,6 +22,9 @@ typedef struct lz_lower_options {
     /* one thread of the backend makes whole columns of a column reduction or a long dot, so long
      * ones are split (passes/split_reductions.c) */
     bool column_reductions;
+    /* the code generator runs prefix scans, rows in order; else they become reductions of blocks
+     * (passes/expand_window_scan.c) */
+    bool prefix_scans;
     /* how many run the program together, each on its part, and meet in its collectives; 0: one
      * device runs alone */
     int64_t partitions;

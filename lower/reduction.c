@@ -5,6 +5,12 @@
 #include "lower/reduction.h"
 #include <string.h>
 
+const lz_func *lz_red_body(const lz_inst *in)
+{
+    return in->sig->attr->kind == LZ_ATTR_reduce ? LZ_ATTR(reduce, in->sig->attr)->body
+                                                 : LZ_ATTR(reduce_window, in->sig->attr)->body;
+}
+
 void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
 {
     const lz_inst *in = &f->insts[v];
@@ -13,8 +19,7 @@ void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
     p->acc = lz_acc_dtype(d);
     if (in->sig->flags & LZ_F_MULTI) {
         uint64_t id;
-        p->comb = in->sig->nopnd == 2 ? lz_region_as_binary(LZ_ATTR(reduce, in->sig->attr)->body)
-                                      : LZ_OP_NONE;
+        p->comb = in->sig->nopnd == 2 ? lz_region_as_binary(lz_red_body(in)) : LZ_OP_NONE;
         if (p->comb != LZ_OP_NONE && !lz_identity_bits(p->comb, p->acc, &id))
             p->comb = LZ_OP_NONE;
         p->fold = true;
@@ -23,14 +28,13 @@ void lz_red_plan_of(const lz_func *f, lz_val v, lz_red_plan *p)
         p->init = id;
         /* The usual initial values do no harm however often they are used: +0 in a sum, an identity
          * in the rest. */
-        const lz_literal *lit = f->insts[in->opnd[1]].lit;
+        uint64_t own = 0, at_d = 0, zero = 0;
+        const lz_literal *lit = lz_val_splat(f, in->opnd[1], &own);
         if (lit && lit->type->dtype == d) {
-            uint64_t own = 0, at_d = 0, zero = 0;
-            bool plain = lz_literal_splat(lit, &own);
             lz_identity_bits(p->comb, d, &at_d);
-            if (plain && own == at_d)
+            if (own == at_d)
                 p->fold = false;
-            if (plain && own == zero && lz_op_has(p->comb, LZ_F_ID0)) {
+            if (own == zero && lz_op_has(p->comb, LZ_F_ID0)) {
                 p->fold = false;
                 p->init = 0;
             }

@@ -36,12 +36,14 @@ typedef struct kstage {
     Val *ptr[KERN_POS]; /* per position and access: address so far */
     Val *square; /* per scalar op: the transposed block a load reads its rows from, or NULL */
     Val square_row;
-    Val *stream;         /* per store: whether this call's are non-temporal, or NULL: never */
-    uint32_t nacc;       /* accumulators of all its reductions */
-    Ev (*red)[KERN_U];   /* results of reductions, per accumulator and vector */
-    struct ksort *sort;  /* kernels_sort.h; NULL: none */
-    Val row[LZ_ROW_MAX]; /* addresses of the point's rows that the stage keeps (dot_b2b.c) */
-    Ev now[LZ_ROW_MAX];  /* or their elements where the inner loop stands, in registers */
+    Val *stream;          /* per store: whether this call's are non-temporal, or NULL: never */
+    uint32_t nacc;        /* accumulators of all its reductions */
+    Ev (*red)[KERN_U];    /* results of reductions, per accumulator and vector */
+    struct ksort *sort;   /* kernels_sort.h; NULL: none */
+    bool scans;           /* stores its reduction so far at every point (kernels_scan.c) */
+    Ev (*prefix)[KERN_U]; /* of a scan: that, per accumulator and vector */
+    Val row[LZ_ROW_MAX];  /* addresses of the point's rows that the stage keeps (dot_b2b.c) */
+    Ev now[LZ_ROW_MAX];   /* or their elements where the inner loop stands, in registers */
 } kstage;
 
 struct kern;
@@ -131,6 +133,8 @@ void kern_addresses(kern *c, uint32_t s, int pos);
 void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops);
 /* the ops of stage s at a position, in order */
 void kern_eval(kern *c, uint32_t s, int pos, const kctx *x);
+/* those numbered from..to - 1 of them */
+void kern_eval_part(kern *c, uint32_t s, int pos, const kctx *x, uint32_t from, uint32_t to);
 Ev kern_value(kern *c, uint32_t s, int32_t sop, unsigned u); /* as it is: a scalar when uniform */
 /* with a value per lane of the stage's vectors */
 Ev kern_vector(kern *c, uint32_t s, int32_t sop, unsigned u);
@@ -198,6 +202,9 @@ void kern_in_sum_blocks(kern *c, uint32_t s, const kern_steps *w, unsigned level
 /* The accumulators a block begins with, a's being those around it; and the block's into a. */
 void kern_sum_fresh(kern *c, uint32_t s, const kern_accs *a, kern_accs *fresh);
 void kern_sum_join(kern *c, uint32_t s, kern_accs *a, const kern_accs *part);
+
+/* kernels_scan.c: the inner loops of a scan */
+void kern_scan(kern *c, uint32_t s, const kctx *x, kern_accs *a);
 
 /* kernels_reduce_col.c: reductions down the columns of rows, for rows enough */
 bool kern_reduces_columns(const kern *c, unsigned u); /* where blocks are of u vectors */

@@ -160,9 +160,10 @@ void kern_advance(kern *c, uint32_t s, int from, int to, uint32_t loops)
 
 /* How an access of n lanes meets memory. */
 typedef struct place {
-    Val ptr;  /* of the first lane */
-    Val ptrs; /* of every lane, where they are not consecutive */
-    Val mask; /* lanes to touch, NULL: all */
+    Val ptr;        /* of the first lane */
+    Val ptrs;       /* of every lane, where they are not consecutive */
+    Val mask;       /* lanes to touch, NULL: all */
+    bool backwards; /* consecutive, the last lane first: so are ptr and mask */
 } place;
 
 static bool dyn_is_vector(const kstage *t, const lz_access *a)
@@ -171,6 +172,15 @@ static bool dyn_is_vector(const kstage *t, const lz_access *a)
         if (t->vec[a->dyn[i].sop])
             return true;
     return false;
+}
+
+static Val reversed(em *e, Val v)
+{
+    unsigned n = em_lanes(v);
+    int idx[EM_LANES];
+    for (unsigned i = 0; i < n; i++)
+        idx[i] = (int)(n - 1 - i);
+    return em_shuffle(e, v, v, idx, n);
 }
 
 static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, unsigned u,
@@ -197,6 +207,12 @@ static place locate(kern *c, uint32_t s, const lz_access *a, Val p, unsigned n, 
         at.ptr = advance(c, at.ptr, em_c64(e, (int64_t)u * n), vs, es);
     if (lz_sz_is(vs, 1) && !dyn_is_vector(t, a))
         return at;
+    if (lz_sz_is(vs, -1) && !dyn_is_vector(t, a) && !e->simt) {
+        at.backwards = true;
+        at.ptr = em_at(e, at.ptr, em_c64(e, 1 - (int64_t)n), es);
+        at.mask = at.mask ? reversed(e, at.mask) : NULL;
+        return at;
+    }
     Val off = MUL(em_iota(e, e->i64, n), em_splat(e, kern_size(c, vs), n));
     for (uint32_t i = 0; i < a->ndyn; i++)
         if (t->vec[a->dyn[i].sop])
@@ -269,7 +285,7 @@ static Ev load_vector(kern *c, uint32_t s, const lz_access *a, place at, unsigne
         m = em_mload(e, mt, at.ptr, at.mask, NULL, es);
     else
         m = em_gather(e, mt, at.ptrs, at.mask ? at.mask : em_true(e, n), NULL, es);
-    Ev v = kern_from_mem(e, d, m);
+    Ev v = kern_from_mem(e, d, at.backwards ? reversed(e, m) : m);
     if (a->guard < 0)
         return v;
     Ev other = a->other >= 0 ? kern_vector(c, s, a->other, u) : zero_of(e, d, n);
@@ -295,6 +311,8 @@ static void store(kern *c, Val m, const place *at, unsigned n, unsigned align)
 {
     em *e = c->e;
     em_if f;
+    if (at->backwards)
+        m = reversed(e, m);
     if (n == 1 && at->mask)
         em_if_begin(e, &f, at->mask);
     if (at->ptrs)
@@ -415,6 +433,8 @@ static Ev sop_value(kern *c, uint32_t s, uint32_t i, unsigned u, Val tail)
         return red_value(c, p, u);
     case LZ_S_SORTED:
         return kern_sort_get(c, s, p);
+    case LZ_S_PREFIX:
+        return t->prefix[p->b][u];
     case LZ_S_ROW:
         return kern_row_get(c, s, p, u);
     case LZ_S_EW:
@@ -427,8 +447,13 @@ static Ev sop_value(kern *c, uint32_t s, uint32_t i, unsigned u, Val tail)
 
 void kern_eval(kern *c, uint32_t s, int pos, const kctx *x)
 {
+    kern_eval_part(c, s, pos, x, 0, c->st[s].s->nsop);
+}
+
+void kern_eval_part(kern *c, uint32_t s, int pos, const kctx *x, uint32_t from, uint32_t to)
+{
     kstage *t = &c->st[s];
-    for (uint32_t i = 0; i < t->s->nsop; i++) {
+    for (uint32_t i = from; i < to; i++) {
         if (t->pos[i] != pos || t->skip[i])
             continue;
         unsigned nu = t->vec[i] ? x->u : 1;

@@ -21,6 +21,14 @@ static bool converts_storage(const lz_stage *st, const lz_sop *p)
                lz_dtype_is_storage(st->sops[lz_sop_arity(p) == 3 ? p->b : p->a].dtype);
 }
 
+/* Lanes change places in a scan; bytes would have many to do so. */
+enum { SCAN_LANES = 16 };
+
+static bool scans(const kern *c)
+{
+    return c->k->nstage == 1 && c->st[0].scans;
+}
+
 /* Lanes by the elements the kernel moves: 16 for anything with 32-bit or 16-bit float data on
  * 64-byte vectors, 8 for pure 64-bit data, more for bytes. */
 /* As many as there are points along the last outer loop, where these are fewer. */
@@ -51,7 +59,8 @@ static unsigned choose_lanes(const kern *c)
                 per = 4;
         }
     unsigned lanes = (unsigned)c->e->t->machine.vector_bytes / per;
-    lanes = lanes > EM_LANES ? EM_LANES : lanes;
+    unsigned most = scans(c) ? SCAN_LANES : EM_LANES;
+    lanes = lanes > most ? most : lanes;
     return c->e->fit ? fitting(c->k, lanes) : lanes;
 }
 
@@ -133,6 +142,7 @@ static uint32_t sop_dep(const kern *c, const kstage *t, const lz_sop *p)
     case LZ_S_RED:
         return outer;
     case LZ_S_SORTED:
+    case LZ_S_PREFIX:
         return outer | ((1u << t->s->ninner) - 1) << c->k->nouter;
     case LZ_S_ROW:
         return outer | 1u << (c->k->nouter + t->s->ninner - 1);
@@ -179,7 +189,8 @@ static bool allocate(kern *c, kstage *t)
               (t->val = take(c, n, sizeof *t->val)) && (t->splat = take(c, n, sizeof *t->splat)) &&
               (t->square = take(c, n, sizeof *t->square)) &&
               (t->stream = take(c, t->s->nstore, sizeof *t->stream)) &&
-              (t->red = take(c, t->nacc, sizeof *t->red));
+              (t->red = take(c, t->nacc, sizeof *t->red)) &&
+              (t->prefix = take(c, t->nacc, sizeof *t->prefix));
     for (uint32_t p = 0; p < POS_INNER + t->s->ninner && ok; p++)
         ok = (t->ptr[p] = take(c, t->naccess, sizeof(Val))) != NULL;
     return ok;
@@ -242,7 +253,7 @@ static void place_sops(kern *c, kstage *t, const bool *early)
         int pos = pos_of_dep(c, t->dep[i]);
         if (p->kind == LZ_S_RED)
             pos = POS_POINT;
-        if (p->kind == LZ_S_SORTED)
+        if (p->kind == LZ_S_SORTED || p->kind == LZ_S_PREFIX)
             pos = t->last;
         if (p->kind == LZ_S_EW) {
             int32_t o[3] = {p->a, p->b, p->c};
@@ -352,6 +363,7 @@ static lz_status plan_stage(kern *c, uint32_t s)
 {
     kstage *t = &c->st[s];
     t->s = &c->k->stages[s];
+    t->scans = lz_stage_scans(t->s);
     t->last = t->s->ninner ? (int)(POS_INNER + t->s->ninner - 1) : POS_BODY;
     for (uint32_t d = 0; d < t->s->ninner; d++)
         t->maybe_empty |= t->s->extent[d].slot >= 0 || t->s->extent[d].v <= 0;
@@ -379,7 +391,8 @@ static void plan_vectors(kern *c)
         else if (c->vec == LZ_VEC_INNER && t->s->ninner)
             t->vdim = (int)(c->k->nouter + t->s->ninner) - 1;
         mark_vectors(c, t);
-        mark_products(t);
+        if (!t->scans)
+            mark_products(t);
     }
 }
 

@@ -475,6 +475,8 @@ unsigned kern_unroll(const kern *c, uint32_t s)
         u = w <= 6 ? 4 : w <= 20 ? 2 : 1;
     if (t->nacc == 1 && w <= 2 && c->vec == LZ_VEC_OUTER) /* columns: longer runs of each row */
         u = KERN_U;
+    if (t->scans && u > 4) /* an accumulator for every level of blocks */
+        u = 4;
     if (c->lanes == 1 || kern_shares_loops(c))
         return 1;
     while (u > 1 && t->nacc * u > 16)
@@ -576,7 +578,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     em *e = c->e;
     kstage *t = &c->st[s];
     bool inner_vec = c->lanes > 1 && t->vdim >= (int)c->k->nouter;
-    kern_accs a = {.u = inner_vec ? kern_unroll(c, s) : x->u}, before;
+    kern_accs a = {.u = !inner_vec ? x->u : t->scans ? 1 : kern_unroll(c, s)}, before;
     if (t->nacc > KERN_ACCS) {
         em_fail(e, e->i1, "more than 32 accumulators in a stage");
         return;
@@ -592,6 +594,8 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     kern_eval(c, s, POS_BODY, x);
     if (t->s->sort && t->sort->selects)
         kern_sort_select(c, s, x);
+    else if (t->scans)
+        kern_scan(c, s, x, &a);
     else
         inner(c, s, 0, x, &a);
     if (t->maybe_empty) {
@@ -601,7 +605,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
         em_if_end(e, &f, n, now, was, out);
         kern_accs_unflatten(&a, out);
     }
-    if (inner_vec)
+    if (inner_vec && !t->scans)
         fold(c, s, &a);
     if (kern_shares_loops(c) && t->s->ninner && a.n)
         join_shares(c, s, &a);

@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "ir/attr.h"
 #include "ir/participants.h"
+#include "ir/window.h"
 #include <string.h>
 
 /* ---- groups of one ---- */
@@ -50,6 +51,16 @@ static void sort_roles(const lz_fusion *fu, const lz_fusion_node *n, bool *outer
     outer[LZ_ATTR(sort, fu->f->insts[n->v].sig->attr)->dimension] = false;
 }
 
+/* So are those of a scan, whose points are in order. */
+static void scan_roles(const lz_fusion *fu, const lz_fusion_node *n, bool *outer)
+{
+    const lz_sig *sig = fu->f->insts[n->v].sig;
+    bool suffix;
+    int d = lz_window_prefixes(LZ_ATTR(reduce_window, sig->attr), &sig->opnd[0]->shape, &suffix);
+    if (d >= 0) /* else its rule says what is wrong */
+        outer[d] = false;
+}
+
 static bool is_plain_copy(const lz_fusion *fu, const lz_fusion_node *n)
 {
     lz_val m = n->store == LZ_STORE_COPY ? lz_fusion_memory(fu, n->v) : LZ_NOVAL;
@@ -69,7 +80,7 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
     g->reduces = n->kind == LZ_FUSION_DOT || n->kind == LZ_FUSION_REDUCE;
     g->nsop = n->nsop;
     n->solo = fu->early[n->v] || n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT ||
-              n->kind == LZ_FUSION_CONTROL || is_plain_copy(fu, n);
+              n->kind == LZ_FUSION_SCAN || n->kind == LZ_FUSION_CONTROL || is_plain_copy(fu, n);
     n->full = true;
     bool outer[LZ_VDIM_MAX];
     for (int d = 0; d < n->rank + n->ninner; d++)
@@ -78,6 +89,8 @@ static lz_status group_of_node(lz_fusion *fu, uint32_t i)
         scatter_roles(fu, n, outer);
     if (n->kind == LZ_FUSION_SORT)
         sort_roles(fu, n, outer);
+    if (n->kind == LZ_FUSION_SCAN)
+        scan_roles(fu, n, outer);
     for (int inner = 0; inner < 2; inner++) {
         for (int d = 0; d < n->rank + n->ninner; d++)
             for (uint32_t x = n->first[d]; outer[d] == !inner && x < n->first[d + 1]; x++) {

@@ -21,6 +21,7 @@ typedef enum lz_fusion_kind {
     LZ_FUSION_DOT,
     LZ_FUSION_SCATTER,
     LZ_FUSION_SORT,
+    LZ_FUSION_SCAN,
     LZ_FUSION_CONTROL /* no kernel: runs other plans, or a function, on whole buffers */
 } lz_fusion_kind;
 typedef enum lz_fusion_store {
@@ -161,6 +162,9 @@ lz_val lz_fusion_memory(const lz_fusion *fu, lz_val v);
  * (NULL: a). */
 void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint8_t *loop_of,
                         lz_ixmap *out);
+/* The identity map of a scan's dimensions is where its points are in order; from it, where they are
+ * in memory: suffixes go backwards. */
+void lz_fusion_scan_map(const lz_fusion *fu, lz_val v, lz_ixmap *m);
 /* Splits axis a so that the inner part has extent `inner`: dimensions and reads follow. */
 void lz_fusion_node_split(lz_fusion_node *n, uint32_t a, int64_t inner);
 const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf);

@@ -5,6 +5,7 @@
  * dimensions, a bitcast, a factor whose contracted dimension is split). Then the nodes are built
  * again; every iteration adds at least one such value.
  * Cost: O(instructions) per iteration.   Threads: as lz_fusion. */
+#include "ir/window.h"
 #include "lower/reduction.h"
 #include "lower/fusion/fusion.h"
 #include "lower/effort.h"
@@ -150,13 +151,14 @@ static lz_status scatter_nodes(lz_fusion *fu, lz_val v)
     return LZ_OK;
 }
 
-static lz_status sort_nodes(lz_fusion *fu, lz_val v)
+/* A sort, a scan. */
+static lz_status row_nodes(lz_fusion *fu, lz_fusion_kind kind, lz_val v)
 {
     const lz_inst *in = &fu->f->insts[v];
     lz_fusion_node *n;
     if (in->sig->opnd[0]->nelem == 0)
         return LZ_OK;
-    LZ_TRY(add_node(fu, LZ_FUSION_SORT, LZ_STORE_VALUE, v, v, &n));
+    LZ_TRY(add_node(fu, kind, LZ_STORE_VALUE, v, v, &n));
     n->nres = in->sig->nresult;
     LZ_TRY(find_results(fu, v, &n->res));
     memcpy(n->ext, in->sig->opnd[0]->shape.dims, sizeof in->sig->opnd[0]->shape.dims);
@@ -222,7 +224,9 @@ static lz_status nodes_of_value(lz_fusion *fu, lz_val v)
     if (c == LZ_CLASS_INDEX && (in->sig->flags & LZ_F_MULTI))
         return scatter_nodes(fu, v);
     if (c == LZ_CLASS_SORT)
-        return sort_nodes(fu, v);
+        return row_nodes(fu, LZ_FUSION_SORT, v);
+    if (c == LZ_CLASS_WINDOW)
+        return row_nodes(fu, LZ_FUSION_SCAN, v);
     if (lz_op_is_step(in->sig->op))
         return control_nodes(fu, v);
     if (in->sig->op == LZ_OP_CONCATENATE)
@@ -290,6 +294,19 @@ void lz_fusion_node_map(const lz_fusion_node *n, int from, int count, const uint
             stride *= n->ax.ext[a];
         }
     }
+}
+
+void lz_fusion_scan_map(const lz_fusion *fu, lz_val v, lz_ixmap *m)
+{
+    const lz_sig *sig = fu->f->insts[v].sig;
+    bool suffix = false;
+    int d = lz_window_prefixes(LZ_ATTR(reduce_window, sig->attr), &sig->opnd[0]->shape, &suffix);
+    if (!suffix)
+        return;
+    lz_ix *x = &m->d[d];
+    x->c = sig->opnd[0]->shape.dims[d] - 1 - x->c;
+    for (int l = 0; l < LZ_LOOP_MAX; l++)
+        x->k[l] = -x->k[l];
 }
 
 static void split_ix(lz_ix *x, uint32_t a, uint32_t n, int64_t inner)
@@ -419,12 +436,14 @@ static lz_status dry_emit(lz_emit *e, const lz_fusion *fu, lz_fusion_node *n)
     const lz_inst *in = &fu->f->insts[n->v];
     lz_fusion_node_map(n, 0, n->rank, NULL, &m);
     lz_fusion_node_map(n, n->rank, n->ninner, NULL, &e->inner);
+    if (n->kind == LZ_FUSION_SCAN)
+        lz_fusion_scan_map(fu, n->v, &m);
     if (n->kind != LZ_FUSION_POINT)
         LZ_TRY(lz_emit_root(e, n->v, &m, &sop));
     else
         LZ_TRY(lz_emit_value(e, n->v, &m, -1, &sop));
     lz_red_plan p;
-    if (n->kind == LZ_FUSION_REDUCE && !e->stop) {
+    if ((n->kind == LZ_FUSION_REDUCE || n->kind == LZ_FUSION_SCAN) && !e->stop) {
         lz_red_plan_of(fu->f, n->v, &p);
         if (p.fold)
             LZ_TRY(dry_scalars(e, in, in->sig->nopnd / 2));
@@ -529,7 +548,7 @@ static void drop_reads(lz_fusion *fu)
 /* Results that no kernel reads but from memory: node_of does not speak of them. */
 static bool writes_apart(const lz_fusion_node *n)
 {
-    return n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT ||
+    return n->kind == LZ_FUSION_SCATTER || n->kind == LZ_FUSION_SORT || n->kind == LZ_FUSION_SCAN ||
            n->kind == LZ_FUSION_CONTROL;
 }
 

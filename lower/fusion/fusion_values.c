@@ -317,7 +317,7 @@ static void must_have(lz_fusion *fu)
         if (i < f->nparam || (in->lit && !lz_const_baked(in->lit)))
             fu->realised[i] = true;
         if (c == LZ_CLASS_REDUCE || c == LZ_CLASS_DOT || c == LZ_CLASS_SORT ||
-            lz_op_is_step(in->sig->op) || (c == LZ_CLASS_INDEX && multi))
+            c == LZ_CLASS_WINDOW || lz_op_is_step(in->sig->op) || (c == LZ_CLASS_INDEX && multi))
             fu->realised[i] = in->sig->nresult == 1;
         if (c == LZ_CLASS_META && w == LZ_NOVAL && !multi)
             fu->realised[i] = true; /* one of several results */

@@ -119,4 +119,8 @@ lz_status lz_emit_region(lz_soplist *l, const lz_func *region, const int32_t *ar
  * function, sets f->leaf and f->result. */
 lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32_t stage,
                            uint32_t acc);
+/* Result k of the scan v, whose stage is this one, at the point it has come to. init: the initial
+ * values, where lz_red_plan says they are combined in. */
+lz_status lz_emit_prefix_read(lz_emit *e, lz_val v, uint32_t k, const int32_t *init,
+                              int32_t *result);
 #endif

@@ -181,6 +181,14 @@ lz_status lz_kernel_finish(lz_kernel *k)
     return lz_kernel_encode(k);
 }
 
+uint32_t lz_stage_before_prefix(const lz_stage *st)
+{
+    uint32_t n = 0;
+    while (n < st->nsop && st->sops[n].kind != LZ_S_PREFIX)
+        n++;
+    return n;
+}
+
 /* ---- rows ---- */
 
 bool lz_kernel_has_rows(const lz_kernel *k)
@@ -282,7 +290,7 @@ void lz_stage_deps(const lz_kernel *k, const lz_stage *st, uint32_t *dep)
             dep[i] = memory | deps_of_access(k, st, &st->accs[s->a], dep);
         else if (s->kind == LZ_S_RED)
             dep[i] = memory | outer;
-        else if (s->kind == LZ_S_SORTED)
+        else if (s->kind == LZ_S_SORTED || s->kind == LZ_S_PREFIX)
             dep[i] = memory | outer | LZ_DEP_INNER(k, st);
         else if (s->kind == LZ_S_ROW)
             dep[i] = memory | outer | 1u << (k->nouter + st->ninner - 1);

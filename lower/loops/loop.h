@@ -19,6 +19,8 @@
  *                  are never materialized; a backend processes a block of points of the last outer
  *                  loop.
  *   sort           stage 0 has its values as rows and sorts them; stage 1 reads LZ_S_SORTED
+ *   prefix scan    outer loops are the rows; the one stage has its inner loops in order, and stores
+ *                  its reduction so far (LZ_S_PREFIX) at every point
  *   gather         adds computed indices to an address; padding guards a load
  *   scatter        a serial kernel whose stores have computed addresses and guards
  * Every kernel can be interpreted (lz_loop_run), printed, parsed and verified; backends take
@@ -109,7 +111,11 @@ typedef enum lz_sop_kind {
     LZ_S_SORTED,
     /* element of row b of earlier stage a (of an LZ_DOT_ROW: b is 0, its sums) at the index of the
      * last inner loop; 16-bit floats are rounded already */
-    LZ_S_ROW
+    LZ_S_ROW,
+    /* accumulator b of this very stage (a) once the point has been accumulated: of the points of
+     * the inner loops up to this one, in row-major order. What is accumulated comes before the
+     * first of these ops. The kernel is this stage, which has one reduction. */
+    LZ_S_PREFIX
 } lz_sop_kind;
 
 typedef struct lz_sop {
@@ -259,6 +265,12 @@ bool lz_kernel_keeps_sums(const lz_kernel *k);
 bool lz_access_down_rows(const lz_kernel *k, const lz_access *a);
 /* Whether a sum, no product, goes down the columns of rows. */
 bool lz_kernel_sums_columns(const lz_kernel *k);
+/* How many scalar ops come before the stage's first LZ_S_PREFIX: all, where it is no scan. */
+uint32_t lz_stage_before_prefix(const lz_stage *st);
+static inline bool lz_stage_scans(const lz_stage *st)
+{
+    return st->nred == 1 && lz_stage_before_prefix(st) < st->nsop;
+}
 lz_kernel *lz_kernel_new(const char *name);
 void lz_kernel_free(lz_kernel *k);
 /* decide slots, encoding, hash; then immutable */

@@ -81,6 +81,7 @@ static void put_sop(lz_buf *b, const lz_sop *s)
     case LZ_S_RED:
     case LZ_S_SORTED:
     case LZ_S_ROW:
+    case LZ_S_PREFIX:
         put_i32(b, s->a);
         put_i32(b, s->b);
         break;
@@ -329,7 +330,7 @@ static void take_ew(dec *d, lz_sop *s)
 static void take_sop(dec *d, lz_sop *s)
 {
     *s = (lz_sop){.a = -1, .b = -1, .c = -1, .size = {0, -1}};
-    s->kind = (lz_sop_kind)take_small(d, LZ_S_ROW);
+    s->kind = (lz_sop_kind)take_small(d, LZ_S_PREFIX);
     s->dtype = (lz_dtype)take_small(d, LZ_DTYPE_COUNT - 1);
     switch (s->kind) {
     case LZ_S_CONST:
@@ -341,6 +342,7 @@ static void take_sop(dec *d, lz_sop *s)
     case LZ_S_RED:
     case LZ_S_SORTED:
     case LZ_S_ROW:
+    case LZ_S_PREFIX:
         s->a = take_i32(d);
         s->b = take_i32(d);
         break;

@@ -160,6 +160,7 @@ static lz_status eval(run *r, uint32_t stage, uint32_t i)
     case LZ_S_LOAD:
         return load(r, stage, &st->accs[s->a], out);
     case LZ_S_RED:
+    case LZ_S_PREFIX:
         *out = r->acc[s->a][s->b];
         return LZ_OK;
     case LZ_S_SORTED:
@@ -347,6 +348,7 @@ static lz_status run_stage(run *r, uint32_t stage)
 {
     const lz_stage *st = &r->k->stages[stage];
     int64_t *inner = r->idx + r->k->nouter;
+    uint32_t before = lz_stage_before_prefix(st);
     if (lz_stage_is_row_dot(st))
         return run_kept(r, stage);
     memset(inner, 0, st->ninner * sizeof *inner);
@@ -356,13 +358,15 @@ static lz_status run_stage(run *r, uint32_t stage)
     int64_t n = inner_points(r, st);
     r->at = 0;
     do {
-        for (uint32_t i = 0; i < st->nsop; i++)
+        for (uint32_t i = 0; i < before; i++)
             LZ_TRY(eval(r, stage, i));
         for (uint32_t k = 0; st->sort && k < st->sort->nrow; k++)
             r->row[stage][k * n + r->at] = r->val[stage][st->sort->value[k]];
         for (uint32_t k = 0; k < st->nrow; k++)
             r->kept[stage][k * n + r->at] = r->val[stage][st->row[k]];
         LZ_TRY(accumulate(r, stage));
+        for (uint32_t i = before; i < st->nsop; i++)
+            LZ_TRY(eval(r, stage, i));
         for (uint32_t i = 0; i < st->nstore; i++)
             LZ_TRY(store(r, stage, &st->stores[i]));
         r->at++;

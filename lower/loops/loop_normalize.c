@@ -284,6 +284,12 @@ static bool sorts(const lz_kernel *k)
     return false;
 }
 
+/* Whether a reduction's state at each point is stored: its points keep their order. */
+static bool scans(const lz_kernel *k)
+{
+    return k->nstage == 1 && lz_stage_scans(&k->stages[0]);
+}
+
 static void choose_vector(lz_kernel *k)
 {
     int in = 0, out = 0;
@@ -303,7 +309,8 @@ static void choose_vector(lz_kernel *k)
         k->vec = k->nouter ? LZ_VEC_OUTER : LZ_VEC_NONE;
     else if (scatters(k))
         k->vec = k->nouter && out > 0 ? LZ_VEC_OUTER : LZ_VEC_NONE;
-    else if (k->nouter == 0 || (len >= SHORT_LOOP && in >= out))
+    else if (k->nouter == 0 || (len >= SHORT_LOOP && in >= out) ||
+             (scans(k) && len >= SHORT_LOOP && k->outer[k->nouter - 1].v < SHORT_LOOP))
         k->vec = LZ_VEC_INNER;
     else
         k->vec = LZ_VEC_OUTER;
@@ -311,7 +318,7 @@ static void choose_vector(lz_kernel *k)
 
 lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t dot_b)
 {
-    bool ordered = k->serial || scatters(k) || sorts(k);
+    bool ordered = k->serial || scatters(k) || sorts(k) || scans(k);
     lz_loops_merge_outer(k);
     for (uint32_t s = 0; s < k->nstage; s++) {
         if (!ordered)

@@ -346,9 +346,10 @@ static lz_status sop(parser *s, lz_sop *o, uint32_t index, uint32_t nloop)
     static const struct {
         const char *word;
         lz_sop_kind kind;
-    } heads[] = {{"const", LZ_S_CONST}, {"index", LZ_S_INDEX},   {"size", LZ_S_SIZE},
-                 {"load", LZ_S_LOAD},   {"red", LZ_S_RED},       {"acc", LZ_S_ACC},
-                 {"elt", LZ_S_ELT},     {"sorted", LZ_S_SORTED}, {"row", LZ_S_ROW}};
+    } heads[] = {{"const", LZ_S_CONST},  {"index", LZ_S_INDEX},   {"size", LZ_S_SIZE},
+                 {"load", LZ_S_LOAD},    {"red", LZ_S_RED},       {"acc", LZ_S_ACC},
+                 {"elt", LZ_S_ELT},      {"sorted", LZ_S_SORTED}, {"row", LZ_S_ROW},
+                 {"prefix", LZ_S_PREFIX}};
     *o = (lz_sop){.a = -1, .b = -1, .c = -1, .size = {0, -1}};
     int32_t n = 0;
     LZ_TRY(small(s, MAX_SOPS, &n));
@@ -361,7 +362,8 @@ static lz_status sop(parser *s, lz_sop *o, uint32_t index, uint32_t nloop)
         if (!take(s, heads[i].word))
             continue;
         o->kind = heads[i].kind;
-        bool pair = o->kind == LZ_S_RED || o->kind == LZ_S_SORTED || o->kind == LZ_S_ROW;
+        bool pair = o->kind == LZ_S_RED || o->kind == LZ_S_SORTED || o->kind == LZ_S_ROW ||
+                    o->kind == LZ_S_PREFIX;
         return o->kind == LZ_S_CONST  ? constant(s, o)
                : o->kind == LZ_S_SIZE ? size(s, &o->size)
                : pair                 ? red_read(s, o)

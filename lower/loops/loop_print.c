@@ -150,6 +150,9 @@ static void print_sop(lz_buf *b, const lz_kernel *k, const lz_stage *st, const l
     case LZ_S_ROW:
         lz_buf_printf(b, "row %d.%d", s->a, s->b);
         break;
+    case LZ_S_PREFIX:
+        lz_buf_printf(b, "prefix %d.%d", s->a, s->b);
+        break;
     case LZ_S_EW:
         print_ew(b, s);
         break;

@@ -251,6 +251,24 @@ static lz_status check_row_read(const ctx *c, uint32_t i, const lz_sop *s)
     return LZ_OK;
 }
 
+static lz_status check_prefix(const ctx *c, uint32_t i, const lz_sop *s)
+{
+    const lz_stage *st = c->st;
+    uint32_t k = 0, before = lz_stage_before_prefix(st);
+    if (s->a < 0 || (uint32_t)s->a != c->stage || c->k->nstage != 1 || st->nred != 1 ||
+        st->ninner == 0 || c->k->serial || c->rows || st->sort || lz_kernel_is_dot(c->k))
+        return BAD(c, "%%%u: a prefix of stage %d of %u, which is no scan", i, s->a, c->k->nstage);
+    const lz_red *r = s->b < 0 ? NULL : find_acc(st, (uint32_t)s->b, &k);
+    if (!r || r->acc_dtype[k] != s->dtype)
+        return BAD(c, "%%%u: prefix %d of %u accumulators as %s", i, s->b, st->reds[0].nacc,
+                   lz_dtype_name(s->dtype));
+    for (uint32_t j = 0; j < r->nacc; j++)
+        if (r->value[j] < 0 || (uint32_t)r->value[j] >= before || r->init[j] < 0 ||
+            (uint32_t)r->init[j] >= before)
+            return BAD(c, "%%%u: what is accumulated comes after a prefix", i);
+    return LZ_OK;
+}
+
 static lz_status check_sop(const ctx *c, uint32_t i)
 {
     const lz_sop *s = &c->st->sops[i];
@@ -273,6 +291,8 @@ static lz_status check_sop(const ctx *c, uint32_t i)
         return check_sorted_read(c, i, s);
     case LZ_S_ROW:
         return check_row_read(c, i, s);
+    case LZ_S_PREFIX:
+        return check_prefix(c, i, s);
     case LZ_S_EW:
         return check_ew(c, i, s, c->st->sops);
     case LZ_S_ACC:

@@ -56,7 +56,7 @@ static lz_dtype buf_dtype(const build *b, uint32_t buf)
 /* ---- reading ---- */
 
 /* The map of a node's dimensions in the kernel's loops. */
-static void own_map(const build *b, const lz_fusion_node *n, int from, int count, lz_ixmap *m)
+void lz_build_map(const build *b, const lz_fusion_node *n, int from, int count, lz_ixmap *m)
 {
     uint8_t loop[LZ_LOOP_MAX];
     for (uint32_t a = 0; a < n->ax.n; a++)
@@ -99,7 +99,7 @@ static lz_status read_own(build *b, lz_emit *e, lz_frame *f, lz_val src, lz_fusi
     if (f->v != src)
         return LZ_OK; /* a view: its rule leads to src */
     lz_ixmap own;
-    own_map(b, n, 0, n->rank, &own);
+    lz_build_map(b, n, 0, n->rank, &own);
     bool here = lz_ixmap_eq(&own, &f->map, e->ax.n);
     uint32_t rs = i == LZ_NONE ? LZ_NONE : b->row_stage[i];
     if (here && rs != LZ_NONE && rs < b->k->nstage) {
@@ -304,7 +304,7 @@ lz_status lz_build_close(build *b)
     return lz_build_count_costs(b, st);
 }
 
-static void open_stage(build *b, uint32_t level, bool full)
+void lz_build_open(build *b, uint32_t level, bool full)
 {
     lz_emit_begin_stage(&b->e);
     b->level = level;
@@ -314,7 +314,7 @@ static void open_stage(build *b, uint32_t level, bool full)
         b->e.ax.ext[b->loop_of[a]] = b->g->ax.ext[a];
 }
 
-static lz_status stopped(const build *b)
+lz_status lz_build_stopped(const build *b)
 {
     return b->e.stop
                ? LZ_FAIL(LZ_EINTERNAL, "to_loops: %%%u cannot be computed in place", b->e.realise)
@@ -338,7 +338,7 @@ static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, u
             if (room == 0)
                 continue;
             LZ_TRY(lz_emit_value(&b->e, in->opnd[2 + d], &none, -1, &at));
-            LZ_TRY(stopped(b));
+            LZ_TRY(lz_build_stopped(b));
             lz_ix start;
             memset(&start, 0, sizeof start);
             start.ndyn = 1;
@@ -355,8 +355,8 @@ static lz_status store_address(build *b, const lz_fusion_node *n, lz_ixmap *m, u
                                      : LZ_FAIL(LZ_EINTERNAL, "to_loops: too many computed indices");
 }
 
-static lz_status add_store(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf,
-                           int32_t value)
+lz_status lz_build_store(build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf,
+                         int32_t value)
 {
     lz_ix flat;
     uint32_t kb;
@@ -374,10 +374,10 @@ lz_status lz_build_point(build *b, lz_fusion_node *n)
 {
     lz_ixmap m;
     int32_t sop = -1;
-    own_map(b, n, 0, n->rank, &m);
+    lz_build_map(b, n, 0, n->rank, &m);
     LZ_TRY(lz_emit_value(&b->e, n->v, &m, -1, &sop));
-    LZ_TRY(stopped(b));
-    return add_store(b, n, &m, n->dst, sop);
+    LZ_TRY(lz_build_stopped(b));
+    return lz_build_store(b, n, &m, n->dst, sop);
 }
 
 /* One value per outer point of a reduction or product of this group. */
@@ -388,10 +388,10 @@ lz_status lz_build_results(build *b, lz_fusion_node *n)
         int32_t sop = -1;
         if (n->res[k] == LZ_NONE || !(n->stores >> k & 1))
             continue;
-        own_map(b, n, 0, n->rank, &m);
+        lz_build_map(b, n, 0, n->rank, &m);
         LZ_TRY(lz_emit_value(&b->e, n->res[k], &m, -1, &sop));
-        LZ_TRY(stopped(b));
-        LZ_TRY(add_store(b, n, &m, n->res[k], sop));
+        LZ_TRY(lz_build_stopped(b));
+        LZ_TRY(lz_build_store(b, n, &m, n->res[k], sop));
     }
     return LZ_OK;
 }
@@ -400,13 +400,13 @@ lz_status lz_build_reduction(build *b, lz_fusion_node *n, uint32_t i)
 {
     lz_ixmap m;
     int32_t sop;
-    own_map(b, n, 0, n->rank, &m);
-    own_map(b, n, n->rank, n->ninner, &b->e.inner);
+    lz_build_map(b, n, 0, n->rank, &m);
+    lz_build_map(b, n, n->rank, n->ninner, &b->e.inner);
     uint32_t acc = 0;
     for (uint32_t j = 0; j < b->e.reds.len; j++)
         acc += b->e.reds.data[j].nacc;
     LZ_TRY(lz_emit_root(&b->e, n->v, &m, &sop));
-    LZ_TRY(stopped(b));
+    LZ_TRY(lz_build_stopped(b));
     b->red_stage[i] = b->k->nstage;
     b->red_acc[i] = acc;
     if (n->kind == LZ_FUSION_DOT) {
@@ -423,7 +423,7 @@ static bool is_reduction(const lz_fusion_node *n)
 
 static lz_status full_stage(build *b, uint32_t level)
 {
-    open_stage(b, level, true);
+    lz_build_open(b, level, true);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
         lz_fusion_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
@@ -445,7 +445,7 @@ static lz_status full_stage(build *b, uint32_t level)
 
 lz_status lz_build_last(build *b)
 {
-    open_stage(b, LZ_NONE, false);
+    lz_build_open(b, LZ_NONE, false);
     for (uint32_t i = 0; i < b->g->nodes.len; i++) {
         lz_fusion_node *n = lz_build_node(b, i);
         b->current = b->g->nodes.data[i];
@@ -462,68 +462,16 @@ lz_status lz_build_last(build *b)
 
 /* A stage over all points of the first node, which is no product and no reduction: a scatter, a
  * sort. */
-static lz_status root_stage(build *b)
+lz_status lz_build_root(build *b)
 {
     lz_fusion_node *n = lz_build_node(b, 0);
     lz_ixmap m;
     int32_t sop;
-    open_stage(b, 0, true);
+    lz_build_open(b, 0, true);
     b->current = b->g->nodes.data[0];
-    own_map(b, n, 0, n->rank, &m);
+    lz_build_map(b, n, 0, n->rank, &m);
     LZ_TRY(lz_emit_root(&b->e, n->v, &m, &sop));
-    LZ_TRY(stopped(b));
-    return lz_build_close(b);
-}
-
-/* Comparisons of n elements, about. */
-static uint64_t comparisons(int64_t points, int64_t n)
-{
-    uint64_t c = (uint64_t)points, levels = 0;
-    while (n > 1) {
-        levels++;
-        n /= 2;
-    }
-    return c * levels;
-}
-
-/* The loops of the stage being made go over the first positions of dimension d alone. */
-static void keep_first(build *b, const lz_fusion_node *n, int64_t d)
-{
-    for (int a = n->first[d]; a < n->first[d + 1]; a++)
-        b->e.ax.ext[b->loop_of[n->axis[a]]] = a + 1 == n->first[d + 1] ? n->keep : 1;
-}
-
-/* A stage that fills and sorts the rows, and one that stores those somebody reads. */
-static lz_status sort_stages(build *b)
-{
-    lz_fusion_node *n = lz_build_node(b, 0);
-    const lz_inst *in = &b->fu->f->insts[n->v];
-    LZ_TRY(root_stage(b));
-    int64_t dim = LZ_ATTR(sort, in->sig->attr)->dimension;
-    int64_t all = in->sig->opnd[0]->nelem, row = in->sig->opnd[0]->shape.dims[dim];
-    uint64_t tests =
-        n->keep ? (uint64_t)all + comparisons(all / row * n->keep, n->keep) : comparisons(all, row);
-    uint64_t sorting = tests * b->k->stages[0].sort->nbody;
-    b->flops += sorting;
-    LZ_TRY(lz_build_add_cost(b, lz_func_node(b->fu->f, n->v), sorting));
-    b->k->stages[0].sort->partial = n->keep != 0;
-    open_stage(b, 0, true);
-    if (n->keep)
-        keep_first(b, n, dim);
-    for (uint32_t k = 0; k < n->nres; k++) {
-        if (n->res[k] == LZ_NONE || !(n->stores >> k & 1))
-            continue;
-        lz_sop s;
-        memset(&s, 0, sizeof s);
-        s.kind = LZ_S_SORTED;
-        s.dtype = in->sig->result[k]->dtype;
-        s.b = (int32_t)k;
-        s.c = -1;
-        s.size.slot = -1;
-        lz_ixmap m;
-        own_map(b, n, 0, n->rank, &m);
-        LZ_TRY(add_store(b, n, &m, n->res[k], lz_sops_add(&b->e.sops, &s)));
-    }
+    LZ_TRY(lz_build_stopped(b));
     return lz_build_close(b);
 }
 
@@ -572,9 +520,11 @@ static lz_status make_kernel(build *b)
     }
     if (lz_build_node(b, 0)->kind == LZ_FUSION_SCATTER) {
         k->serial = g->nouter == 0;
-        LZ_TRY(root_stage(b));
+        LZ_TRY(lz_build_root(b));
     } else if (lz_build_node(b, 0)->kind == LZ_FUSION_SORT) {
-        LZ_TRY(sort_stages(b));
+        LZ_TRY(lz_build_sort(b));
+    } else if (lz_build_node(b, 0)->kind == LZ_FUSION_SCAN) {
+        LZ_TRY(lz_build_scan(b));
     } else if (g->rows) {
         LZ_TRY(lz_build_rows(b, top));
     } else {

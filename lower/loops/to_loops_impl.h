@@ -35,6 +35,21 @@ lz_status lz_build_point(lz_group_build *b, lz_fusion_node *n); /* computes and 
 lz_status lz_build_reduction(lz_group_build *b, lz_fusion_node *n, uint32_t i); /* accumulates */
 lz_status lz_build_results(lz_group_build *b,
                            lz_fusion_node *n); /* stores what a reduction or product gave */
+/* The map of a node's dimensions from..from+count-1 in the kernel's loops. */
+void lz_build_map(const lz_group_build *b, const lz_fusion_node *n, int from, int count,
+                  lz_ixmap *m);
+/* Begins a stage; full: with the inner loops. */
+void lz_build_open(lz_group_build *b, uint32_t level, bool full);
+/* LZ_EINTERNAL where a rule could not go on. */
+lz_status lz_build_stopped(const lz_group_build *b);
+/* Stores scalar op `value`, the node's at m, into buf. */
+lz_status lz_build_store(lz_group_build *b, const lz_fusion_node *n, lz_ixmap *m, uint32_t buf,
+                         int32_t value);
+/* A stage over all points of the first node, which is no product and no reduction. */
+lz_status lz_build_root(lz_group_build *b);
+/* to_loops_rows.c: all stages of a group that is a sort, or a scan */
+lz_status lz_build_sort(lz_group_build *b);
+lz_status lz_build_scan(lz_group_build *b);
 /* Moves what the emitter has gathered into a stage of the kernel. */
 lz_status lz_build_close(lz_group_build *b);
 /* What there is one of per outer point. */

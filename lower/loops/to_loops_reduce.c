@@ -1,6 +1,7 @@
 /* to_loops_reduce.c - elemental rules of reductions and dots: what is accumulated and how, and how
  * later stages read the result. reduction.h decides the combiner and the initial value.
  * Threads: as the emitter. */
+#include "ir/window.h"
 #include "lower/reduction.h"
 #include "lower/loops/elemental.h"
 #include <string.h>
@@ -19,8 +20,9 @@ static lz_sop body_leaf(lz_sop_kind kind, uint32_t k, lz_dtype d)
     return s;
 }
 
-/* Accumulator 0 says whether there is a value; the region runs when both sides have one. */
-static lz_status region_body(lz_emit *e, const lz_inst *in, lz_red *r)
+/* Accumulator 0 says whether there is a value; the region runs when both sides have one. Backwards,
+ * what is new comes before what is there. */
+static lz_status region_body(lz_emit *e, const lz_inst *in, bool backwards, lz_red *r)
 {
     uint32_t n = in->sig->nopnd / 2;
     lz_soplist l = {0};
@@ -31,11 +33,11 @@ static lz_status region_body(lz_emit *e, const lz_inst *in, lz_red *r)
         acc[k] = lz_sops_add(&l, &a);
         elt[k] = lz_sops_add(&l, &b);
         if (k > 0) {
-            args[k - 1] = acc[k];
-            args[n + k - 1] = elt[k];
+            args[k - 1] = backwards ? elt[k] : acc[k];
+            args[n + k - 1] = backwards ? acc[k] : elt[k];
         }
     }
-    lz_status s = lz_emit_region(&l, LZ_ATTR(reduce, in->sig->attr)->body, args, out);
+    lz_status s = lz_emit_region(&l, lz_red_body(in), args, out);
     for (uint32_t k = 1; s == LZ_OK && k <= n; k++)
         r->body_out[k] =
             lz_sops_select(&l, acc[0], lz_sops_select(&l, elt[0], out[k - 1], acc[k]), elt[k]);
@@ -56,7 +58,7 @@ static lz_status add(lz_emit *e, lz_red *r)
     return lz_vec_push(&e->reds, *r);
 }
 
-static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
+static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in, bool backwards)
 {
     lz_red_plan p;
     lz_red_plan_of(e->f, f->v, &p);
@@ -73,7 +75,8 @@ static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
     }
     uint32_t n = in->sig->nopnd / 2;
     if (n + 1 > 8)
-        return LZ_FAIL(LZ_EUNSUPPORTED, "reduce: %u operands, at most 7 are supported", n);
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: %u operands, at most 7 are supported",
+                       lz_op_get(in->sig->op)->text, n);
     r.nacc = n + 1;
     r.acc_dtype[0] = LZ_BOOL;
     r.value[0] = lz_sops_const(&e->sops, LZ_BOOL, 1);
@@ -83,7 +86,7 @@ static lz_status accumulate(lz_emit *e, lz_frame *f, const lz_inst *in)
         r.value[k + 1] = f->want[k]->result;
         r.init[k + 1] = lz_sops_zero(&e->sops, r.acc_dtype[k + 1]);
     }
-    LZ_TRY(region_body(e, in, &r));
+    LZ_TRY(region_body(e, in, backwards, &r));
     return add(e, &r);
 }
 
@@ -93,7 +96,7 @@ lz_status lz_loops_reduce(lz_emit *e, lz_frame *f)
     if (f->v != e->root)
         return lz_emit_stop_realise(e, f->v);
     if (f->step)
-        return accumulate(e, f, in);
+        return accumulate(e, f, in, false);
     const lz_attr_reduce *a = LZ_ATTR(reduce, in->sig->attr);
     lz_ixmap m;
     memset(&m, 0, sizeof m);
@@ -103,6 +106,24 @@ lz_status lz_loops_reduce(lz_emit *e, lz_frame *f)
         m.d[d] = lz_ints_has(&a->dimensions, d) ? e->inner.d[inner++] : f->map.d[kept++];
     for (uint32_t k = 0; k < in->sig->nopnd / 2; k++)
         LZ_TRY(lz_emit_want(e, f, in->opnd[k], &m, -1));
+    return LZ_OK;
+}
+
+/* Prefixes; what they are of is wanted where the map says, which goes backwards for suffixes. */
+lz_status lz_loops_reduce_window(lz_emit *e, lz_frame *f)
+{
+    const lz_inst *in = &e->f->insts[f->v];
+    bool suffix = false;
+    if (lz_window_prefixes(LZ_ATTR(reduce_window, in->sig->attr), &in->sig->opnd[0]->shape,
+                           &suffix) < 0)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: must have been taken apart (pass `expand_windows`)",
+                       lz_op_get(in->sig->op)->text);
+    if (f->v != e->root)
+        return lz_emit_stop_realise(e, f->v);
+    if (f->step)
+        return accumulate(e, f, in, suffix);
+    for (uint32_t k = 0; k < in->sig->nopnd / 2; k++)
+        LZ_TRY(lz_emit_want(e, f, in->opnd[k], &f->map, -1));
     return LZ_OK;
 }
 
@@ -154,26 +175,49 @@ lz_status lz_loops_dot_general(lz_emit *e, lz_frame *f)
     return add(e, &r);
 }
 
-/* ---- reading results in later stages ---- */
+/* ---- reading results: in later stages, or where a scan stands ---- */
 
-static int32_t red_sop(lz_emit *e, uint32_t stage, uint32_t acc, lz_dtype d)
+/* Accumulators from `acc` on of a stage. */
+typedef struct accs {
+    lz_sop_kind kind; /* LZ_S_RED, LZ_S_PREFIX */
+    uint32_t stage, acc;
+} accs;
+
+static int32_t acc_sop(lz_emit *e, const accs *a, uint32_t k, lz_dtype d)
 {
-    lz_sop s = body_leaf(LZ_S_RED, stage, d);
-    s.b = (int32_t)acc;
+    lz_sop s = body_leaf(a->kind, a->stage, d);
+    s.b = (int32_t)(a->acc + k);
     return lz_sops_add(&e->sops, &s);
 }
 
-static lz_status read_region(lz_emit *e, lz_frame *f, const lz_inst *in, uint32_t k, uint32_t stage,
-                             uint32_t acc)
+/* Result k, of initial values init. */
+static lz_status read_region(lz_emit *e, const lz_inst *in, const accs *a, const int32_t *init,
+                             uint32_t k, int32_t *result)
 {
     uint32_t n = in->sig->nopnd / 2;
     int32_t args[16], out[8];
     for (uint32_t i = 0; i < n; i++) {
-        args[i] = f->want[i]->result;
-        args[n + i] = red_sop(e, stage, acc + 1 + i, in->sig->opnd[i]->dtype);
+        args[i] = init[i];
+        args[n + i] = acc_sop(e, a, 1 + i, in->sig->opnd[i]->dtype);
     }
-    LZ_TRY(lz_emit_region(&e->sops, LZ_ATTR(reduce, in->sig->attr)->body, args, out));
-    f->result = lz_sops_select(&e->sops, red_sop(e, stage, acc, LZ_BOOL), out[k], args[k]);
+    LZ_TRY(lz_emit_region(&e->sops, lz_red_body(in), args, out));
+    *result = lz_sops_select(&e->sops, acc_sop(e, a, 0, LZ_BOOL), out[k], args[k]);
+    return LZ_OK;
+}
+
+static lz_status read_result(lz_emit *e, lz_val v, const accs *a, const int32_t *init, uint32_t k,
+                             int32_t *result)
+{
+    const lz_inst *in = &e->f->insts[v];
+    lz_red_plan p;
+    lz_red_plan_of(e->f, v, &p);
+    if (p.comb == LZ_OP_NONE)
+        return read_region(e, in, a, init, k, result);
+    int32_t r = acc_sop(e, a, 0, p.acc);
+    if (p.fold)
+        r = lz_sops_ew(&e->sops, p.comb, p.acc, lz_sops_convert(&e->sops, init[0], p.acc), r, -1,
+                       NULL);
+    *result = lz_sops_convert(&e->sops, r, in->sig->result[0]->dtype);
     return LZ_OK;
 }
 
@@ -181,6 +225,8 @@ lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32
                            uint32_t acc)
 {
     const lz_inst *in = &e->f->insts[v];
+    accs a = {LZ_S_RED, stage, acc};
+    int32_t init[8];
     lz_red_plan p;
     lz_red_plan_of(e->f, v, &p);
     f->leaf = true;
@@ -189,12 +235,14 @@ lz_status lz_emit_red_read(lz_emit *e, lz_frame *f, lz_val v, uint32_t k, uint32
             LZ_TRY(lz_emit_want_scalar(e, f, in->opnd[in->sig->nopnd / 2 + i]));
         return LZ_OK;
     }
-    if (p.comb == LZ_OP_NONE)
-        return read_region(e, f, in, k, stage, acc);
-    int32_t r = red_sop(e, stage, acc, p.acc);
-    if (p.fold)
-        r = lz_sops_ew(&e->sops, p.comb, p.acc,
-                       lz_sops_convert(&e->sops, f->want[0]->result, p.acc), r, -1, NULL);
-    f->result = lz_sops_convert(&e->sops, r, in->sig->result[0]->dtype);
-    return LZ_OK;
+    for (uint32_t i = 0; i < f->nwant; i++)
+        init[i] = f->want[i]->result;
+    return read_result(e, v, &a, init, k, &f->result);
+}
+
+lz_status lz_emit_prefix_read(lz_emit *e, lz_val v, uint32_t k, const int32_t *init,
+                              int32_t *result)
+{
+    accs a = {LZ_S_PREFIX, 0, 0};
+    return read_result(e, v, &a, init, k, result);
 }

@@ -1,7 +1,8 @@
 /* expand_window.c - pass `expand_windows`: window ops become views, reductions and dots.
  * Does:      reduce_window (this file): the padded operand is viewed as all its windows
- *   (`window_view`, which copies nothing) and reduced over each. Cumulative sums are blocked
- *   prefix scans (expand_window_scan.c); select_and_scatter: expand_window_select.c; convolution:
+ *   (`window_view`, which copies nothing) and reduced over each. Cumulative sums are prefix scans
+ *   (expand_window_scan.c), long windows are made of prefixes (expand_window_long.c);
+ *   select_and_scatter: expand_window_select.c; convolution:
  *   expand_conv.c.
  * Needs:     nothing.
  * Recreates: nothing.
@@ -11,7 +12,8 @@
 #include "lower/passes.h"
 #include <string.h>
 
-enum { SCAN_FROM = 48 }; /* a shorter dimension is reduced window by window */
+/* A shorter dimension is reduced window by window; where there are scans, and else. */
+enum { SCAN_FROM = 16, BLOCKS_FROM = 48 };
 
 /* ---- building ---- */
 
@@ -155,16 +157,11 @@ static int walked(const lz_window_axis *w, int rank)
     return n;
 }
 
-static bool plain(const lz_window_axis *w)
-{
-    return w->size == 1 && w->stride == 1 && w->low == 0 && w->high == 0 && w->base == 1;
-}
-
 void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, lz_window_axis *tw)
 {
     *to = (lz_shape){0};
     for (int d = 0; d < s->rank; d++) {
-        if (to->rank && plain(&w[d]) && plain(&tw[to->rank - 1])) {
+        if (to->rank && lz_window_is_plain(&w[d]) && lz_window_is_plain(&tw[to->rank - 1])) {
             to->dims[to->rank - 1] *= s->dims[d];
             continue;
         }
@@ -254,27 +251,7 @@ void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
         out[k] = lz_build_reshape(f, lz_build_result(f, v, k), &r);
 }
 
-/* The dimension whose prefixes (or suffixes) are reduced, when that is what the windows are; -1: it
- * is not. */
-static int scanned(const lz_shape *s, const lz_window_axis *w, bool *suffix)
-{
-    int at = -1;
-    for (int d = 0; d < s->rank; d++) {
-        if (plain(&w[d]))
-            continue;
-        int64_t n = s->dims[d];
-        bool all = w[d].size == n && w[d].stride == 1 && w[d].base == 1 && w[d].dilation == 1;
-        bool before = w[d].low == n - 1 && w[d].high == 0,
-             after = w[d].low == 0 && w[d].high == n - 1;
-        if (at >= 0 || !all || n < SCAN_FROM || !(before || after))
-            return -1;
-        at = d;
-        *suffix = after;
-    }
-    return at;
-}
-
-static bool all_scalar(const lz_func *r)
+bool lz_windows_all_scalar(const lz_func *r)
 {
     for (uint32_t i = r->nparam; i < r->ninst; i++)
         if (!r->insts[i].lit && lz_op_get(lz_inst_op(&r->insts[i]))->cls != LZ_CLASS_EW)
@@ -284,7 +261,7 @@ static bool all_scalar(const lz_func *r)
 
 /* x and init, of n values, are changed. */
 static void reduce(lz_func *f, const lz_attr_reduce_window *a, const lz_func *own, uint32_t n,
-                   lz_val *x, lz_val *init, lz_val *out)
+                   lz_val *x, lz_val *init, bool scans, lz_val *out)
 {
     lz_shape s = lz_val_type(f, x[0])->shape;
     lz_window_axis w[LZ_MAX_RANK];
@@ -292,12 +269,16 @@ static void reduce(lz_func *f, const lz_attr_reduce_window *a, const lz_func *ow
     for (int d = 0; d < s.rank; d++)
         w[d] = lz_window_of_reduce(a, d);
     lz_op op = n == 1 ? lz_region_as_binary(own) : LZ_OP_NONE;
-    bool free_init = lz_val_is_neutral(f, op, init[0]);
-    int d = scanned(&s, w, &suffix);
-    if (d >= 0 && (free_init || (op == LZ_OP_NONE && all_scalar(own)))) {
-        lz_windows_scan(f, n, x, init, d, suffix, own, out);
+    bool free_init = lz_val_is_neutral(f, op, init[0]), scalar = lz_windows_all_scalar(own);
+    int d = lz_window_prefixes(a, &s, &suffix);
+    if (d >= 0 && s.dims[d] >= (scans ? SCAN_FROM : BLOCKS_FROM) && scalar &&
+        (scans || free_init || op == LZ_OP_NONE)) {
+        lz_windows_scan(f, n, x, init, d, suffix, own, scans, out);
         return;
     }
+    if (scalar && lz_windows_are_long(w, s.rank) &&
+        lz_windows_slide(f, n, x, init, w, own, scans, out))
+        return;
     /* 16-bit floats stay wide when part of a window is combined outside of the reduction */
     lz_dtype t = lz_val_type(f, x[0])->dtype, acc = lz_acc_dtype(t);
     bool wide = op != LZ_OP_NONE && acc != t && s.rank + walked(w, s.rank) > LZ_MAX_RANK;
@@ -348,7 +329,7 @@ static uint32_t made_of(const lz_func *body, const uint64_t *dep, size_t words, 
 
 /* More values than one loop takes: several, each of what some of the results are made of. */
 static lz_status reduce_in_groups(lz_func *f, const lz_attr_reduce_window *a, uint32_t n,
-                                  const lz_val *x, const lz_val *init, lz_val *out)
+                                  const lz_val *x, const lz_val *init, bool scans, lz_val *out)
 {
     size_t words = (2 * (size_t)n + 63) / 64;
     uint64_t *dep = lz_rw_dependence(a->body, 0, 2 * n);
@@ -373,7 +354,7 @@ static lz_status reduce_in_groups(lz_func *f, const lz_attr_reduce_window *a, ui
                             MOST, n);
             break;
         }
-        reduce(f, a, body, m, px, pinit, made);
+        reduce(f, a, body, m, px, pinit, scans, made);
         for (uint32_t i = 0; i < m; i++)
             out[c[i]] = made[i];
         s = f->status;
@@ -382,7 +363,7 @@ static lz_status reduce_in_groups(lz_func *f, const lz_attr_reduce_window *a, ui
     return s;
 }
 
-void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
+void lz_windows_reduce(lz_rw *rw, uint32_t i, bool scans, lz_val *out)
 {
     lz_func *f = rw->out;
     const lz_sig *sig = rw->in->insts[i].sig;
@@ -399,9 +380,9 @@ void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out)
         out[k] = sig->result[k]->nelem ? LZ_NOVAL : lz_build_splat_bits(f, sig->result[k], 0);
     }
     if (sig->result[0]->nelem && n <= MOST) {
-        reduce(f, a, a->body, n, x, init, out);
+        reduce(f, a, a->body, n, x, init, scans, out);
     } else if (sig->result[0]->nelem) {
-        lz_status s = reduce_in_groups(f, a, n, x, init, out);
+        lz_status s = reduce_in_groups(f, a, n, x, init, scans, out);
         f->status = f->status == LZ_OK ? s : f->status;
     }
     lz_free(x);
@@ -413,9 +394,15 @@ typedef struct made {
     lz_val *v; /* results of a reduce_window, in the arena of the function */
 } made;
 
+typedef struct expansion {
+    made *all; /* by instruction */
+    bool scans;
+} expansion;
+
 static lz_val windows(lz_rw *rw, uint32_t i, void *user)
 {
-    made *all = user;
+    const expansion *p = user;
+    made *all = p->all;
     const lz_inst *in = &rw->in->insts[i];
     switch (in->sig->attr->kind) {
     case LZ_ATTR_reduce_window:
@@ -424,10 +411,10 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
             rw->out->status = LZ_FAIL(LZ_EMEM, "no memory for %u results", in->sig->nresult);
             return LZ_NOVAL;
         }
-        lz_windows_reduce(rw, i, all[i].v);
+        lz_windows_reduce(rw, i, p->scans, all[i].v);
         return all[i].v[0];
     case LZ_ATTR_select_and_scatter:
-        return lz_windows_select(rw, i);
+        return lz_windows_select(rw, i, p->scans);
     case LZ_ATTR_convolution:
         return lz_windows_conv(rw, i);
     case LZ_ATTR_index:
@@ -441,7 +428,6 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
 
 lz_status lz_pass_expand_windows(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
-    (void)o;
     bool any = false;
     for (uint32_t i = 0; i < in->ninst && !any; i++)
         any = lz_op_get(lz_inst_op(&in->insts[i]))->cls == LZ_CLASS_WINDOW;
@@ -451,7 +437,8 @@ lz_status lz_pass_expand_windows(const lz_func *in, const lz_lower_options *o, l
     made *all = lz_calloc((size_t)in->ninst + 1, sizeof *all);
     if (!all)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_status s = lz_rw_run(in, windows, all, out);
+    expansion e = {all, o && o->prefix_scans};
+    lz_status s = lz_rw_run(in, windows, &e, out);
     lz_free(all);
     return s;
 }

@@ -8,8 +8,8 @@
 
 /* Each gives what instruction i becomes, or LZ_NOVAL with rw->out->status set. `out` of
  * reduce_window: a value per result. */
-void lz_windows_reduce(lz_rw *rw, uint32_t i, lz_val *out);
-lz_val lz_windows_select(lz_rw *rw, uint32_t i);
+void lz_windows_reduce(lz_rw *rw, uint32_t i, bool scans, lz_val *out);
+lz_val lz_windows_select(lz_rw *rw, uint32_t i, bool scans);
 lz_val lz_windows_conv(lz_rw *rw, uint32_t i);
 
 /* n values x of one shape reduced over windows w (one per dimension): the general way. init:
@@ -19,10 +19,17 @@ void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
 /* Neighbouring dimensions that windows do not touch become one: room for those that count a
  * window's elements. */
 void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, lz_window_axis *tw);
-/* expand_window_scan.c: prefixes (or suffixes) of dimension d of n values; init is the identity of
- * body. */
+/* expand_window_scan.c: prefixes (or suffixes) of dimension d of n values. scans: the code
+ * generator has prefix scans; else init is the identity of body. */
 void lz_windows_scan(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init, int d,
-                     bool suffix, const lz_func *body, lz_val *out);
+                     bool suffix, const lz_func *body, bool scans, lz_val *out);
+/* expand_window_long.c: whether windows share so many elements that reducing each by itself is much
+ * more work than there are elements; and those as lz_windows_fold, dimension by dimension. The
+ * region is scalar work. False: there are too many values for it, nothing has been done. */
+bool lz_windows_are_long(const lz_window_axis *w, int rank);
+bool lz_windows_slide(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
+                      const lz_window_axis *w, const lz_func *body, bool scans, lz_val *out);
+bool lz_windows_all_scalar(const lz_func *region);
 
 /* x dilated and padded with `value` for windows w, to exactly the extent that `count[d]` windows
  * take; then a view of them: the windows counted in the dimensions they had, their elements in new

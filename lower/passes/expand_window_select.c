@@ -4,7 +4,8 @@
  * does not matter. Step 2 is a gather: each element of the result combines the values of the
  * windows that may have selected it, its own and, where windows overlap, those one stride before.
  * No computed addresses, no collisions. A region `scatter` that is not an op with an identity, or
- * windows over too many dimensions, become a scatter at the positions. */
+ * windows over too many dimensions or with too many elements in common, become a scatter at the
+ * positions. */
 #include "lower/passes/repeat.h"
 #include "lower/passes/expand_window.h"
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct sas {
     int64_t nelem;
     lz_window_axis w[LZ_MAX_RANK];
     lz_dtype pos; /* dtype of positions */
+    bool scans;
 } sas;
 
 static lz_val ew(lz_func *f, lz_op op, lz_val a, lz_val b)
@@ -94,7 +96,9 @@ static lz_val chosen(const sas *h, lz_val x)
            init[2] = {lz_build_splat_bits(f, t, 0), lz_build_scalar_i64(f, h->pos, -1)};
     if (f->status != LZ_OK)
         return LZ_NOVAL;
-    lz_windows_fold(f, 2, v, init, h->w, body, out);
+    if (!lz_windows_are_long(h->w, h->x.rank) || !lz_windows_all_scalar(body) ||
+        !lz_windows_slide(f, 2, v, init, h->w, body, h->scans, out))
+        lz_windows_fold(f, 2, v, init, h->w, body, out);
     return out[1];
 }
 
@@ -182,7 +186,7 @@ static lz_val scattered(const sas *h, lz_val at, lz_val source, lz_val init)
     return lz_build_reshape(f, lz_build_result(f, r, 0), &h->x);
 }
 
-lz_val lz_windows_select(lz_rw *rw, uint32_t i)
+lz_val lz_windows_select(lz_rw *rw, uint32_t i, bool scans)
 {
     lz_func *f = rw->out;
     const lz_sig *sig = rw->in->insts[i].sig;
@@ -193,7 +197,8 @@ lz_val lz_windows_select(lz_rw *rw, uint32_t i)
              .a = LZ_ATTR(select_and_scatter, sig->attr),
              .x = t->shape,
              .source = sig->opnd[1]->shape,
-             .nelem = t->nelem};
+             .nelem = t->nelem,
+             .scans = scans};
     h.pos = t->nelem <= INT32_MAX ? LZ_I32 : LZ_I64;
     if (t->nelem == 0 || sig->opnd[1]->nelem == 0)
         return lz_windows_spread(f, init, &t->shape);
@@ -205,7 +210,8 @@ lz_val lz_windows_select(lz_rw *rw, uint32_t i)
     lz_val at = chosen(&h, x);
     if (at == LZ_NOVAL)
         return at;
-    if (op == LZ_OP_NONE || !lz_identity_bits(op, acc, &id) || !fits(&h))
+    if (op == LZ_OP_NONE || !lz_identity_bits(op, acc, &id) || !fits(&h) ||
+        lz_windows_are_long(h.w, h.x.rank))
         return scattered(&h, at, source, init);
     lz_shape scalar = LZ_SCALAR;
     const lz_type *st = lz_type_get(acc, &scalar);

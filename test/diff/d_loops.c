@@ -24,7 +24,7 @@ static lz_status run_plan(const lz_func *f, const lz_plan *p, lz_literal *const 
 static bool by_loops(const lz_func *f, lz_literal *const *args, const bool *donate,
                      lz_diff_result *r)
 {
-    lz_lower_options o = {.donate = donate, .b2b = LZ_B2B_ALWAYS};
+    lz_lower_options o = {.donate = donate, .b2b = LZ_B2B_ALWAYS, .prefix_scans = true};
     lz_plan *p = NULL;
     lz_status s = lz_lower(f, &o, &p);
     if (s == LZ_OK)

@@ -23,7 +23,7 @@ static const struct command {
      "// ----- run one after the other; check.expect_* says what must come out"},
     {"opt", tool_opt,
      "FILE.mlir [--entry NAME] [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] "
-     "[--column-reductions] "
+     "[--column-reductions] [--prefix-scans] "
      "[--list]",
      "run passes and print the result"},
     {"shard", tool_shard,

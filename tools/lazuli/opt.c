@@ -36,9 +36,13 @@ static lz_status emit(const lz_func *f, const char *what, const lz_lower_options
 
 int tool_opt(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"passes", 1, 0, 'p'}, {"emit", 1, 0, 'e'},  {"column-reductions", 0, 0, 'c'},
-        {"list", 0, 0, 'l'},   {"entry", 1, 0, 'E'}, {0}};
+    static const struct option names[] = {{"passes", 1, 0, 'p'},
+                                          {"emit", 1, 0, 'e'},
+                                          {"column-reductions", 0, 0, 'c'},
+                                          {"prefix-scans", 0, 0, 's'},
+                                          {"list", 0, 0, 'l'},
+                                          {"entry", 1, 0, 'E'},
+                                          {0}};
     lz_lower_options o = {.b2b = LZ_B2B_PROFITABLE};
     const char *passes = "", *what = "stablehlo", *entry = NULL;
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
@@ -54,6 +58,9 @@ int tool_opt(int argc, char **argv)
             break;
         case 'c':
             o.column_reductions = true;
+            break;
+        case 's':
+            o.prefix_scans = true;
             break;
         case 'l':
             list_passes();
