@@ -1,6 +1,7 @@
 /* xla_meaning.c - see xla_meaning.h. */
 #include "ir/xla_meaning.h"
 #include "base/alloc.h"
+#include "ir/window.h"
 
 /* ---- scatter ---- */
 
@@ -225,8 +226,19 @@ static lz_val padded(lz_func *f, const lz_attr_reduce_window *a, lz_val x, lz_va
     return lz_build(f, LZ_OP_PAD, (const lz_attr *)(const void *)&pad, (lz_val[]){x, value}, 2);
 }
 
+/* Whether windows are prefixes of so many elements that the order of combination is worth giving
+ * up: the region is associative, or it means nothing that goes faster. */
+static bool many_prefixes(const lz_attr_reduce_window *a, const lz_shape *s)
+{
+    enum { MANY = 16 };
+    bool suffix;
+    int d = a->window_dimensions.n == s->rank ? lz_window_prefixes(a, s, &suffix) : -1;
+    return d >= 0 && s->dims[d] >= MANY && s->rank < LZ_MAX_RANK;
+}
+
 /* Values with gaps go in pairs with whether they are there. The fold begins with the initial values
- * and goes from the left. */
+ * and goes from the left over values without gaps. Prefixes stay what they are: what is not there
+ * is the identity, and the initial values are folded in behind. */
 static lz_status fold_those_there(lz_func *f, lz_attr_reduce_window *a, lz_val *opnd, uint32_t *n,
                                   lz_xla_after *after)
 {
@@ -236,23 +248,67 @@ static lz_status fold_those_there(lz_func *f, lz_attr_reduce_window *a, lz_val *
     const lz_func *body = body_of_those_there(a->body);
     if (!body)
         return lz_error_get()->status;
+    const lz_shape *s = &lz_val_type(f, opnd[0])->shape;
+    bool behind = many_prefixes(a, s);
     lz_val yes = lz_build_scalar_i64(f, LZ_BOOL, 1), no = lz_build_scalar_i64(f, LZ_BOOL, 0);
-    const lz_type *t = lz_type_get(LZ_BOOL, &lz_val_type(f, opnd[0])->shape);
+    const lz_type *t = lz_type_get(LZ_BOOL, s);
     lz_ints none = {0};
-    lz_val there = t ? padded(f, a, lz_build_broadcast(f, yes, &none, &t->shape), no) : LZ_NOVAL;
-    for (uint32_t i = 0; i < k; i++)
-        opnd[i] = padded(f, a, opnd[i], opnd[k + i]);
+    lz_val there = t ? lz_build_broadcast(f, yes, &none, &t->shape) : LZ_NOVAL;
+    if (!behind) {
+        there = padded(f, a, there, no);
+        for (uint32_t i = 0; i < k; i++)
+            opnd[i] = padded(f, a, opnd[i], opnd[k + i]);
+        for (int d = 0; d < a->window_dimensions.n; d++) {
+            a->padding_low.v[d] = a->padding_high.v[d] = 0;
+            a->base_dilations.v[d] = 1;
+        }
+    }
     for (uint32_t i = k; i-- > 0;)
         opnd[k + 1 + i] = opnd[k + i];
     opnd[k] = there;
-    opnd[2 * k + 1] = yes;
+    opnd[2 * k + 1] = behind ? no : yes;
     *n += 2;
-    a->body = body;
-    for (int d = 0; d < a->window_dimensions.n; d++) {
-        a->padding_low.v[d] = a->padding_high.v[d] = 0;
-        a->base_dilations.v[d] = 1;
-    }
     after->results = k;
+    after->fold = behind ? a->body : NULL;
+    a->body = body;
+    return f->status;
+}
+
+/* The initial values and a result: a reduction of one element. */
+static lz_status fold_behind(lz_func *f, const lz_func *body, uint32_t n, const lz_val *init,
+                             lz_val *results)
+{
+    lz_shape s = lz_val_type(f, results[0])->shape, one = s;
+    lz_attr_reduce a = {.kind = LZ_ATTR_reduce, .dimensions = {1, {s.rank}}, .body = body};
+    lz_ints none = {0};
+    lz_val *o = lz_alloc(2 * (size_t)n * sizeof *o);
+    if (!o)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u results", n);
+    one.dims[one.rank++] = 1;
+    for (uint32_t k = 0; k < n; k++) {
+        o[k] = lz_build_reshape(f, results[k], &one);
+        o[n + k] = init[k];
+    }
+    lz_val v = lz_build(f, LZ_OP_REDUCE, (const lz_attr *)(const void *)&a, o, 2 * n);
+    for (uint32_t k = 0; k < n; k++)
+        o[k] = lz_build_result(f, v, k);
+    for (uint32_t k = 0; k < n && f->status == LZ_OK; k++)
+        results[k] =
+            lz_build_select(f, results[n], o[k], lz_build_broadcast(f, init[k], &none, &s));
+    lz_free(o);
+    return f->status;
+}
+
+lz_status lz_xla_finish(lz_func *f, const lz_xla_after *after, const lz_val *opnd, lz_val *results)
+{
+    lz_ints none = {0};
+    if (after->fold)
+        return fold_behind(f, after->fold, after->results, opnd + after->results + 1, results);
+    if (after->combine == LZ_OP_NONE)
+        return LZ_OK;
+    lz_val v = results[0],
+           init = lz_build_broadcast(f, after->init, &none, &lz_val_type(f, v)->shape);
+    results[0] = lz_build_ew2(f, after->combine, init, v);
     return f->status;
 }
 

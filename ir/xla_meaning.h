@@ -25,10 +25,15 @@ typedef struct lz_xla_after {
     lz_op combine; /* the result with the initial value; LZ_OP_NONE: nothing */
     lz_val init;
     uint32_t results; /* so many are the program's; 0: all */
+    /* of these, what it makes of the initial values and each result, where the result behind them
+     * says that there is one; NULL: nothing */
+    const lz_func *fold;
 } lz_xla_after;
 /* Before the operation is built: other operands and attributes, with room for LZ_XLA_MORE operands
  * more. LZ_NOVAL among the operands after an error of f. */
 enum { LZ_XLA_MORE = 2 };
 lz_status lz_xla_before(lz_func *f, lz_op op, lz_attr_any *a, lz_val *opnd, uint32_t *nopnd,
                         lz_xla_after *after);
+/* Behind it: opnd as it was built of, results as it gave them. */
+lz_status lz_xla_finish(lz_func *f, const lz_xla_after *after, const lz_val *opnd, lz_val *results);
 #endif

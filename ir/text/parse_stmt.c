@@ -376,15 +376,10 @@ static lz_status mean_xla(lz_parser *p, lz_scope *s, lz_stmt *t, lz_attr_any *a,
 
 static lz_status mean_xla_after(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_xla_after *after)
 {
+    lz_status st = lz_xla_finish(s->f, after, t->opnd.data, t->results.data);
     if (after->results)
         t->results.len = after->results;
-    if (after->combine == LZ_OP_NONE)
-        return LZ_OK;
-    lz_val v = t->results.data[0];
-    lz_ints none = {0};
-    lz_val init = lz_build_broadcast(s->f, after->init, &none, &lz_val_type(s->f, v)->shape);
-    t->results.data[0] = v = lz_build_ew2(s->f, after->combine, init, v);
-    return v == LZ_NOVAL ? lz_lex_wrap(&p->c, t->at) : LZ_OK;
+    return st == LZ_OK ? LZ_OK : lz_lex_wrap(&p->c, t->at);
 }
 
 lz_status lz_parse_build(lz_parser *p, lz_scope *s, lz_stmt *t)
