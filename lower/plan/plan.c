@@ -195,3 +195,11 @@ void lz_plan_print(const lz_plan *p, lz_buf *out)
         lz_plan_print(p->subs[i], out);
     }
 }
+
+uint64_t lz_plan_work(const lz_plan *p)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->nstep; i++)
+        n += p->steps[i].flops + p->steps[i].bytes;
+    return n;
+}
