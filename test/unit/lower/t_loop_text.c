@@ -3,6 +3,7 @@
 #include "kernels.h"
 #include "lower/loops/loop.h"
 #include "suite.h"
+#include <stdio.h>
 
 static char *print(const lz_kernel *k)
 {
@@ -60,6 +61,55 @@ START_TEST(unusual_accesses)
     lz_free(text);
     lz_kernel_free(a);
     lz_kernel_free(b);
+}
+END_TEST
+
+static lz_status parse_scan(const char *find, const char *put, lz_kernel **out)
+{
+    static const char scan[] =
+        "kernel \"scan\" vec(inner) {\n  buf 0: f32 read\n  buf 1: f32 write\n"
+        "  outer [3]\n  stage 0 inner [5] {\n    %0: f32 = const 0x0\n"
+        "    %1: f32 = load 0 = 0[0 + 5 i0 + 1 i1]\n"
+        "    %2: f32 = prefix 0.0\n"
+        "    reduce add f32 %1 init %0\n"
+        "    store 1[4 + 5 i0 + -1 i1] = %2\n  }\n}\n";
+    char t[sizeof scan + 64];
+    const char *at = strstr(scan, find);
+    ck_assert_ptr_nonnull(at);
+    snprintf(t, sizeof t, "%.*s%s%s", (int)(at - scan), scan, put, at + strlen(find));
+    return lz_kernel_parse(t, strlen(t), out);
+}
+
+/* A stage that stores its reduction so far: text, bytes, what it computes; and what is none. */
+START_TEST(prefix_scans)
+{
+    static const char *const edits[][2] = {{"prefix 0.0", "prefix 0.1"},
+                                           {"prefix 0.0", "prefix 1.0"},
+                                           {"%2: f32 = prefix", "%2: f64 = prefix"},
+                                           {"inner [5]", "inner []"},
+                                           {"    reduce add f32 %1 init %0\n", ""},
+                                           {"add f32 %1", "add f32 %2"},
+                                           {"init %0", "init %2"}};
+    lz_kernel *a, *b;
+    ck_assert_msg(parse_scan("3]", "3]", &a) == LZ_OK, "%s", lz_error_get()->message);
+    char *text = print(a);
+    ck_assert_int_eq(lz_kernel_parse(text, strlen(text), &b), LZ_OK);
+    ck_assert(same(a, b));
+    lz_kernel_free(b);
+    ck_assert_int_eq(lz_kernel_decode(a->encoding, a->nencoding, a->args, a->narg, &b), LZ_OK);
+    ck_assert(same(a, b));
+    float x[15], y[15];
+    for (int i = 0; i < 15; i++)
+        x[i] = (float)(i * i);
+    ck_assert_int_eq(lz_loop_run(b, (void *[]){x, y}, (size_t[]){sizeof x, sizeof y}), LZ_OK);
+    for (int r = 0; r < 3; r++)
+        for (int i = 0, sum = 0; i < 5; i++)
+            ck_assert(y[5 * r + 4 - i] == (float)(sum += (5 * r + i) * (5 * r + i)));
+    lz_kernel_free(b);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++)
+        ck_assert_msg(parse_scan(edits[i][0], edits[i][1], &b) != LZ_OK, "%s", edits[i][1]);
+    lz_free(text);
+    lz_kernel_free(a);
 }
 END_TEST
 
@@ -268,6 +318,7 @@ int main(void)
     TCase *t = tcase_create("text");
     tcase_add_loop_test(t, text_round_trip, 0, K_COUNT);
     tcase_add_test(t, unusual_accesses);
+    tcase_add_test(t, prefix_scans);
     tcase_add_test(t, parse_errors_have_places);
     tcase_add_loop_test(t, damaged_text, 0, K_COUNT);
     suite_add_tcase(s, t);
