@@ -10,6 +10,8 @@ BUILD=${BUILD:?}
 # itself and the rooms of the lines above it; the rooms of one line know nothing of each other.
 order='
 base/
+fft/avx2/ fft/avx512/ fft/baseline/
+fft/
 cache/ ir/
 ir/sharding/
 ir/infer/
@@ -18,7 +20,7 @@ ir/batch/
 ir/vhlo/
 ir/text/
 shard/
-lower/effort lower/reduction
+lower/effort lower/reduction lower/routine
 lower/loops/
 lower/fusion/
 lower/passes/
@@ -62,7 +64,7 @@ runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 observe
 edges=$(mktemp) || exit 1
 trap 'rm -f "$edges"' EXIT
 # The objects of the sources there are: those of sources that moved may still lie beside them.
-find base ir shard cache lower codegen backends pjrt runtime ops autodiff data nn -name '*.c' | sed 's/c$/o/' | (cd "$BUILD/obj" && xargs nm -A -g) >"$edges" || exit 1
+find base fft ir shard cache lower codegen backends pjrt runtime ops autodiff data nn -name '*.c' | sed 's/c$/o/' | (cd "$BUILD/obj" && xargs nm -A -g) >"$edges" || exit 1
 awk -v order="$order" -v exceptions="$exceptions" '
     function room(path, i, best) {
         best = ""
