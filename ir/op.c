@@ -59,7 +59,8 @@ static const lz_op_info rows[LZ_OP_COUNT] = {
 bool lz_op_is_step(lz_op op)
 {
     lz_op_class c = lz_op_get(op)->cls;
-    return c == LZ_CLASS_CONTROL || c == LZ_CLASS_CALL || c == LZ_CLASS_COLLECTIVE;
+    return c == LZ_CLASS_CONTROL || c == LZ_CLASS_CALL || c == LZ_CLASS_COLLECTIVE ||
+           c == LZ_CLASS_FFT;
 }
 
 const lz_op_info *lz_op_get(lz_op op)

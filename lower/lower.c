@@ -8,6 +8,7 @@
 #include "lower/plan/buffers.h"
 #include "lower/lower_dump.h"
 #include "lower/pass.h"
+#include "lower/routine.h"
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
 #include <stdlib.h>
@@ -232,6 +233,12 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         p->nstep++;
         return lz_step_collective_new(p, l->control->sig, &s->collective);
     }
+    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_FFT) {
+        s->kind = LZ_STEP_ROUTINE;
+        s->routine = l->control->sig;
+        p->nstep++;
+        return LZ_OK;
+    }
     if (l->control) {
         name_plans(x, (lz_val)(l->control - x->f->insts), s);
         p->nstep++;
@@ -358,6 +365,8 @@ static lz_status lower_control(front *x, const lz_fusion_node *n, lz_lowered *l)
     LZ_TRY(name_buffers(x, n, l));
     if (in->sig->op == LZ_OP_ALL_REDUCE)
         return find_alone(l, l->nres);
+    if (lz_routine_has(in->sig))
+        l->flops = lz_routine_work(in->sig);
     if (!l->works)
         return LZ_OK;
     name_plans(x, n->v, &s);

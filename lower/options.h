@@ -25,6 +25,9 @@ typedef struct lz_lower_options {
     /* the code generator runs prefix scans, rows in order; else they become reductions of blocks
      * (passes/expand_window_scan.c) */
     bool prefix_scans;
+    /* the backend runs routines (routine.h); else the pass `expand` takes their operations
+     * apart */
+    bool routines;
     /* how many run the program together, each on its part, and meet in its collectives; 0: one
      * device runs alone */
     int64_t partitions;

@@ -54,6 +54,15 @@ static const char *name_of(const lz_profile_launch *l)
     return l->step->name ? l->step->name : l->kernel->name;
 }
 
+/* Routines have none. */
+static void hash_of(const lz_profile_launch *l, char hex[33])
+{
+    if (l->kernel)
+        lz_hash_hex(l->kernel->hash, hex);
+    else
+        memcpy(hex, "--------", 9);
+}
+
 static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
 {
     char hex[33];
@@ -62,7 +71,7 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
            cpu = (double)atomic_load(&r->cpu_ns) / (double)calls;
     double ns = least > 0 ? (double)least : 1;
     const lz_profile_launch *l = &r->what;
-    lz_hash_hex(l->kernel->hash, hex);
+    hash_of(l, hex);
     lz_buf_printf(out,
                   "%4u %7" PRId64 " %10.4f %10.4f %10.4f %12" PRIu64 " %11" PRIu64
                   " %8.1f %8.1f %6" PRId64 " %3d  %.8s ",
@@ -160,7 +169,7 @@ void lz_profile_add(lz_profile *p, lz_profile_launch *l)
 void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
 {
     char hex[33];
-    lz_hash_hex(l->kernel->hash, hex);
+    hash_of(l, hex);
     hex[8] = '\0'; /* as printed in the table */
     lz_timeline_add(&(lz_span){
         .name = name_of(l),

@@ -15,7 +15,7 @@ typedef struct lz_profile lz_profile;
 typedef struct lz_profile_row lz_profile_row;
 /* Kind of the launch; part of its record. */
 typedef struct lz_profile_launch {
-    const lz_kernel *kernel;
+    const lz_kernel *kernel; /* NULL: a routine */
     const lz_step *step;
     int64_t units;
     int threads;

@@ -265,6 +265,7 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
                            .b2b = LZ_B2B_PROFITABLE,
                            .column_reductions = true,
                            .prefix_scans = true,
+                           .routines = true,
                            .partitions = o ? o->partitions : 0,
                            .replicas = o && o->replicas};
     lz_plan *p = NULL;

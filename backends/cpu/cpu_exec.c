@@ -9,6 +9,7 @@
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include "base/thread.h"
+#include "lower/routine.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -35,8 +36,16 @@ typedef struct cpu_exec {
     lz_cpu_loops loops;             /* that are one function each */
     LZ_VEC(lz_kcode *) tuned;       /* tuned code of launches, other than their kernels' own */
     const lz_target *target;
-    lz_cache *cache; /* for kernels of branches */
+    lz_cache *cache;               /* for kernels of branches */
+    struct made_routine *routines; /* in the arena */
 } cpu_exec;
+
+/* Equal operations of a program share the tables of their routine. */
+typedef struct made_routine {
+    const lz_sig *sig;
+    lz_routine r;
+    struct made_routine *next;
+} made_routine;
 
 typedef struct late_launch late_launch;
 
@@ -102,11 +111,47 @@ static lz_status prepare_late(cpu_exec *x, const lz_kernel *k, uint32_t i, const
     return LZ_OK;
 }
 
+static lz_status routine_for(cpu_exec *x, const lz_sig *sig, lz_routine *out)
+{
+    made_routine *m = x->routines;
+    while (m && m->sig != sig)
+        m = m->next;
+    if (!m) {
+        m = lz_arena_alloc(&x->x.plan_exec.arena, sizeof *m);
+        if (!m)
+            return LZ_FAIL(LZ_EMEM, "no memory for a routine");
+        *m = (made_routine){.sig = sig, .next = x->routines};
+        LZ_TRY(lz_routine_new(&x->x.plan_exec.arena, sig, &m->r));
+        x->routines = m;
+    }
+    *out = m->r;
+    return LZ_OK;
+}
+
+/* A routine is launched as a kernel is. */
+static lz_status prepare_routine(cpu_exec *x, const lz_step *s, record *r)
+{
+    lz_routine c = {0};
+    LZ_TRY(routine_for(x, s->routine, &c));
+    int threads = lz_cpu_threads_for(s, c.units);
+    if (c.scratch > x->scratch_each)
+        x->scratch_each = c.scratch;
+    *r = (record){
+        c.run, c.args, c.units, threads, LZ_WORKERS_CHUNKS, {NULL, s, c.units, threads, NULL},
+        NULL};
+    lz_profile_add(x->profile, &r->what);
+    x->ns += lz_cpu_step_ns(s);
+    x->shared |= threads > 1;
+    return LZ_OK;
+}
+
 static lz_status prepare(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s, void *out,
                          bool *idle)
 {
     cpu_exec *x = maker;
     lz_cpu_code c;
+    if (!k)
+        return prepare_routine(x, s, out);
     if (!x->x.loads[i].code)
         return prepare_late(x, k, i, s, out);
     lz_cpu_code_of(code_for(x, k, i, s), k, s, &c);

@@ -16,8 +16,9 @@ static inline uint64_t lz_cpu_about_ns(uint64_t flops, uint64_t bytes)
     return f > b ? f : b;
 }
 
-/* The same for a launch (cpu_tuning.c). */
+/* The same for a launch, and how many threads should share its units (cpu_tuning.c). */
 uint64_t lz_cpu_step_ns(const lz_step *s);
+int lz_cpu_threads_for(const lz_step *s, int64_t grid);
 
 /* A device's state besides its memory. Temporaries and scratch belong to one execution at a time:
  * the queue runs one. */

@@ -21,7 +21,7 @@ uint64_t lz_cpu_step_ns(const lz_step *s)
     return KERNEL_NS + lz_cpu_about_ns(s->flops, s->bytes);
 }
 
-static int threads_for(const lz_step *s, int64_t grid)
+int lz_cpu_threads_for(const lz_step *s, int64_t grid)
 {
     uint64_t ns = lz_cpu_step_ns(s);
     int n = lz_workers_count();
@@ -44,7 +44,7 @@ void lz_cpu_code_of(lz_kcode *c, const lz_kernel *k, const lz_step *s, lz_cpu_co
     *out = (lz_cpu_code){c,
                          lz_kcode_run(c),
                          grid,
-                         threads_for(s, grid),
+                         lz_cpu_threads_for(s, grid),
                          chunks_of(k),
                          scratch > 0 ? LZ_ALIGN_UP((size_t)scratch, 64) : 0};
 }

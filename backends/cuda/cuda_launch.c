@@ -74,6 +74,8 @@ static lz_status prepare(void *user, const lz_kernel *k, uint32_t i, const lz_st
     cuda_exec *x = m->x;
     record *r = out;
     size_t workspace = 0;
+    if (!k)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s: this device has no routine", s->name);
     r->step = s;
     r->far = lz_simt_args_in_memory(k);
     r->scratch = lz_simt_takes_scratch(k);

@@ -2,17 +2,18 @@
  * Does:      rng_bit_generator with PHILOX (Philox4x32-10) or THREE_FRY (Threefry2x32-20) becomes
  *   integer operations on counters, in the layout of the reference evaluator (ir/eval/eval_rng.c):
  *   one array per lane of a block, concatenated along a new dimension. A scatter-add to 16-bit
- *   floats accumulates in f32. Fourier transforms become dots with small matrices (expand_fft.c),
- *   matrix decompositions become loops (expand_linalg.c), large complex dots become four real
- *   ones, bit casts of integers of 2 and 4 bits conversions.
- * Needs:     nothing.   Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold).
- * Cost:      O(instructions), about 150 instructions per generator.
- * Off:       never: no later stage implements random bits or transforms. */
+ *   floats accumulates in f32. Fourier transforms that are no routine become dots with small
+ * matrices (expand_fft.c), matrix decompositions become loops (expand_linalg.c), large complex dots
+ * become four real ones, bit casts of integers of 2 and 4 bits conversions. Needs:     nothing.
+ * Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold). Cost: O(instructions),
+ * about 150 instructions per generator. Off:       never: no later stage implements random bits or
+ * transforms. */
 #include "ir/eval/eval.h"
 #include "lower/passes/expand_fft.h"
 #include "lower/passes/expand_linalg.h"
 #include "lower/passes.h"
 #include "lower/passes/rewrite.h"
+#include "lower/routine.h"
 #include <string.h>
 
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))
@@ -349,6 +350,11 @@ typedef struct made {
     lz_val v[LZ_LINALG_RESULTS]; /* state, bits; or of a decomposition */
 } made;
 
+typedef struct expansion {
+    made *all;     /* by instruction */
+    bool routines; /* as lz_lower_options has it */
+} expansion;
+
 /* Whether its results are kept in `made`. */
 static bool makes_several(const lz_inst *in)
 {
@@ -363,14 +369,15 @@ static lz_val decompose(lz_rw *rw, uint32_t i, lz_val *out)
 
 static lz_val expand(lz_rw *rw, uint32_t i, void *user)
 {
-    made *all = user;
+    const expansion *x = user;
+    made *all = x->all;
     const lz_inst *in = &rw->in->insts[i];
     if (in->sig->op == LZ_OP_RESULT && makes_several(&rw->in->insts[in->opnd[0]]))
         return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
     if (in->sig->op == LZ_OP_SCATTER)
         return widen_scatter(rw, i);
     if (in->sig->op == LZ_OP_FFT)
-        return lz_expand_fft(rw, i);
+        return x->routines && lz_routine_has(in->sig) ? LZ_NOVAL : lz_expand_fft(rw, i);
     if (lz_op_get(in->sig->op)->cls == LZ_CLASS_LINALG)
         return decompose(rw, i, all[i].v);
     if (in->sig->op == LZ_OP_DOT_GENERAL)
@@ -395,11 +402,10 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
 
 lz_status lz_pass_expand(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
-    (void)o;
     made *all = lz_calloc((size_t)in->ninst + 1, sizeof *all);
     if (!all)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_status s = lz_rw_run(in, expand, all, out);
+    lz_status s = lz_rw_run(in, expand, &(expansion){all, o->routines}, out);
     lz_free(all);
     return s;
 }

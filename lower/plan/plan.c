@@ -10,6 +10,8 @@ bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i)
         return i < s->call->nrets;
     if (s->kind == LZ_STEP_COLLECTIVE)
         return i < s->collective->sig->nresult;
+    if (s->kind == LZ_STEP_ROUTINE)
+        return i < s->routine->nresult;
     return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
                                      : i < p->subs[s->sub[1]]->nout || i == s->nbuf - 1;
 }
@@ -156,6 +158,8 @@ static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
     else if (s->kind == LZ_STEP_COLLECTIVE)
         lz_buf_printf(out, "  step %u: %s, groups of %u (", i,
                       lz_op_get(s->collective->sig->op)->text, s->collective->who.largest);
+    else if (s->kind == LZ_STEP_ROUTINE)
+        lz_buf_printf(out, "  step %u: %s (", i, lz_op_get(s->routine->op)->text);
     else if (s->kind == LZ_STEP_IF)
         lz_buf_printf(out, "  step %u: if plan %u plan %u (", i, s->sub[0], s->sub[1]);
     else

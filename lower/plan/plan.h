@@ -33,13 +33,15 @@ typedef struct lz_bufref {
  * there. One whose trip_count are known has no plan of its condition. */
 #define LZ_NO_PLAN UINT32_MAX
 /* A call has the results and the operands of a custom_call, and a collective those of its
- * operation. Collectives are in program order, and so are steps that run plans with collectives. */
+ * operation, and so has a routine (lower/routine.h). Collectives are in program order, and so are
+ * steps that run plans with collectives. */
 typedef enum lz_step_kind {
     LZ_STEP_KERNEL,
     LZ_STEP_WHILE,
     LZ_STEP_IF,
     LZ_STEP_CALL,
-    LZ_STEP_COLLECTIVE
+    LZ_STEP_COLLECTIVE,
+    LZ_STEP_ROUTINE
 } lz_step_kind;
 /* Where partitions meet. */
 typedef struct lz_step_collective {
@@ -53,6 +55,7 @@ typedef struct lz_step {
     uint32_t sub[2];
     const lz_ffi_target *call;            /* of a call, else NULL */
     const lz_step_collective *collective; /* of such a step, else NULL */
+    const lz_sig *routine;                /* the operation of such a step, else NULL */
     lz_trip_count trip_count;             /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;

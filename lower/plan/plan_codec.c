@@ -42,10 +42,10 @@ static void put_trip_count(lz_buf *b, const lz_trip_count *r)
     lz_buf_u64(b, (uint64_t)r->end);
 }
 
-/* As a function that is nothing but the collective, whose reader trusts nobody. */
-static void put_collective(lz_buf *b, const lz_sig *sig)
+/* As a function that is nothing but the operation, whose reader trusts nobody. */
+static void put_operation(lz_buf *b, const lz_sig *sig)
 {
-    lz_func *f = lz_func_new("collective");
+    lz_func *f = lz_func_new("operation");
     lz_val *v = lz_alloc(((size_t)sig->nopnd + 1) * sizeof *v);
     lz_buf bytes = {0};
     for (uint32_t k = 0; f && v && k < sig->nopnd; k++)
@@ -90,7 +90,9 @@ static void put_step(lz_buf *b, const lz_step *s)
     if (s->kind == LZ_STEP_CALL)
         put_call(b, s->call);
     if (s->kind == LZ_STEP_COLLECTIVE)
-        put_collective(b, s->collective->sig);
+        put_operation(b, s->collective->sig);
+    if (s->kind == LZ_STEP_ROUTINE)
+        put_operation(b, s->routine);
     if (s->kind == LZ_STEP_WHILE)
         put_trip_count(b, &s->trip_count);
 }
@@ -284,10 +286,10 @@ static void take_trip_count(dec *d, lz_trip_count *r)
 }
 
 /* The one operation on all parameters of a function; the plan's verifier looks at the rest. */
-static const lz_sig *collective_of(const lz_func *f)
+static const lz_sig *operation_of(const lz_func *f, lz_op_class cls)
 {
     const lz_inst *in = f->ninst > f->nparam ? &f->insts[f->nparam] : NULL;
-    if (!in || lz_op_get(in->sig->op)->cls != LZ_CLASS_COLLECTIVE || in->sig->nopnd != f->nparam)
+    if (!in || lz_op_get(in->sig->op)->cls != cls || in->sig->nopnd != f->nparam)
         return NULL;
     for (uint32_t k = 0; k < f->nparam; k++)
         if (in->opnd[k] != k)
@@ -295,14 +297,18 @@ static const lz_sig *collective_of(const lz_func *f)
     return in->sig;
 }
 
-static void take_collective(dec *d, lz_step *s)
+static void take_operation(dec *d, lz_step *s)
 {
     uint64_t n = lz_rd_u64(&d->r);
     const void *bytes = n <= SIZE_MAX ? lz_rd_bytes(&d->r, (size_t)n) : NULL;
     lz_func *f = NULL;
     lz_status st = bytes ? lz_func_deserialize(bytes, (size_t)n, &f) : LZ_ECORRUPT;
-    const lz_sig *sig = st == LZ_OK ? collective_of(f) : NULL;
-    if (sig)
+    bool meets = s->kind == LZ_STEP_COLLECTIVE;
+    const lz_sig *sig =
+        st == LZ_OK ? operation_of(f, meets ? LZ_CLASS_COLLECTIVE : LZ_CLASS_FFT) : NULL;
+    if (!meets)
+        s->routine = sig;
+    else if (sig)
         st = lz_step_collective_new(d->p, sig, &s->collective);
     d->nomem |= st == LZ_EMEM;
     d->r.failed |= st != LZ_OK || !sig;
@@ -343,8 +349,8 @@ static void take_step(dec *d, lz_step *s)
     take_nodes(d, s);
     if (s->kind == LZ_STEP_CALL)
         s->call = take_call(d);
-    if (s->kind == LZ_STEP_COLLECTIVE && good(d))
-        take_collective(d, s);
+    if ((s->kind == LZ_STEP_COLLECTIVE || s->kind == LZ_STEP_ROUTINE) && good(d))
+        take_operation(d, s);
     if (s->kind == LZ_STEP_WHILE)
         take_trip_count(d, &s->trip_count);
 }

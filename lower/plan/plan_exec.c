@@ -2,6 +2,7 @@
  * (LZ_MAX_REGION_DEPTH). */
 #include "lower/plan/plan_exec_impl.h"
 #include "lower/plan/plan_collective.h"
+#include "lower/routine.h"
 #include "lower/loops/loop_impl.h"
 #include <inttypes.h>
 #include <string.h>
@@ -93,6 +94,10 @@ static size_t align_of(const lz_plan_exec *g, const lz_part *p, const lz_step *s
         const lz_sig *sig = s->collective->sig;
         return j < sig->nresult ? 0 : lz_dtype_size(sig->opnd[j - sig->nresult]->dtype);
     }
+    if (s->kind == LZ_STEP_ROUTINE)
+        return j < s->routine->nresult
+                   ? 0
+                   : lz_dtype_size(s->routine->opnd[j - s->routine->nresult]->dtype);
     size_t most = 1;
     uint32_t first = s->nbuf - 1 - p->plan->subs[s->sub[1]]->nin;
     for (int k = s->sub[0] == LZ_NO_PLAN; k < 2 && j >= first && j < s->nbuf - 1; k++) {
@@ -190,6 +195,8 @@ static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint
         LZ_TRY(make_call(g, l));
     else if (s->kind == LZ_STEP_COLLECTIVE)
         LZ_TRY(make_collective(g, l));
+    else if (s->kind == LZ_STEP_ROUTINE)
+        LZ_TRY(g->ops->prepare(maker, NULL, 0, s, l + 1, &idle));
     else if (s->kind != LZ_STEP_KERNEL)
         LZ_TRY(make_control(g, p, l, maker));
     else
@@ -609,6 +616,8 @@ static lz_status loop_prepare(void *maker, const lz_kernel *k, uint32_t i, const
 
 lz_status lz_loop_launch(const lz_kernel *k, const lz_step *s, void *const *bufs)
 {
+    if (s->kind == LZ_STEP_ROUTINE)
+        return lz_routine_run_alone(s->routine, bufs);
     size_t nbytes[LZ_KBUF_MAX];
     for (uint32_t i = 0; i < s->nbuf; i++)
         nbytes[i] = s->bufs[i].nbytes;

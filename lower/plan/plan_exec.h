@@ -20,7 +20,7 @@ typedef lz_status lz_plan_each_fn(void *ctx, uint32_t q, void *run);
 typedef struct lz_plan_exec_ops {
     size_t record_bytes; /* of what `prepare` fills in for a launch; 8-byte aligned */
     /* The record of a step that launches kernel `i` of the program. *idle: it has nothing to do, so
-     * there need not be a launch. */
+     * there need not be a launch. A step that runs a routine has no kernel: k is NULL. */
     lz_status (*prepare)(void *maker, const lz_kernel *k, uint32_t i, const lz_step *s,
                          void *record, bool *idle);
     /* *whole: the record of a while is made, and `launch` runs all of it. NULL: the device has none

@@ -49,6 +49,8 @@ typedef struct search {
 /* Results of control flow may be where operands were: what is written there is read too. */
 static bool reads(const lz_plan *p, const lz_step *s, uint32_t j)
 {
+    if (s->kind == LZ_STEP_ROUTINE)
+        return j >= s->routine->nresult;
     return s->kind != LZ_STEP_KERNEL || p->kernels[s->kernel]->buf[j].read;
 }
 
@@ -99,6 +101,8 @@ static bool covers(const lz_kernel *k, const lz_stage *st, const lz_access *a, c
 
 static bool writes_all(const lz_plan *p, const lz_step *s, uint32_t j)
 {
+    if (s->kind == LZ_STEP_ROUTINE)
+        return s->bufs[j].nbytes == s->routine->result[j]->nbytes;
     if (s->kind != LZ_STEP_KERNEL)
         return false;
     const lz_kernel *k = p->kernels[s->kernel];
@@ -217,7 +221,7 @@ static lz_status write_one(search *x, uint32_t i, uint32_t slot, uint32_t j, boo
 static lz_status go_through(search *x, uint32_t i, uint32_t slot)
 {
     const lz_step *s = &x->p->steps[i];
-    bool stable = s->kind == LZ_STEP_KERNEL;
+    bool stable = s->kind == LZ_STEP_KERNEL || s->kind == LZ_STEP_ROUTINE;
     for (uint32_t j = 0; j < s->nbuf; j++)
         if (s->bufs[j].nbytes && reads(x->p, s, j))
             LZ_TRY(read_one(x, i, slot + j, &s->bufs[j], &stable));

@@ -3,6 +3,7 @@
  * read after its memory was reused. It is the gate for plans decoded from untrusted bytes.
  * Threads: pure. */
 #include "lower/loops/loop_impl.h"
+#include "lower/routine.h"
 #include "lower/plan/plan.h"
 #include "lower/effort.h"
 #include <inttypes.h>
@@ -393,11 +394,22 @@ static lz_status check_collective(const lz_plan *p, uint32_t i, const uint32_t *
     return check_buffers(p, i, sig->result, sig->nresult, sig->opnd, by);
 }
 
+static lz_status check_routine(const lz_plan *p, uint32_t i, const uint32_t *by)
+{
+    const lz_step *s = &p->steps[i];
+    const lz_sig *sig = s->routine;
+    if (!sig || !lz_routine_has(sig) || s->nbuf != (uint64_t)sig->nresult + sig->nopnd || s->narg)
+        return BAD("step %u: %u buffers for a routine", i, s->nbuf);
+    return check_buffers(p, i, sig->result, sig->nresult, sig->opnd, by);
+}
+
 static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
     if (s->kind == LZ_STEP_COLLECTIVE)
         return check_collective(p, i, by);
+    if (s->kind == LZ_STEP_ROUTINE)
+        return check_routine(p, i, by);
     if (s->kind == LZ_STEP_CALL)
         return check_call(p, i, by);
     if (s->kind == LZ_STEP_WHILE || s->kind == LZ_STEP_IF) {

@@ -1,4 +1,5 @@
-/* t_plan.c - plans: running with the slow executor, bytes and back, damaged bytes, the verifier. */
+/* t_plan.c - plans: running with the slow executor, bytes and back, damaged bytes, the verifier,
+ * steps that are routines. */
 #include "kernels.h"
 #include "lower/plan/plan_exec.h"
 #include "suite.h"
@@ -344,6 +345,53 @@ START_TEST(of_other_calls)
 }
 END_TEST
 
+/* A routine is a step without a kernel where the backend has it; its bytes say which operation it
+ * is, and it is refused with buffers of other sizes. */
+START_TEST(routines)
+{
+    static const char text[] =
+        "func.func @main(%x: tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>> {\n"
+        "%0 = stablehlo.fft %x, type = RFFT, length = [8] : (tensor<3x8xf32>) -> "
+        "tensor<3x5xcomplex<f32>>\nreturn %0 : tensor<3x5xcomplex<f32>> }";
+    lz_func *f = NULL;
+    lz_plan *p = NULL, *q = NULL;
+    ck_assert_int_eq(lz_func_parse(text, strlen(text), NULL, &f), LZ_OK);
+    ck_assert_int_eq(lz_lower(f, &(lz_lower_options){0}, &p), LZ_OK);
+    ck_assert_uint_gt(p->nkernel, 0);
+    lz_plan_free(p);
+    ck_assert_int_eq(lz_lower(f, &(lz_lower_options){.routines = true}, &p), LZ_OK);
+    ck_assert_uint_eq(p->nkernel, 0);
+    ck_assert_uint_eq(p->nstep, 1);
+    ck_assert_int_eq(p->steps[0].kind, LZ_STEP_ROUTINE);
+    lz_buf bytes = {0};
+    lz_plan_serialize(p, &bytes);
+    ck_assert_int_eq(lz_plan_deserialize(bytes.data, bytes.len, &q), LZ_OK);
+    ck_assert_ptr_eq(q->steps[0].routine, p->steps[0].routine);
+    float x[24] = {0}, y[30];
+    x[1] = x[8] = x[16 + 4] = 1;
+    ck_assert_int_eq(lz_plan_run(q, (const void *[]){x}, (void *[]){y}), LZ_OK);
+    for (int k = 0; k < 5; k++) {
+        ck_assert_float_eq_tol(y[2 * k], cosf(0.785398163f * (float)k), 1e-6f);
+        ck_assert_float_eq_tol(y[2 * k + 1], -sinf(0.785398163f * (float)k), 1e-6f);
+        ck_assert_float_eq_tol(y[10 + 2 * k], 1, 1e-6f);
+        ck_assert_float_eq_tol(y[20 + 2 * k], k % 2 ? -1 : 1, 1e-6f);
+    }
+    q->steps[0].bufs[1].nbytes--;
+    ck_assert_int_eq(lz_plan_verify(q), LZ_EINTERNAL);
+    q->steps[0].bufs[1].nbytes++;
+    ck_assert_int_eq(lz_plan_verify(q), LZ_OK);
+    q->steps[0].nbuf = 1;
+    ck_assert_int_eq(lz_plan_verify(q), LZ_EINTERNAL);
+    q->steps[0].nbuf = 2;
+    q->steps[0].routine = NULL;
+    ck_assert_int_eq(lz_plan_verify(q), LZ_EINTERNAL);
+    lz_buf_free(&bytes);
+    lz_plan_free(q);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 START_TEST(memory_failures)
 {
     lz_plan *p = make(), *q;
@@ -378,6 +426,7 @@ int main(void)
     tcase_add_test(t, verifier_refuses);
     tcase_add_test(t, of_another_graph);
     tcase_add_test(t, of_other_calls);
+    tcase_add_test(t, routines);
     tcase_add_test(t, memory_failures);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
