@@ -1,7 +1,7 @@
 /* f64.c - the routines of core/ on double for processors with AVX2 and FMA. */
 #ifdef __x86_64__
 #define T double
-#define FFT_VECTOR_BYTES 32
+#define FFT_LANES 4
 #define INSTANCE lz_fft_f64_avx2
 #include "fft/core/all.h"
 #else

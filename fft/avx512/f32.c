@@ -1,7 +1,7 @@
 /* f32.c - the routines of core/ on float for processors with AVX-512. */
 #ifdef __x86_64__
 #define T float
-#define FFT_VECTOR_BYTES 64
+#define FFT_LANES 16
 #define INSTANCE lz_fft_f32_avx512
 #include "fft/core/all.h"
 #else

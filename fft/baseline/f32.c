@@ -1,5 +1,5 @@
 /* f32.c - the routines of core/ on float for any processor. */
 #define T float
-#define FFT_VECTOR_BYTES 16
+#define FFT_LANES 4
 #define INSTANCE lz_fft_f32_base
 #include "fft/core/all.h"
