@@ -195,12 +195,14 @@ Ev lz_emit_sign(em *e, const lz_ew *w, const Ev *a)
 
 /* Quotient of integers, b not 0 and not (lowest, -1). The machine divides no vectors of integers,
  * but floats do it exactly up to 32 bits: the distance of a quotient from the integer above is more
- * than the rounding error. */
+ * than the rounding error. LLVM multiplies by the reciprocal of a constant (Granlund, Montgomery
+ * 1994) or shifts. */
 static Val int_quotient(em *e, Val x, Val y, bool sgn)
 {
     Ty t = LLVMTypeOf(x);
     unsigned bits = em_bits(e, t);
-    if (em_lanes(x) == 1 || bits == 64)
+    int64_t constant;
+    if (em_lanes(x) == 1 || bits == 64 || em_is_ci(y, &constant))
         return sgn ? LLVMBuildSDiv(e->b, x, y, "") : LLVMBuildUDiv(e->b, x, y, "");
     Ty f = em_like(e, bits == 32 ? e->f64 : e->f32, x);
     Ty wide = em_like(e, bits == 32 ? e->i64 : e->i32, x);
@@ -213,7 +215,10 @@ static Val int_quotient(em *e, Val x, Val y, bool sgn)
 static Val safe_divisor(em *e, Val x, Val y, bool sgn, Val *is_zero)
 {
     Ty t = LLVMTypeOf(x);
+    int64_t constant;
     *is_zero = ICMP(EQ, y, em_ci(t, 0));
+    if (em_is_ci(y, &constant) && constant != 0 && constant != -1)
+        return y;
     Val bad = *is_zero;
     if (sgn) {
         Val lowest = ICMP(EQ, x, em_ci(t, (int64_t)(UINT64_MAX << (em_bits(e, t) - 1))));
