@@ -104,6 +104,10 @@ typedef struct lz_exec_info { /* for analyses and tests of counters */
     /* Of a partitioned program, where PT_XLA_DEBUG was set when it was compiled: lines about its
      * collectives. NULL: there are none. Lives as long as the executable */
     const char *collectives;
+    /* Of a partitioned program: lines of what each device sends in a run, by kind. NULL: nothing */
+    const char *collective_totals;
+    /* for how long it was partitioned */
+    double partition_ms;
 } lz_exec_info;
 
 /* Kernels that executions have loaded, because they first took a branch. */

@@ -269,3 +269,27 @@ void lz_collective_bytes(const lz_sig *sig, uint64_t *operands, uint64_t *result
     for (uint32_t k = 0; k < sig->nresult; k++)
         *results += sig->result[k]->nbytes;
 }
+
+static uint64_t share(uint64_t nbytes, uint32_t n)
+{
+    return nbytes / n * (n - 1) + nbytes % n * (n - 1) / n;
+}
+
+uint64_t lz_collective_sent(const lz_sig *sig, uint32_t group_size)
+{
+    uint64_t operands, results;
+    lz_collective_bytes(sig, &operands, &results);
+    if (group_size < 2)
+        return 0;
+    switch (sig->op) {
+    case LZ_OP_ALL_REDUCE:
+        return 2 * share(operands, group_size);
+    case LZ_OP_ALL_GATHER:
+        return share(results, group_size);
+    case LZ_OP_REDUCE_SCATTER:
+    case LZ_OP_ALL_TO_ALL:
+        return share(operands, group_size);
+    default:
+        return operands;
+    }
+}

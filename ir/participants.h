@@ -68,4 +68,7 @@ lz_status lz_collective_count(lz_collective_uses *u, const lz_sig *sig, const vo
                               uint32_t group_size);
 /* All operands, all results: bytes of one partition. */
 void lz_collective_bytes(const lz_sig *sig, uint64_t *operands, uint64_t *results);
+/* What one participant sends by ring and pairwise algorithms. group_size: of a permute 2, or 1
+ * where nothing moves. */
+uint64_t lz_collective_sent(const lz_sig *sig, uint32_t group_size);
 #endif

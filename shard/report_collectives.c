@@ -7,21 +7,6 @@
 
 /* ---- what is sent ---- */
 
-static uint64_t sent(const lz_sig *sig, uint32_t n, uint64_t operands, uint64_t results)
-{
-    switch (sig->op) {
-    case LZ_OP_ALL_REDUCE:
-        return n ? 2 * (operands / n * (n - 1) + operands % n * (n - 1) / n) : 0;
-    case LZ_OP_ALL_GATHER:
-        return n ? results / n * (n - 1) + results % n * (n - 1) / n : 0;
-    case LZ_OP_REDUCE_SCATTER:
-    case LZ_OP_ALL_TO_ALL:
-        return n ? operands / n * (n - 1) + operands % n * (n - 1) / n : 0;
-    default:
-        return n > 1 ? operands : 0;
-    }
-}
-
 /* Factors along which two partitions differ. */
 static uint32_t differ(const lz_mesh *m, int64_t a, int64_t b)
 {
@@ -64,7 +49,7 @@ lz_status lz_shard_traffic_of(const lz_sig *sig, const lz_mesh *mesh, lz_shard_t
     else if (s == LZ_OK)
         of_groups(&x, mesh, out);
     lz_collective_bytes(sig, &out->operand_bytes, &out->result_bytes);
-    out->sent_bytes = sent(sig, out->group_size, out->operand_bytes, out->result_bytes);
+    out->sent_bytes = lz_collective_sent(sig, out->group_size);
     lz_arena_free(&a);
     return s;
 }
@@ -218,34 +203,54 @@ static void print_collective(lz_buf *b, const lz_shard_collective *c, uint32_t n
         print_reason(b, r);
 }
 
-static void print_totals(lz_buf *b, const uint64_t *launches, const uint64_t *bytes, bool loop)
+typedef struct totals {
+    uint64_t launches[LZ_OP_COUNT], bytes[LZ_OP_COUNT];
+    bool loop;
+} totals;
+
+static void add_collective(totals *t, const lz_shard_collective *c, const lz_shard_traffic *sent)
+{
+    t->launches[c->sig->op]++;
+    t->bytes[c->sig->op] += sent->sent_bytes;
+    t->loop |= lz_report_in_loop(c->in);
+}
+
+static lz_status print_totals(lz_buf *b, const totals *t)
 {
     uint64_t n = 0, all = 0;
     for (int op = 0; op < LZ_OP_COUNT; op++) {
-        n += launches[op];
-        all += bytes[op];
+        n += t->launches[op];
+        all += t->bytes[op];
     }
     lz_buf_printf(b, "%" PRIu64 " collectives, %" PRIu64 " bytes sent by each device%s\n", n, all,
-                  loop ? " (loops: one round)" : "");
+                  t->loop ? " (loops: one round)" : "");
     for (int op = 0; op < LZ_OP_COUNT; op++)
-        if (launches[op])
+        if (t->launches[op])
             lz_buf_printf(b, "  %s: %" PRIu64 ", %" PRIu64 " bytes\n", lz_op_get((lz_op)op)->text,
-                          launches[op], bytes[op]);
+                          t->launches[op], t->bytes[op]);
+    return b->failed ? LZ_FAIL(LZ_EMEM, "no memory for a report of collectives") : LZ_OK;
 }
 
 lz_status lz_shard_report_collectives(const lz_partitioned *p, const lz_mesh *mesh, lz_buf *out)
 {
-    uint64_t launches[LZ_OP_COUNT] = {0}, bytes[LZ_OP_COUNT] = {0};
+    totals all = {0};
     uint32_t n = 0;
-    bool loop = false;
     for (const lz_shard_collective *c = p->collectives; c; c = c->next) {
         lz_shard_traffic t;
         LZ_TRY(lz_shard_traffic_of(c->sig, mesh, &t));
         print_collective(out, c, n++, mesh, &t);
-        launches[c->sig->op]++;
-        bytes[c->sig->op] += t.sent_bytes;
-        loop |= lz_report_in_loop(c->in);
+        add_collective(&all, c, &t);
     }
-    print_totals(out, launches, bytes, loop);
-    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a report of collectives") : LZ_OK;
+    return print_totals(out, &all);
+}
+
+lz_status lz_shard_report_totals(const lz_partitioned *p, const lz_mesh *mesh, lz_buf *out)
+{
+    totals all = {0};
+    for (const lz_shard_collective *c = p->collectives; c; c = c->next) {
+        lz_shard_traffic t;
+        LZ_TRY(lz_shard_traffic_of(c->sig, mesh, &t));
+        add_collective(&all, c, &t);
+    }
+    return p->collectives ? print_totals(out, &all) : LZ_OK;
 }

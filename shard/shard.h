@@ -123,6 +123,13 @@ lz_status lz_shard_traffic_of(const lz_sig *sig, const lz_mesh *mesh, lz_shard_t
  * value was moved and where to, who wanted it, and the marks behind both; totals by kind at the
  * end. Errors: LZ_EMEM, LZ_EINVAL. */
 lz_status lz_shard_report_collectives(const lz_partitioned *p, const lz_mesh *mesh, lz_buf *out);
+/* The totals only. Nothing where there are no collectives. */
+lz_status lz_shard_report_totals(const lz_partitioned *p, const lz_mesh *mesh, lz_buf *out);
+/* Of what is on every device though no mark says so, and is more than 1 MiB, or more than 64 KiB
+ * and a tenth of `memory`, the largest: a value, its bytes, the marks and the lines behind it, and
+ * how much else there is. Nothing where all is well. state: as lz_partition_step's. */
+lz_status lz_shard_report_unasked(const lz_func *f, const lz_mesh *mesh, const lz_partitioned *p,
+                                  const bool *state, uint64_t memory, lz_buf *out);
 /* Both reports as one object of JSON. p NULL: of values only. */
 lz_status lz_shard_report_json(const lz_shardings *s, const lz_mesh *mesh, const lz_partitioned *p,
                                lz_buf *out);

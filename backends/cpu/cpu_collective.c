@@ -3,6 +3,8 @@
  * Replicas that meet go through the same loops. Threads: as a job, on the queue. */
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/workers.h"
+#include "backends/common/collective_totals.h"
+#include "base/timeline.h"
 #include "lower/plan/plan_collective.h"
 #include <stddef.h>
 
@@ -28,10 +30,9 @@ static void run_units(void *ctx, int64_t begin, int64_t end, int worker)
         s->err = *lz_error_get();
 }
 
-lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const *const *bufs)
+static lz_status run_all_units(const lz_step_collective *c, void *const *const *bufs)
 {
     int64_t units = lz_collective_units(c);
-    (void)run;
     if (lz_collective_traffic(c) < SPREAD_BYTES)
         return lz_collective_run(c, bufs, 0, units);
     spread s = {.c = c, .bufs = bufs};
@@ -40,6 +41,18 @@ lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const 
         return LZ_OK;
     lz_error_set(&s.err);
     return s.err.status;
+}
+
+lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const *const *bufs)
+{
+    (void)run;
+    int64_t t0 = lz_timeline_begin();
+    lz_status s = run_all_units(c, bufs);
+    lz_collective_ran(c);
+    lz_timeline_end(t0, .name = lz_op_get(c->sig->op)->text, .category = "collective",
+                    .key = {"bytes sent by each", "largest group"},
+                    .value = {(int64_t)lz_collective_sends(c), c->who.largest});
+    return s;
 }
 
 /* ---- between collectives ---- */

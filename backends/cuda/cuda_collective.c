@@ -10,6 +10,7 @@
  *   unpack  what came becomes the result: a fold, a transpose
  * A large sum is made in halves: each member folds its part of it, and the parts are copied to all.
  * Streams meet by events; the host does not wait. Threads: as a job of several devices. */
+#include "backends/common/collective_totals.h"
 #include "backends/cuda/cuda_exec.h"
 #include "base/alloc.h"
 #include "ir/attr.h"
@@ -588,8 +589,10 @@ static lz_status run_timed(const work *w)
     uint32_t n = w->who->n;
     lz_collective_bytes(w->sig, &from, &to);
     for (uint32_t q = 0; q < n; q++) {
-        t[q] = (cuda_stretch){
-            .row = CUDA_ROW_COMPUTE, .name = lz_op_get(w->sig->op)->text, .nbytes = from};
+        t[q] = (cuda_stretch){.row = CUDA_ROW_COMPUTE,
+                              .collective = true,
+                              .name = lz_op_get(w->sig->op)->text,
+                              .nbytes = from};
         LZ_TRY(cuda_team_here(&w->t->run[q]));
         cuda_stretch_begin(w->t->run[q].d, w->t->run[q].d->compute, &t[q]);
     }
@@ -609,5 +612,6 @@ lz_status cuda_collective_run(void *run, const lz_step_collective *c, void *cons
     cuda_collective *const *m =
         bsearch(&of, t->x->collectives, t->x->ncollective, sizeof *t->x->collectives, by_step);
     work w = {.t = t, .m = *m, .sig = c->sig, .who = &c->who, .bufs = bufs};
+    lz_collective_ran(c);
     return t->run[0].part ? run_timed(&w) : run_it(&w);
 }

@@ -60,6 +60,7 @@ typedef struct cuda_stretch {
     int row;
     const lz_profile_launch *launch; /* NULL: it is a copy */
     const char *name;                /* name of a copy, a literal */
+    bool collective;                 /* it is one, of that name, and no copy */
     size_t nbytes;
 } cuda_stretch;
 typedef struct cuda_times {

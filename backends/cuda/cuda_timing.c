@@ -142,7 +142,7 @@ static void put(const cuda_stretch *s, uint32_t row, int64_t begin, int64_t end)
         lz_profile_span(s->launch, row, begin, end - begin);
     else
         lz_timeline_add(&(lz_span){.name = s->name,
-                                   .category = "copy",
+                                   .category = s->collective ? "collective" : "copy",
                                    .key = {"bytes"},
                                    .value = {(int64_t)s->nbytes},
                                    .start_ns = begin,

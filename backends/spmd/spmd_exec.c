@@ -4,6 +4,8 @@
 #include "backends/spmd/spmd.h"
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/log.h"
+#include "base/thread.h"
 #include <string.h>
 
 typedef struct spmd_exec {
@@ -12,6 +14,9 @@ typedef struct spmd_exec {
     const char **in_text; /* where the parameters are to be */
     bool *donate;         /* of the local function's parameters */
     lz_buf collectives;   /* a report, for PT_XLA_DEBUG */
+    lz_buf totals;        /* what is sent in a run */
+    double partition_ms;
+    const lz_mesh *mesh;
     lz_exec *inner;
 } spmd_exec;
 
@@ -28,6 +33,7 @@ static void exec_free(spmd_exec *x)
     lz_free(x->in_text);
     lz_free(x->donate);
     lz_buf_free(&x->collectives);
+    lz_buf_free(&x->totals);
     lz_free(x);
 }
 
@@ -81,19 +87,43 @@ static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_e
     const lz_mesh *mesh;
     LZ_TRY(mesh_of(f, &mesh));
     spmd_exec *x = lz_calloc(1, sizeof *x);
+    int64_t t0 = lz_now_ns();
     lz_status s = x ? lz_partition_step(f, mesh, o ? o->donate : NULL, &x->p)
                     : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
-    if (s == LZ_OK)
+    if (s == LZ_OK) {
+        x->partition_ms = (double)(lz_now_ns() - t0) / 1e6;
         s = describe(x, f, o);
+    }
+    if (s == LZ_OK)
+        s = lz_shard_report_totals(&x->p, mesh, &x->totals);
     if (s == LZ_OK && debugs())
         s = lz_shard_report_collectives(&x->p, mesh, &x->collectives);
     if (s == LZ_OK)
-        lz_partitioned_drop_notes(&x->p);
+        x->mesh = mesh;
     if (s != LZ_OK) {
         exec_free(x);
         x = NULL;
     }
     *out = x;
+    return s;
+}
+
+/* Says what is on every device unasked, once for each program; the notes are not needed any
+ * more. */
+static lz_status finish(spmd_exec *x, const lz_func *f, const lz_compile_options *o)
+{
+    lz_buf said = {0};
+    lz_exec_info m;
+    lz_spmd.be->exec_info(x->inner, &m);
+    lz_status s = LZ_OK;
+    if (lz_log_enabled(LZ_LOG_WARN))
+        s = lz_shard_report_unasked(f, x->mesh, &x->p, o ? o->donate : NULL,
+                                    m.argument_bytes + m.output_bytes + m.temp_bytes, &said);
+    if (s == LZ_OK && said.len)
+        LZ_WARN("spmd", "%.60s: %s (docs/spmd.md)", o && o->dump_name ? o->dump_name : f->name,
+                lz_buf_str(&said));
+    lz_buf_free(&said);
+    lz_partitioned_drop_notes(&x->p);
     return s;
 }
 
@@ -114,6 +144,8 @@ lz_status lz_spmd_compile(int device, const lz_func *f, const lz_compile_options
     LZ_TRY(partition(f, o, &x));
     lz_compile_options in = inner_options(x, o);
     lz_status s = lz_spmd.be->compile(0, x->p.local, &in, &x->inner);
+    if (s == LZ_OK)
+        s = finish(x, f, o);
     if (s != LZ_OK) {
         exec_free(x);
         return s;
@@ -138,6 +170,8 @@ lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_comp
     LZ_TRY(partition(o->func, o, &x));
     lz_compile_options in = inner_options(x, o);
     lz_status s = lz_spmd.be->deserialize(0, p, n, &in, &x->inner);
+    if (s == LZ_OK)
+        s = finish(x, o->func, o);
     if (s != LZ_OK) {
         exec_free(x);
         return s;
@@ -151,6 +185,8 @@ void lz_spmd_exec_info(const lz_exec *exec, lz_exec_info *out)
     const spmd_exec *x = (const spmd_exec *)exec;
     lz_spmd.be->exec_info(x->inner, out);
     out->collectives = x->collectives.len ? lz_buf_str(&x->collectives) : NULL;
+    out->collective_totals = x->totals.len ? lz_buf_str(&x->totals) : NULL;
+    out->partition_ms = x->partition_ms;
 }
 
 const char *lz_spmd_input_placement(const lz_exec *exec, uint32_t i)

@@ -335,7 +335,10 @@ void lz_analysis_execution(const lz_program *p, lz_sync_cause cause)
     lz_buf b = {0};
     if (level() < 2)
         return;
+    lz_exec_info info;
+    p->be->exec_info(p->exec, &info);
     begin(&b, "Execution", cause, p->name, p->hash, p->nparam, p->nresult);
+    print_lines(&b, "Execution Analysis: ", info.collective_totals);
     finish(&b, "Execution");
 }
 

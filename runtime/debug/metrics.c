@@ -2,6 +2,7 @@
  * metrics.def. */
 #include "runtime/debug/metrics.h"
 #include "backends/backend.h"
+#include "backends/common/collective_totals.h"
 #include "base/config.h"
 #include "base/thread.h"
 #include "runtime/graph/thread_state.h"
@@ -40,6 +41,17 @@ static const char *const counter_name[LZ_COUNTER_COUNT] = {
 _Atomic int64_t lz_counters[LZ_COUNTER_COUNT];
 /* At the last clearing: handles made and destroyed, products by libraries. */
 static _Atomic uint64_t handles_base[2], products_base, jit_base;
+/* Kinds of collectives, and what has run of each at the last clearing. */
+static struct {
+    lz_op op;
+    lz_counter_id runs, bytes;
+    _Atomic uint64_t runs_base, bytes_base;
+} collectives[] = {
+#define COLLECTIVE(name, op, text)                                                                 \
+    {LZ_OP_##op, LZ_COUNTER_Collective##name, LZ_COUNTER_Collective##name##Bytes, 0, 0},
+#include "runtime/debug/metrics.def"
+};
+enum { COLLECTIVES = (int)(sizeof collectives / sizeof *collectives) };
 
 static void make_ring(metric *m)
 {
@@ -111,9 +123,30 @@ static uint64_t jit_kernels(void)
     return n;
 }
 
+static void update_collectives(void)
+{
+    for (int i = 0; i < COLLECTIVES; i++) {
+        lz_collective_total t = lz_collective_total_of(collectives[i].op);
+        atomic_store(&lz_counters[collectives[i].runs],
+                     (int64_t)(t.runs - atomic_load(&collectives[i].runs_base)));
+        atomic_store(&lz_counters[collectives[i].bytes],
+                     (int64_t)(t.bytes - atomic_load(&collectives[i].bytes_base)));
+    }
+}
+
+static void clear_collectives(void)
+{
+    for (int i = 0; i < COLLECTIVES; i++) {
+        lz_collective_total t = lz_collective_total_of(collectives[i].op);
+        atomic_store(&collectives[i].runs_base, t.runs);
+        atomic_store(&collectives[i].bytes_base, t.bytes);
+    }
+}
+
 /* Counters that are kept elsewhere. */
 static void update_counters(void)
 {
+    update_collectives();
     uint64_t made, destroyed;
     lz_thread_state_sum_handles(&made, &destroyed);
     atomic_store(&lz_counters[LZ_COUNTER_CreateXlaTensor],
@@ -356,6 +389,7 @@ void lz_clear_counters(void)
     atomic_store(&handles_base[1], destroyed);
     atomic_store(&products_base, library_products());
     atomic_store(&jit_base, jit_kernels());
+    clear_collectives();
     lz_thread_state_clear_ops();
 }
 

@@ -218,6 +218,8 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
     }
     lz_exec_info info;
     p->be->exec_info(p->exec, &info);
+    if (info.partition_ms > 0)
+        lz_metric_add(LZ_METRIC_PartitionTime, info.partition_ms * 1e6);
     lz_counter_add(LZ_COUNTER_TunedLaunches, info.tuned);
     lz_counter_add(LZ_COUNTER_TuneCacheHit, info.tune_hits);
     lz_counter_add(LZ_COUNTER_TuneMeasurements, info.tune_runs);
