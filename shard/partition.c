@@ -471,10 +471,23 @@ lz_status lz_partition_step(const lz_func *f, const lz_mesh *mesh, const bool *i
     if (any && cost_later < cost) {
         lz_partitioned t = *out;
         *out = later;
+        out->later = true;
         later = t;
     }
     lz_partitioned_free(&later);
     return LZ_OK;
+}
+
+lz_status lz_partition_step_again(const lz_func *f, const lz_mesh *mesh, const bool *is_state,
+                                  bool later, lz_partitioned *out)
+{
+    double cost;
+    bool any = false;
+    *out = (lz_partitioned){0};
+    if (later && is_state)
+        LZ_TRY(try_order(f, mesh, is_state, out, &any, &cost));
+    out->later = any;
+    return any ? LZ_OK : try_order(f, mesh, NULL, out, &any, &cost);
 }
 
 lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *out)

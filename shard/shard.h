@@ -90,6 +90,7 @@ typedef struct lz_partitioned {
     const lz_sharding **in, **out;          /* of f's parameters and results */
     const lz_shard_collective *collectives; /* in `notes` */
     lz_arena notes;
+    bool later; /* marks of state came last (lz_partition_step) */
 } lz_partitioned;
 
 /* The local function of f on the mesh. Collectives of it have groups of partition numbers,
@@ -101,6 +102,10 @@ lz_status lz_partition(const lz_func *f, const lz_mesh *mesh, lz_partitioned *ou
  * whichever sends less. NULL: nothing is known. */
 lz_status lz_partition_step(const lz_func *f, const lz_mesh *mesh, const bool *is_state,
                             lz_partitioned *out);
+/* The same where it is known which of them sends less, at half the cost. later: out->later of
+ * lz_partition_step on an equal function; another value gives a function that is right, too. */
+lz_status lz_partition_step_again(const lz_func *f, const lz_mesh *mesh, const bool *is_state,
+                                  bool later, lz_partitioned *out);
 /* The same where shardings are given: any of them, of every value, are right; only what it costs
  * depends on them. */
 lz_status lz_partition_as(const lz_func *f, const lz_mesh *mesh, const lz_shardings *shardings,

@@ -96,8 +96,9 @@ static lz_status spmd_device_info(int device, lz_device_info *out)
 
 static void spmd_key(int device, lz_buf *out)
 {
+    enum { FORMAT = 2 }; /* of what is stored; see spmd_exec.c */
     (void)device;
-    lz_buf_printf(out, "SPMD %" PRId64 " of ", lz_spmd.n);
+    lz_buf_printf(out, "SPMD/%d %" PRId64 " of ", FORMAT, lz_spmd.n);
     lz_spmd.be->key(0, out);
 }
 

@@ -1,6 +1,8 @@
 /* spmd_exec.c - programs of the virtual device: partitioned, compiled once, run by all devices in
- * lock step. A stored program is the inner backend's; the partition is made anew when it is loaded,
- * so that nothing is believed of the disk that follows from the function. Threads: thread-safe. */
+ * lock step. A stored program is the inner backend's, and a byte that says which order of marks
+ * sent less (lz_partition_step); the partition is made anew when it is loaded, so that nothing is
+ * believed of the disk that follows from the function. A byte that is wrong gives a partition that
+ * the stored program is none of. Threads: thread-safe. */
 #include "backends/spmd/spmd.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -82,14 +84,18 @@ static bool debugs(void)
     return lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG) || lz_cfg_is_set(LZ_OPT_PT_XLA_DEBUG_LEVEL);
 }
 
-static lz_status partition(const lz_func *f, const lz_compile_options *o, spmd_exec **out)
+/* later: NULL, or which order is known to be the better one. */
+static lz_status partition(const lz_func *f, const lz_compile_options *o, const bool *later,
+                           spmd_exec **out)
 {
     const lz_mesh *mesh;
     LZ_TRY(mesh_of(f, &mesh));
     spmd_exec *x = lz_calloc(1, sizeof *x);
     int64_t t0 = lz_now_ns();
-    lz_status s = x ? lz_partition_step(f, mesh, o ? o->donate : NULL, &x->p)
-                    : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
+    const bool *state = o ? o->donate : NULL;
+    lz_status s = !x      ? LZ_FAIL(LZ_EMEM, "SPMD: no memory")
+                  : later ? lz_partition_step_again(f, mesh, state, *later, &x->p)
+                          : lz_partition_step(f, mesh, state, &x->p);
     if (s == LZ_OK) {
         x->partition_ms = (double)(lz_now_ns() - t0) / 1e6;
         s = describe(x, f, o);
@@ -141,7 +147,7 @@ lz_status lz_spmd_compile(int device, const lz_func *f, const lz_compile_options
     (void)device;
     spmd_exec *x;
     *out = NULL;
-    LZ_TRY(partition(f, o, &x));
+    LZ_TRY(partition(f, o, NULL, &x));
     lz_compile_options in = inner_options(x, o);
     lz_status s = lz_spmd.be->compile(0, x->p.local, &in, &x->inner);
     if (s == LZ_OK)
@@ -156,7 +162,11 @@ lz_status lz_spmd_compile(int device, const lz_func *f, const lz_compile_options
 
 lz_status lz_spmd_serialize(lz_exec *exec, lz_buf *out)
 {
-    return lz_spmd.be->serialize(((spmd_exec *)exec)->inner, out);
+    const spmd_exec *x = (const spmd_exec *)exec;
+    const uint8_t order = x->p.later;
+    LZ_TRY(lz_spmd.be->serialize(x->inner, out));
+    lz_buf_put(out, &order, sizeof order);
+    return out->failed ? LZ_FAIL(LZ_EMEM, "SPMD: no memory to store a program") : LZ_OK;
 }
 
 lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_compile_options *o,
@@ -167,9 +177,13 @@ lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_comp
     *out = NULL;
     if (!o || !o->func)
         return LZ_FAIL(LZ_EINVAL, "SPMD: a stored program is loaded for its function only");
-    LZ_TRY(partition(o->func, o, &x));
+    const uint8_t order = n ? ((const uint8_t *)p)[n - 1] : UINT8_MAX;
+    const bool later = order == 1;
+    if (order > 1)
+        return LZ_FAIL(LZ_ECORRUPT, "SPMD: a stored program that says nothing of the marks' order");
+    LZ_TRY(partition(o->func, o, &later, &x));
     lz_compile_options in = inner_options(x, o);
-    lz_status s = lz_spmd.be->deserialize(0, p, n, &in, &x->inner);
+    lz_status s = lz_spmd.be->deserialize(0, p, n - 1, &in, &x->inner);
     if (s == LZ_OK)
         s = finish(x, o->func, o);
     if (s != LZ_OK) {

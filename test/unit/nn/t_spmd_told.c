@@ -2,6 +2,8 @@
  * bytes they send, the analysis of a run, spans of a timeline, and the warning of what is on every
  * device though no mark says so. */
 #include "../runtime/rt.h"
+#include "backends/backend.h"
+#include "ir/module.h"
 #include "tracefile.h"
 
 enum { DEVICES = 8, SIDE = 600 }; /* SIDE x SIDE of f32 is more than 1 MiB */
@@ -159,6 +161,53 @@ START_TEST(spans)
 }
 END_TEST
 
+/* ---- what is stored ---- */
+
+/* A step of FSDP, whose marks compete: what is stored loads with one partition, and whatever its
+ * last byte says, a wrong one is no program. */
+START_TEST(stored)
+{
+    static const char text[] =
+        "sdy.mesh @m = <[\"x\"=8]>\n"
+        "func.func @main(%w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>},"
+        " %x: tensor<512x64xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>})"
+        " -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m, [{\"x\"}, {}]>}) {\n"
+        "  %h = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]"
+        " : (tensor<512x64xf32>, tensor<64x64xf32>) -> tensor<512x64xf32>\n"
+        "  %g = stablehlo.dot_general %x, %h, contracting_dims = [0] x [0]"
+        " : (tensor<512x64xf32>, tensor<512x64xf32>) -> tensor<64x64xf32>\n"
+        "  %r = stablehlo.subtract %w, %g : tensor<64x64xf32>\n"
+        "  return %r : tensor<64x64xf32>\n}\n";
+    use();
+    const lz_backend *be = lz_backend_get("SPMD");
+    const bool state[] = {true, false};
+    lz_compile_options o = {.donate = state};
+    lz_func *f;
+    lz_exec *x, *y;
+    lz_buf b = {0};
+    OK(be->init());
+    ck_assert_msg(lz_func_parse_marked(text, sizeof text - 1, "step", NULL, DEVICES, NULL, &f) ==
+                      LZ_OK,
+                  "%s", lz_error_get()->message);
+    o.func = f;
+    OK(be->compile(0, f, &o, &x));
+    OK(be->serialize(x, &b));
+    OK(be->deserialize(0, b.data, b.len, &o, &y));
+    be->exec_free(y);
+    for (int last = 0; last < 256; last++) {
+        b.data[b.len - 1] = (char)last;
+        if (be->deserialize(0, b.data, b.len, &o, &y) != LZ_OK)
+            continue;
+        ck_assert_int_lt(last, 2); /* the two orders may give the same program */
+        be->exec_free(y);
+    }
+    ck_assert_int_ne(be->deserialize(0, b.data, 0, &o, &y), LZ_OK);
+    lz_buf_free(&b);
+    be->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
 /* ---- the warning ---- */
 
 static int warnings;
@@ -245,6 +294,7 @@ int main(void)
     tcase_add_test(t, rounds);
     tcase_add_test(t, analysis);
     tcase_add_test(t, spans);
+    tcase_add_test(t, stored);
     tcase_add_test(t, unasked);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
