@@ -11,7 +11,7 @@ LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/lazuli
 DESTDIR ?=
-LAYERS := base fft ir shard cache lower codegen backends runtime ops autodiff data nn
+LAYERS := base fft linalg ir shard cache lower codegen backends runtime ops autodiff data nn
 # MAJOR.MINOR.PATCH, as the public header defines it
 VERSION := $(shell sed -n 's/^\#define LZ_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/lazuli/types.h | paste -sd.)
 SOVERSION := 0
@@ -111,11 +111,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
 
 $(BUILD)/obj/codegen/%.o: EXTRA += $(LLVM_CFLAGS)
-# Each instance of the routines is for a set of instructions, which fft/fft.c asks the processor for.
-$(BUILD)/obj/fft/%.o: EXTRA += $(if $(filter release,$(MODE)),-O3)
+# Each instance of the routines is for a set of instructions, which fft/fft.c and linalg/linalg.c ask the processor for.
+$(BUILD)/obj/fft/%.o $(BUILD)/obj/linalg/%.o: EXTRA += $(if $(filter release,$(MODE)),-O3)
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
-$(BUILD)/obj/fft/avx2/%.o: EXTRA += -mavx2 -mfma
-$(BUILD)/obj/fft/avx512/%.o: EXTRA += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mprefer-vector-width=512
+$(BUILD)/obj/fft/avx2/%.o $(BUILD)/obj/linalg/avx2/%.o: EXTRA += -mavx2 -mfma
+$(BUILD)/obj/fft/avx512/%.o $(BUILD)/obj/linalg/avx512/%.o: EXTRA += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mprefer-vector-width=512
 endif
 
 define LAYER
@@ -145,7 +145,7 @@ $(OBJ_codegen): | $(BUILD)/gen/llvm_api_names.h
 endif
 
 # What stored code depends on: entries of the persistent cache that another version of these sources made are not used.
-SOURCE_ID := $(shell find base fft ir shard cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
+SOURCE_ID := $(shell find base fft linalg ir shard cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
 $(BUILD)/gen/source_id.h: FORCE
 	$(call keep,#define LZ_SOURCE_ID "$(SOURCE_ID)")
 $(BUILD)/obj/backends/common/program_store.o: | $(BUILD)/gen/source_id.h

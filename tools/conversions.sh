@@ -3,7 +3,7 @@
 # on the locale: names every other use in the library and the tools. Exit status 1 when there is one.
 set -u
 bad=0
-files=$(find base ir cache lower codegen backends runtime ops autodiff data nn tools -name '*.[ch]' ! -path 'base/text.[ch]' | sort)
+files=$(find base linalg ir cache lower codegen backends runtime ops autodiff data nn tools -name '*.[ch]' ! -path 'base/text.[ch]' | sort)
 
 number='strto(d|f|ld|l|ll|ul|ull|imax|umax)(_l)?|ato(i|l|ll|f)|v?[fs]?scanf'
 class='is(alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit)|to(lower|upper)|strn?casecmp|strcoll|strxfrm'

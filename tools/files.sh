@@ -18,7 +18,7 @@ bad=0
 found=$(mktemp) || exit 1
 trap 'rm -f "$found"' EXIT
 # shellcheck disable=SC2046  # names of the project have no blanks
-grep -nE "(^|[^_.>[:alnum:]])($calls)\(" $(find base ir cache lower codegen backends runtime ops autodiff data nn tools/lazuli -name '*.[ch]') |
+grep -nE "(^|[^_.>[:alnum:]])($calls)\(" $(find base linalg ir cache lower codegen backends runtime ops autodiff data nn tools/lazuli -name '*.[ch]') |
     grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)' >"$found"
 while IFS=: read -r file line text; do
     call=$(grep -oE "(^|[^_.>[:alnum:]])($calls)\(" <<<"$text" | sed -E 's/^[^a-z]*//; s/\($//' | head -1)

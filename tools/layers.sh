@@ -6,12 +6,13 @@ rules() {
     case $1 in
     base) echo 'base/* lazuli/types.h lazuli/*.def' ;;
     fft) echo 'fft/* base/* lazuli/types.h lazuli/*.def' ;;
+    linalg) echo 'linalg/*' ;;
     ir) echo 'ir/* base/* lazuli/types.h lazuli/*.def' ;;
     shard) echo 'shard/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;
-    lower) echo 'lower/* fft/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
+    lower) echo 'lower/* fft/* linalg/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     codegen) echo 'codegen/* lower/* ir/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def' ;;
-    backends) echo 'backends/* shard/* codegen/* lower/* fft/* ir/* cache/* base/* source_id.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
+    backends) echo 'backends/* shard/* codegen/* lower/* fft/* linalg/* ir/* cache/* base/* source_id.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;
     runtime) echo 'runtime/* shard/* backends/* lower/* ir/* cache/* base/* lazuli/*' ;;
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h runtime/spmd/mark.h base/* ir/* lazuli/*' ;;
@@ -25,7 +26,7 @@ rules() {
 bad=0
 found=$(mktemp) || exit 1 # no <(...): it needs /proc, which a bare root has not
 trap 'rm -f "$found"' EXIT
-for layer in base fft ir shard cache lower codegen backends pjrt runtime ops autodiff data nn examples bench include; do
+for layer in base fft linalg ir shard cache lower codegen backends pjrt runtime ops autodiff data nn examples bench include; do
     [ -d $layer ] || continue
     read -ra allowed <<<"$(rules $layer)"
     grep -rnE --include='*.[ch]' --include='*.def' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $layer >"$found"

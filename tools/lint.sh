@@ -9,7 +9,7 @@ MAX_FILES=45 # of a folder of sources
 bad=0
 finding() { echo "lint: $*"; bad=1; }
 
-library='base fft ir shard cache lower codegen backends runtime ops autodiff data nn include'
+library='base fft linalg ir shard cache lower codegen backends runtime ops autodiff data nn include'
 # shellcheck disable=SC2086  # library is a list
 sources() { find $library pjrt tools examples bench test -name '*.[ch]' 2>/dev/null | sort; }
 # Not what is generated.
@@ -66,14 +66,14 @@ done <"$found"
 # (a pipe into `each` would set `bad` in a subshell)
 hits=$(sources | xargs grep -nE '__DATE__|__TIME__')
 [ -n "$hits" ] && each '__DATE__ and __TIME__ make builds differ' <<<"$hits"
-hits=$(find base fft ir shard cache lower codegen backends runtime ops autodiff data nn pjrt -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
+hits=$(find base fft linalg ir shard cache lower codegen backends runtime ops autodiff data nn pjrt -name '*.c' ! -path base/alloc.c -print0 2>/dev/null |
     xargs -0 grep -nE '(^|[^_.>[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|free)\(' |
     grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)|lint: libc heap')
 [ -n "$hits" ] && each 'the heap is reached through base/alloc.h only' <<<"$hits"
 hits=$(find $library -name '*.[ch]' ! -path 'base/mutex.[ch]' -print0 2>/dev/null |
     xargs -0 grep -nE '(^|[^_[:alnum:]])(pthread_(mutex|cond|rwlock|spin|barrier|once)|PTHREAD_(MUTEX|COND|RWLOCK|ONCE)_|mtx_|cnd_)')
 [ -n "$hits" ] && each 'locks are those of base/mutex.h' <<<"$hits"
-hits=$(find base fft ir shard cache lower codegen backends runtime ops autodiff data nn pjrt -name '*.[ch]' ! -path 'base/env.[ch]' -print0 2>/dev/null |
+hits=$(find base fft linalg ir shard cache lower codegen backends runtime ops autodiff data nn pjrt -name '*.[ch]' ! -path 'base/env.[ch]' -print0 2>/dev/null |
     xargs -0 grep -nE '\b(secure_)?getenv\b|\benviron\b|\bAT_SECURE\b' | grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)')
 [ -n "$hits" ] && each 'the environment is read through base/env.h only' <<<"$hits"
 hits=$(sources | xargs grep -nE "[[:space:]]+$|$(printf '\t')")
@@ -123,7 +123,7 @@ awk 'FILENAME == "abi/exports.txt" { public[$1] = 1; next }
     /^[a-z].*lz_[a-z0-9_]+\(/ && !/^static|^typedef/ { name = $0; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
     /;$/ { name = "" }
     begins { if (!/LZ_PUBLIC/) print FILENAME ":" FNR ": " begins " does not begin with LZ_PUBLIC, and abi/pure.txt does not name it"; begins = "" }
-    /^\{$/ { begins = name in public ? name : ""; name = "" }' abi/exports.txt abi/pure.txt $(find base fft ir shard cache lower codegen backends runtime ops autodiff data nn pjrt -name '*.c') >"$found"
+    /^\{$/ { begins = name in public ? name : ""; name = "" }' abi/exports.txt abi/pure.txt $(find base fft linalg ir shard cache lower codegen backends runtime ops autodiff data nn pjrt -name '*.c') >"$found"
 while read -r hit; do finding "$hit"; done <"$found"
 
 # Each public header names the sources that implement it, and each source of ops/ with an exported function is named.

@@ -64,7 +64,7 @@ runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 observe
 edges=$(mktemp) || exit 1
 trap 'rm -f "$edges"' EXIT
 # The objects of the sources there are: those of sources that moved may still lie beside them.
-find base fft ir shard cache lower codegen backends pjrt runtime ops autodiff data nn -name '*.c' | sed 's/c$/o/' | (cd "$BUILD/obj" && xargs nm -A -g) >"$edges" || exit 1
+find base fft linalg ir shard cache lower codegen backends pjrt runtime ops autodiff data nn -name '*.c' | sed 's/c$/o/' | (cd "$BUILD/obj" && xargs nm -A -g) >"$edges" || exit 1
 awk -v order="$order" -v exceptions="$exceptions" '
     function room(path, i, best) {
         best = ""

@@ -7,7 +7,7 @@
 set -u
 BUILD=${BUILD:?}
 command -v clang-tidy >/dev/null || { echo 'tidy: clang-tidy is not installed' >&2; exit 77; }
-dirs=(base ir cache lower codegen backends runtime ops autodiff data nn tools)
+dirs=(base linalg ir cache lower codegen backends runtime ops autodiff data nn tools)
 case ${1:-} in
 all) files=$(find "${dirs[@]}" -name '*.c' | sort) ;;
 '')
