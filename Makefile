@@ -100,7 +100,7 @@ ALL_LIBS := $(call libs_for,$(lastword $(LAYERS)))
 # What tests share: test/support. Only layers that include ir can link it.
 SUPPORT_OBJS := $(call objs,$(call srcs,test/support,*.c))
 SUPPORT_LIB := $(BUILD)/libtestsupport.a
-support_for = $(if $(filter-out base fft,$(1)),$(if $(SUPPORT_OBJS),$(SUPPORT_LIB)))
+support_for = $(if $(filter-out base fft linalg,$(1)),$(if $(SUPPORT_OBJS),$(SUPPORT_LIB)))
 # Tests above the backends can be run under random marks: test/marks.
 MARKS_OBJ := $(BUILD)/obj/test/marks/random_marks.o
 marks_for = $(if $(filter runtime ops autodiff data nn,$(1)),$(MARKS_OBJ))

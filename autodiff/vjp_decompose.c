@@ -1,13 +1,13 @@
-/* vjp_decompose.c - gradients of lazuli.lu, lazuli.qr and lazuli.svd. The decomposition is recorded
- * again; the compiler merges equal operations.
- * LU: de Hoog et al., The derivatives of the LU decomposition (2021).
- * QR: Roberts and Roberts, QR and LQ decomposition matrix backpropagation algorithms for square,
- *   wide, and deep matrices (2020).
- * SVD: Townsend, Differentiating the singular value decomposition (2016). Of complex numbers, a
- *   loss must not depend on what the operation leaves open: the phases of singular vectors. */
+/* vjp_decompose.c - gradients of lazuli.lu, lazuli.qr, lazuli.svd and lazuli.eigh. The
+ * decomposition is recorded again; the compiler merges equal operations. LU: de Hoog et al., The
+ * derivatives of the LU decomposition (2021). QR: Roberts and Roberts, QR and LQ decomposition
+ * matrix backpropagation algorithms for square, wide, and deep matrices (2020). SVD: Townsend,
+ * Differentiating the singular value decomposition (2016). Of complex numbers, a loss must not
+ * depend on what the operation leaves open: the phases of singular vectors. */
 #include "autodiff/vjp_region.h"
 #include "base/status.h"
 #include <lazuli/complex_ops.h>
+#include <lazuli/decompositions.h>
 #include <lazuli/index_ops.h>
 #include <lazuli/ops.h>
 #include <lazuli/shape_ops.h>
@@ -276,5 +276,38 @@ lz_status lz_vjp_svd(const lz_vjp *v)
     if (gv && n > k)
         x = add(v, x, mm(v, u, adj(v, outside(v, w, gv, s))));
     v->grad_in[0] = x;
+    return LZ_OK;
+}
+
+/* ---- eigh ---- */
+
+/* With F = 1 / (w_j - w_i) outside of the diagonal, G = V (diag(gw) + F . V^H gV) V^H; an element
+ * of the triangle that is read stands for its conjugate in the other one too. */
+lz_status lz_vjp_eigh(const lz_vjp *v)
+{
+    lz_tensor *vec, *gv = v->grad_out[0], *gw = v->grad_out[1], *x = NULL;
+    bool lower = LZ_ATTR(eigh, v->sig->attr)->lower;
+    lz_dtype d = v->sig->opnd[0]->dtype;
+    int64_t m, n, k;
+    sizes(v, &m, &n, &k);
+    if (n == 0 || v->sig->opnd[0]->nelem == 0)
+        return LZ_OK;
+    lz_tensor *w = lz_linalg_eigh_at(v->opnd[0], !lower, &vec, v->site);
+    if (gw)
+        x = lz_diag_embed_at(lz_to_at(gw, d, v->site), 0, -2, -1, v->site);
+    if (gv) {
+        lz_tensor *e = sub(v, as_row(v, w), lz_unsqueeze_at(w, -1, v->site));
+        e = add(v, e, lz_eye_at(lz_dtype_of(w), n, n, v->site));
+        lz_tensor *f = mm(v, adj(v, vec), gv);
+        f = add(v, tril(v, f, -1), triu(v, f, 1));
+        x = add(v, x, lz_div_at(f, e, v->site));
+    }
+    if (!x)
+        return LZ_OK;
+    x = mm(v, mm(v, vec, x), adj(v, vec));
+    x = add(v, x, adj(v, x));
+    lz_tensor *half = lower ? tril(v, x, 0) : triu(v, x, 0),
+              *rest = lower ? tril(v, x, -1) : triu(v, x, 1);
+    v->grad_in[0] = lz_v_scale(v, add(v, half, rest), 0.5);
     return LZ_OK;
 }

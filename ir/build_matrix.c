@@ -172,48 +172,12 @@ void lz_bm_gesdd(const lz_bm *b, lz_val a, bool full, lz_val *out)
     out[2] = lz_bm_adjoint(b->f, out[2]);
 }
 
-/* The Hermitian matrix of a triangle. */
-static lz_val hermitian(const lz_bm *b, lz_val a, bool lower)
-{
-    lz_val half = zero_outside(b, a, lower ? LZ_CMP_GT : LZ_CMP_LT, b->n, b->n);
-    lz_val on = a;
-    if (lz_dtype_is_complex(b->d))
-        on = lz_build_convert(b->f, lz_build_ew1(b->f, LZ_OP_REAL, a), b->d);
-    on = zero_outside(b, on, LZ_CMP_EQ, b->n, b->n);
-    return ew2(b, LZ_OP_ADD, ew2(b, LZ_OP_ADD, half, lz_bm_adjoint(b->f, half)), on);
-}
-
-static lz_val backwards(lz_func *f, lz_val x)
-{
-    if (x == LZ_NOVAL)
-        return x;
-    lz_attr_any a;
-    lz_attr_init(&a, LZ_ATTR_dims);
-    a.as_dims.dimensions = lz_ints_make(1, (int64_t[]){lz_val_type(f, x)->shape.rank - 1});
-    return lz_build(f, LZ_OP_REVERSE, &a.head, &x, 1);
-}
-
-/* With c I added, c a bound of the eigenvalues' magnitudes, they are singular values, in the other
- * order. */
 void lz_bm_syevd(const lz_bm *b, lz_val a, bool lower, lz_val *out)
 {
-    lz_func *f = b->f;
-    lz_val h = hermitian(b, a, lower), size = lz_build_ew1(f, LZ_OP_ABS, h);
-    lz_val bound = reduced(b, LZ_OP_MAXIMUM, reduced(b, LZ_OP_ADD, size, 1, 0), 1, 0);
-    if (bound == LZ_NOVAL)
-        return;
-    lz_val c = spread(b, lz_build_convert(f, bound, b->d), (lz_ints){0}, b->n, b->n);
-    c = zero_outside(b, c, LZ_CMP_EQ, b->n, b->n);
-    lz_val usv[3];
-    svd(b, ew2(b, LZ_OP_ADD, h, c), false, usv);
-    if (usv[1] == LZ_NOVAL)
-        return;
-    lz_ints dims = {.n = b->batch.rank};
-    for (int d = 0; d < dims.n; d++)
-        dims.v[d] = d;
-    lz_val less = lz_build_broadcast(f, bound, &dims, &lz_val_type(f, usv[1])->shape);
-    out[0] = backwards(f, usv[2]);
-    out[1] = backwards(f, ew2(b, LZ_OP_SUBTRACT, usv[1], less));
+    lz_attr_any at;
+    lz_attr_init(&at, LZ_ATTR_eigh);
+    at.as_eigh.lower = lower;
+    lz_build_all_results(b->f, lz_build(b->f, LZ_OP_EIGH, &at.head, &a, 1), 2, out);
 }
 
 /* ---- products of reflections: I - V T V^H, where the inverse of T has the products v_i^H v_j

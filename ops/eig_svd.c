@@ -213,41 +213,13 @@ lz_tensor *lz_linalg_cond_at(lz_tensor *a, const lz_site *site)
 
 /* ---- eigenvalues ---- */
 
-/* The Hermitian matrix of which x holds one triangle. */
-static lz_node *hermitian(lz_tracer *c, lz_node *a, bool upper)
-{
-    if (!a)
-        return NULL;
-    lz_node *half = lz_mx_triangle(c, a, upper ? LZ_CMP_LT : LZ_CMP_GT, 0);
-    lz_node *on = lz_mx_triangle(c, a, LZ_CMP_EQ, 0);
-    if (lz_dtype_is_complex(lz_tracer_dtype(a)))
-        on = TO(lz_tracer_ew1(c, LZ_OP_REAL, on), lz_tracer_dtype(a));
-    return ADD(ADD(half, lz_mx_adjoint(c, half)), on);
-}
-
-/* The matrix plus c I, where c bounds the magnitudes of the eigenvalues, is positive semidefinite:
- * its eigenvalues are its singular values, in reverse order. */
 static lz_node *eigenvalues(lz_tracer *c, lz_node *a, bool upper, lz_node **vectors)
 {
-    a = hermitian(c, a, upper);
-    if (!a)
+    lz_node *w = lz_mx_decompose(c, LZ_OP_EIGH, !upper, a);
+    if (!w)
         return NULL;
-    lz_node *bound = lz_tracer_detached(c, extreme(c, absolute_sums(c, a, true), true));
-    if (!bound)
-        return NULL;
-    lz_shape s = *lz_tracer_shape(a), line = s;
-    line.rank--;
-    lz_ints dims = {.n = s.rank - 2};
-    for (int i = 0; i < dims.n; i++)
-        dims.v[i] = i;
-    lz_node *shift = TO(lz_tracer_broadcast_in_dim(c, bound, &dims, &s), lz_tracer_dtype(a));
-    lz_node *eye = lz_mx_eye(c, a, lz_mx_rows(a), lz_mx_rows(a));
-    svd d = singular(c, ADD(a, MUL(shift, eye)), false);
-    lz_dims last = {1, {line.rank - 1}}, column = {1, {s.rank - 1}};
-    if (!d.s)
-        return NULL;
-    *vectors = lz_tracer_flip(c, d.v, &column);
-    return lz_tracer_flip(c, SUB(d.s, lz_tracer_broadcast_in_dim(c, bound, &dims, &line)), &last);
+    *vectors = lz_tracer_result(c, w, 0);
+    return lz_tracer_result(c, w, 1);
 }
 
 lz_tensor *lz_linalg_eigh_at(lz_tensor *a, bool upper, lz_tensor **vectors, const lz_site *site)

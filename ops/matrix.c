@@ -163,6 +163,8 @@ lz_node *lz_mx_decompose(lz_tracer *c, lz_op op, bool flag, lz_node *a)
         r.as_qr.complete = flag;
     else if (op == LZ_OP_SVD)
         r.as_svd.full = flag;
+    else if (op == LZ_OP_EIGH)
+        r.as_eigh.lower = flag;
     return lz_tracer_op(c, op, &r.head, &a, 1);
 }
 

@@ -10,8 +10,8 @@ BUILD=${BUILD:?}
 # itself and the rooms of the lines above it; the rooms of one line know nothing of each other.
 order='
 base/
-fft/avx2/ fft/avx512/ fft/baseline/
-fft/
+fft/avx2/ fft/avx512/ fft/baseline/ linalg/avx2/ linalg/avx512/ linalg/baseline/
+fft/ linalg/
 cache/ ir/
 ir/sharding/
 ir/infer/

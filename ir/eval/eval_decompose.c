@@ -1,6 +1,6 @@
-/* eval_decompose.c - reference of lazuli.lu, lazuli.qr, lazuli.geqrf and lazuli.svd: Gaussian
- * elimination, Householder's reflections, one-sided Jacobi rotations, each on one matrix at a time
- * in long double. See eval.h. */
+/* eval_decompose.c - reference of lazuli.lu, lazuli.qr, lazuli.geqrf, lazuli.svd and lazuli.eigh:
+ * Gaussian elimination, Householder's reflections, one-sided Jacobi rotations, each on one matrix
+ * at a time in long double. See eval.h. */
 #include "ir/eval/eval_matrix.h"
 #include <float.h>
 #include <math.h>
@@ -19,12 +19,18 @@ static lz_status fresh(lz_matrix *m, bool real, int64_t rows, int64_t cols)
 
 /* ---- lu ---- */
 
+/* LAPACK's measure of a pivot. */
+static long double size_of(const lz_num *x)
+{
+    return fabsl(x->re) + fabsl(x->im);
+}
+
 static int64_t pivot_of(const lz_matrix *a, int64_t j)
 {
     int64_t best = j;
     for (int64_t i = j + 1; i < a->rows; i++) {
-        long double x = lz_cx_abs(*lz_m_el(a, i, j));
-        if (x > lz_cx_abs(*lz_m_el(a, best, j)) || isnan(x))
+        long double x = size_of(lz_m_el(a, i, j));
+        if (x > size_of(lz_m_el(a, best, j)) || isnan(x))
             best = i;
     }
     return best;
@@ -331,5 +337,104 @@ lz_status lz_ref_svd(const lz_ref_call *c)
     lz_free(u.at);
     lz_free(v.at);
     lz_free(s.at);
+    return st;
+}
+
+/* ---- eigh ---- */
+
+/* The Hermitian matrix of a triangle in place of a; the largest sum of magnitudes of a row. */
+static long double hermitian(lz_matrix *a, bool lower)
+{
+    long double most = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        lz_m_el(a, i, i)->im = 0;
+        for (int64_t j = 0; j < i; j++)
+            if (lower)
+                *lz_m_el(a, j, i) = lz_m_conjugate(*lz_m_el(a, i, j));
+            else
+                *lz_m_el(a, i, j) = lz_m_conjugate(*lz_m_el(a, j, i));
+    }
+    for (int64_t i = 0; i < a->rows; i++) {
+        long double sum = 0;
+        for (int64_t j = 0; j < a->cols; j++)
+            sum += lz_cx_abs(*lz_m_el(a, i, j));
+        most = sum > most || isnan(sum) ? sum : most;
+    }
+    return most;
+}
+
+/* v^H a v of column j */
+static long double quotient_of(const lz_matrix *a, const lz_matrix *v, int64_t j)
+{
+    long double sum = 0;
+    for (int64_t i = 0; i < a->rows; i++) {
+        lz_num s = {0, 0};
+        for (int64_t k = 0; k < a->cols; k++)
+            s = plus_product(a->real, s, *lz_m_el(a, i, k), *lz_m_el(v, k, j));
+        lz_num x = *lz_m_el(v, i, j);
+        sum += x.re * s.re + x.im * s.im;
+    }
+    return sum;
+}
+
+/* a + c I = w v^H with orthogonal columns of w is positive definite, c being larger than any
+ * eigenvalue: v are a's eigenvectors. */
+static void eigen(const lz_matrix *a, long double c, lz_matrix *w, lz_matrix *v, long double *x)
+{
+    int64_t n = a->rows;
+    for (int64_t i = 0; i < n * n; i++) {
+        w->at[i] = a->at[i];
+        v->at[i] = (lz_num){i / n == i % n, 0};
+        w->at[i].re += i / n == i % n ? c : 0;
+    }
+    bool more = true;
+    for (int round = 0; round < 60 && more; round++) {
+        more = false;
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i + 1; j < n; j++)
+                more |= rotate(w, v, i, j);
+    }
+    for (int64_t j = 0; j < n; j++)
+        x[j] = quotient_of(a, v, j);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = n - 1; j > i; j--)
+            if (x[j] < x[j - 1]) {
+                long double t = x[j];
+                x[j] = x[j - 1];
+                x[j - 1] = t;
+                swap_columns(v, j, j - 1);
+            }
+}
+
+lz_status lz_ref_eigh(const lz_ref_call *c)
+{
+    LZ_TRY(lz_ref_alloc(c));
+    lz_matrix a, w = {0}, v = {0}, x = {0};
+    int64_t n, batch = lz_m_count(c->sig->opnd[0], &n, &n);
+    bool real = !lz_dtype_is_complex(c->sig->opnd[0]->dtype),
+         lower = LZ_ATTR(eigh, c->sig->attr)->lower;
+    LZ_TRY(fresh(&a, real, n, n));
+    lz_status st = fresh(&w, real, n, n);
+    if (st == LZ_OK)
+        st = fresh(&v, real, n, n);
+    if (st == LZ_OK)
+        st = fresh(&x, true, n, 1);
+    long double *values = (long double *)(void *)x.at;
+    for (int64_t b = 0; b < batch && st == LZ_OK; b++) {
+        lz_m_load(&a, c->opnd[0], b);
+        long double most = hermitian(&a, lower);
+        if (isfinite(most))
+            eigen(&a, 2 * most, &w, &v, values);
+        for (int64_t i = 0; i < n * n && !isfinite(most); i++)
+            v.at[i] = (lz_num){NAN, real ? 0 : NAN};
+        lz_m_store(&v, c->result[0], b);
+        for (int64_t i = 0; i < n; i++)
+            lz_elem_set_f64(c->result[1]->type->dtype, c->result[1]->data, b * n + i,
+                            isfinite(most) ? (double)values[i] : NAN);
+    }
+    lz_free(a.at);
+    lz_free(w.at);
+    lz_free(v.at);
+    lz_free(x.at);
     return st;
 }

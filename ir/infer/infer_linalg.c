@@ -91,6 +91,15 @@ lz_status lz_infer_geqrf(lz_infer *c)
     return give(c, 1, c->opnd[0]->dtype, m < n ? m : n, -1);
 }
 
+lz_status lz_infer_eigh(lz_infer *c)
+{
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &m, &n));
+    LZ_TRY(check_square(c, 0));
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, n, n));
+    return give(c, 1, lz_dtype_part(c->opnd[0]->dtype), n, -1);
+}
+
 lz_status lz_infer_svd(lz_infer *c)
 {
     int64_t m, n;

@@ -595,6 +595,7 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_QR] = print_decomposition,
     [LZ_OP_GEQRF] = print_decomposition,
     [LZ_OP_SVD] = print_decomposition,
+    [LZ_OP_EIGH] = print_decomposition,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_CONVOLUTION] = lz_print_convolution,
     [LZ_OP_REDUCE_WINDOW] = lz_print_reduce_window,

@@ -226,6 +226,22 @@ static lz_val nothing(lz_rw *rw, uint32_t i, uint32_t k)
     return lz_build_iota(rw->out, t, t->shape.rank - 1);
 }
 
+bool lz_widen_linalg(lz_rw *rw, uint32_t i, lz_val *out)
+{
+    const lz_sig *s = rw->in->insts[i].sig;
+    lz_val v[2];
+    if (lz_dtype_size(s->opnd[0]->dtype) != 2 || s->opnd[0]->nelem == 0 || s->result[0]->nelem == 0)
+        return false;
+    for (uint32_t k = 0; k < s->nopnd; k++)
+        v[k] = lz_build_convert(rw->out, lz_rw_opnd(rw, i, k), LZ_F32);
+    lz_val x = lz_build(rw->out, s->op, s->attr, v, s->nopnd);
+    for (uint32_t k = 0; k < s->nresult; k++) {
+        lz_val r = lz_build_result(rw->out, x, k);
+        out[k] = r == LZ_NOVAL ? r : lz_build_convert(rw->out, r, s->result[k]->dtype);
+    }
+    return true;
+}
+
 void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out)
 {
     const lz_inst *in = &rw->in->insts[i];
@@ -250,6 +266,9 @@ void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out)
         return;
     case LZ_OP_GEQRF:
         lz_expand_geqrf(rw, i, out);
+        return;
+    case LZ_OP_EIGH:
+        lz_expand_eigh(rw, i, out);
         return;
     default:
         lz_expand_svd(rw, i, out);

@@ -33,6 +33,16 @@ static lz_val row_there(const lz_mats *t, lz_val x, lz_val there, int64_t rows, 
     return lz_mat_reduce(t, LZ_OP_ADD, x, 1, cols);
 }
 
+/* LAPACK's measure of a pivot: the sum of the magnitudes of both parts. */
+static lz_val pivot_size(const lz_mats *t, lz_val column)
+{
+    lz_val re = lz_build_ew1(t->f, LZ_OP_ABS, lz_mat_real(t, column));
+    if (!lz_dtype_is_complex(t->d))
+        return re;
+    lz_val im = lz_build_ew1(t->f, LZ_OP_IMAG, column);
+    return lz_mat_add(t, re, lz_build_ew1(t->f, LZ_OP_ABS, im));
+}
+
 /* The row from r on whose element of `column` is the largest: [batch, 1, 1]. */
 static lz_val pivot_row(const lz_mats *t, lz_val column, lz_val r, int64_t rows)
 {
@@ -40,7 +50,7 @@ static lz_val pivot_row(const lz_mats *t, lz_val column, lz_val r, int64_t rows)
     lz_shape one = lz_mat_shape(t, 1, 1), line = lz_mat_shape(t, rows, 1);
     const lz_func *body = lz_region_arg(true, lz_dtype_part(t->d), LZ_I64);
     lz_val size = lz_build_select(f, lz_mat_where(t, 1, LZ_CMP_GE, r, rows, 1),
-                                  lz_mat_abs(t, column), lz_mat_number(t, -1, rows, 1));
+                                  pivot_size(t, column), lz_mat_number(t, -1, rows, 1));
     lz_val v[4] = {size, lz_build_iota(f, lz_type_get(LZ_I64, &line), 1),
                    lz_build_scalar(f, lz_dtype_part(t->d), -1), lz_mat_index(t, rows)};
     if (!body) {

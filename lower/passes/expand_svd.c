@@ -202,9 +202,8 @@ static lz_val scale_of(const lz_mats *t, lz_val a, int64_t n)
     return lz_build_select(t->f, good, most, unit);
 }
 
-/* Of a[batch, m, n], m >= n: u with `cols` >= n columns. */
-static void tall(const lz_mats *t, lz_val a, int64_t m, int64_t n, int64_t cols, lz_val *u,
-                 lz_val *s, lz_val *v)
+void lz_mat_svd(const lz_mats *t, lz_val a, int64_t m, int64_t n, int64_t cols, lz_val *u,
+                lz_val *s, lz_val *v)
 {
     lz_val q, r, inner, scale = scale_of(t, a, n);
     a = lz_mat_over(t, a, lz_mat_spread(t, scale, m, n));
@@ -224,9 +223,9 @@ void lz_expand_svd(lz_rw *rw, uint32_t i, lz_val *out)
     lz_val a = lz_mat_operand(rw, i, 0, t, &m, &n), u, s, v;
     bool full = LZ_ATTR(svd, rw->in->insts[i].sig->attr)->full;
     if (m >= n)
-        tall(t, a, m, n, full ? m : n, &u, &s, &v);
+        lz_mat_svd(t, a, m, n, full ? m : n, &u, &s, &v);
     else
-        tall(t, lz_mat_conj(t, lz_mat_transpose(t, a)), n, m, full ? n : m, &v, &s, &u);
+        lz_mat_svd(t, lz_mat_conj(t, lz_mat_transpose(t, a)), n, m, full ? n : m, &v, &s, &u);
     out[0] = lz_mat_result(rw, i, 0, u);
     out[1] = lz_mat_result(rw, i, 1, s);
     out[2] = lz_mat_result(rw, i, 2, v);

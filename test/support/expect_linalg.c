@@ -181,13 +181,26 @@ static void let_go_vectors(const mover *m, lz_literal **out)
         }
 }
 
+/* The same of eigenvectors. */
+static void let_go_eigenvectors(const mover *m, lz_literal **out)
+{
+    int64_t n = extent(out[1]->type, 1);
+    for (int64_t b = 0; n && b < out[1]->type->nelem / n; b++)
+        for (int64_t c = 0; c < n; c++) {
+            bool turned = m->move(m->ctx) < 0;
+            bool phase = lz_dtype_is_complex(m->wide) && turned;
+            turn_column(m, out[0], b, c, phase ? -INFINITY : turned ? -1 : 1, false);
+        }
+}
+
 /* Reflections and rotations are multiplied, each with its own rounding: what they make is off by
  * some roundoffs also where the matrix hardly matters, as it does when it is nearly triangular or
  * diagonal (Higham, 19.3: the computed q is not the exact one of a matrix nearby, but near
  * that). */
 static lz_cx rounded(const mover *m, lz_cx v)
 {
-    bool multiplied = m->s->op == LZ_OP_QR || m->s->op == LZ_OP_GEQRF || m->s->op == LZ_OP_SVD;
+    bool multiplied = m->s->op == LZ_OP_QR || m->s->op == LZ_OP_GEQRF || m->s->op == LZ_OP_SVD ||
+                      m->s->op == LZ_OP_EIGH;
     double by = multiplied ? m->eps * (double)lz_cx_abs(v) : 0;
     if (by == 0 || !isfinite(by))
         return v;
@@ -233,6 +246,8 @@ lz_status lz_expect_linalg(const lz_sig *s, lz_literal *const *opnd, lz_literal 
         let_go_all(&m, opnd[0], out);
     if (st == LZ_OK && s->op == LZ_OP_SVD)
         let_go_vectors(&m, out);
+    if (st == LZ_OK && s->op == LZ_OP_EIGH)
+        let_go_eigenvectors(&m, out);
     lz_literal_release(x[0]);
     lz_literal_release(x[1]);
     for (int k = 0; k < 3; k++)

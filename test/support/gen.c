@@ -96,12 +96,13 @@ lz_val gen_build(gen *g, lz_op op, const void *attr, const lz_val *opnd, uint32_
 
 /* ---- values ---- */
 
-/* Singular vectors have a sign that nothing says, so what is computed of them has: only gen_ops.c's
- * product of both has not. */
+/* Singular vectors and eigenvectors have a sign that nothing says, so what is computed of them has:
+ * only gen_ops.c's product of both has not. */
 static bool has_free_sign(const gen *g, lz_val v, int depth)
 {
     const lz_inst *in = &g->f->insts[v];
-    if (in->sig->op == LZ_OP_RESULT && lz_inst_op(&g->f->insts[in->opnd[0]]) == LZ_OP_SVD)
+    lz_op of = in->sig->op == LZ_OP_RESULT ? lz_inst_op(&g->f->insts[in->opnd[0]]) : LZ_OP_NONE;
+    if (of == LZ_OP_SVD || of == LZ_OP_EIGH)
         return LZ_ATTR(index, in->sig->attr)->index != 1;
     bool yes = false;
     for (uint32_t k = 0; k < in->sig->nopnd && depth && lz_op_get(in->sig->op)->cls == LZ_CLASS_EW;

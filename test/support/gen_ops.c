@@ -675,7 +675,7 @@ static lz_val well_conditioned(gen *g, lz_dtype d, const lz_shape *s)
 static lz_val put_together(gen *g, lz_val u)
 {
     lz_val svd = g->f->insts[u].opnd[0], s = lz_build_result(g->f, svd, 1),
-           v = lz_build_result(g->f, svd, 2);
+           v = lz_inst_op(&g->f->insts[svd]) == LZ_OP_EIGH ? u : lz_build_result(g->f, svd, 2);
     const lz_type *t = gen_type(g, u);
     lz_attr_dot at = {.kind = LZ_ATTR_dot};
     lz_ints dims = {.n = 0};
@@ -708,14 +708,16 @@ static lz_val op_linalg(gen *g, lz_op op)
         return LZ_NOVAL;
     lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 2), b;
     bool decomposed = lz_op_get(op)->flags & LZ_F_MULTI && !g->pure;
-    bool square = op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE || decomposed;
+    bool square =
+        op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE || op == LZ_OP_EIGH || decomposed;
     if (s.rank < 2)
         return LZ_NOVAL;
     int rank = s.rank;
     if (square)
         s.dims[rank - 1] = s.dims[rank - 2] =
             g->pure && g->shape ? s.dims[rank - 1] : sizes[RND(0, g->o.no_empty ? 4 : 6)];
-    for (int i = rank - 2; i < rank && op == LZ_OP_SVD; i++) /* the reference takes its time */
+    for (int i = rank - 2; i < rank && (op == LZ_OP_SVD || op == LZ_OP_EIGH);
+         i++) /* the reference takes its time */
         s.dims[i] = s.dims[i] > 20 ? 20 : s.dims[i];
     lz_attr_any at;
     lz_attr_init(&at, lz_op_get(op)->attr);
@@ -725,7 +727,9 @@ static lz_val op_linalg(gen *g, lz_op op)
         if (flag)
             *flag = CHANCE(50);
         lz_val r = gen_build(g, op, &at, opnd, 1);
-        return r != LZ_NOVAL && op == LZ_OP_SVD && decomposed ? put_together(g, r) : r;
+        return r != LZ_NOVAL && (op == LZ_OP_SVD || op == LZ_OP_EIGH) && decomposed
+                   ? put_together(g, r)
+                   : r;
     }
     at.as_triangular_solve = (lz_attr_triangular_solve){.kind = LZ_ATTR_triangular_solve,
                                                         .left_side = CHANCE(50),

@@ -128,7 +128,7 @@ static lz_val weighted_sum(lz_func *f, lz_val x, lz_val w)
 static bool phases_are_free(const lz_func *f)
 {
     for (uint32_t i = 0; i < f->ninst; i++)
-        if (f->insts[i].sig->op == LZ_OP_SVD)
+        if (f->insts[i].sig->op == LZ_OP_SVD || f->insts[i].sig->op == LZ_OP_EIGH)
             return true;
     return false;
 }

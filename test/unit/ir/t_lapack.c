@@ -129,7 +129,7 @@ START_TEST(rows_they_become)
          LZ_OP_TRIANGULAR_SOLVE},
         {"%0:2 = stablehlo.custom_call @Eigh(%a) {backend_config = \"0,1,100,1e-6\"} : (" A
          ") -> (" A ", " TAU ")",
-         LZ_OP_SVD},
+         LZ_OP_EIGH},
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         lz_func *f;
