@@ -60,7 +60,7 @@ bool lz_op_is_step(lz_op op)
 {
     lz_op_class c = lz_op_get(op)->cls;
     return c == LZ_CLASS_CONTROL || c == LZ_CLASS_CALL || c == LZ_CLASS_COLLECTIVE ||
-           c == LZ_CLASS_FFT;
+           c == LZ_CLASS_FFT || c == LZ_CLASS_LINALG;
 }
 
 const lz_op_info *lz_op_get(lz_op op)

@@ -233,7 +233,7 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         p->nstep++;
         return lz_step_collective_new(p, l->control->sig, &s->collective);
     }
-    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_FFT) {
+    if (l->control && lz_routine_may_do(l->control->sig->op)) {
         s->kind = LZ_STEP_ROUTINE;
         s->routine = l->control->sig;
         p->nstep++;

@@ -3,6 +3,18 @@
 #include "fft/fft.h"
 #include "ir/attr.h"
 #include "ir/op.h"
+#include "lower/linalg_sig.h"
+
+static bool is_linalg(const lz_sig *s)
+{
+    return lz_op_get(s->op)->cls == LZ_CLASS_LINALG;
+}
+
+bool lz_routine_may_do(lz_op op)
+{
+    lz_op_class c = lz_op_get(op)->cls;
+    return c == LZ_CLASS_FFT || c == LZ_CLASS_LINALG;
+}
 
 static lz_fft_task fft_task_of(const lz_sig *s)
 {
@@ -25,6 +37,8 @@ static lz_fft_task fft_task_of(const lz_sig *s)
 
 bool lz_routine_has(const lz_sig *s)
 {
+    if (is_linalg(s))
+        return lz_linalg_has(s);
     if (lz_op_get(s->op)->cls != LZ_CLASS_FFT || s->result[0]->nelem == 0 || s->opnd[0]->nelem == 0)
         return false;
     lz_dtype d = lz_dtype_part(s->result[0]->dtype);
@@ -39,13 +53,27 @@ uint64_t lz_routine_work(const lz_sig *s)
 {
     if (!lz_routine_has(s))
         return 0;
-    lz_fft_task t = fft_task_of(s);
-    double flops = lz_fft_flops(&t);
+    lz_fft_task t = is_linalg(s) ? (lz_fft_task){0} : fft_task_of(s);
+    double flops = is_linalg(s) ? lz_linalg_work(s) : lz_fft_flops(&t);
     return flops < 1e18 ? (uint64_t)flops : (uint64_t)1e18;
+}
+
+/* Its task is in place of the run-time sizes, its units are matrices. */
+static lz_status linalg_new(lz_arena *mem, const lz_sig *s, lz_routine *out)
+{
+    lz_linalg_task *t = lz_arena_alloc(mem, sizeof *t);
+    if (!t)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for a routine", lz_op_get(s->op)->text);
+    *t = lz_linalg_task_of(s);
+    *out = (lz_routine){lz_linalg_run, (const int64_t *)(const void *)t, lz_linalg_count(s),
+                        LZ_ALIGN_UP(lz_linalg_scratch(t), 64)};
+    return LZ_OK;
 }
 
 lz_status lz_routine_new(lz_arena *mem, const lz_sig *s, lz_routine *out)
 {
+    if (is_linalg(s))
+        return linalg_new(mem, s, out);
     lz_fft_task t = fft_task_of(s);
     const lz_fft_plan *p;
     LZ_TRY(lz_fft_plan_new(mem, &t, &p));

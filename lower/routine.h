@@ -1,5 +1,5 @@
 /* routine.h - operations that a routine of the host does as one step of a plan, on whole arrays: no
- * code is generated for them. Those of class FFT are of fft/. A backend that runs routines says so
+ * code is generated for them. Those of class FFT are of fft/, those of class LINALG of linalg/. A backend that runs routines says so
  * (lz_lower_options.routines); for any other the pass `expand` takes the operations apart.
  * Threads: thread-safe. */
 #ifndef LZ_LOWER_ROUTINE_H
@@ -17,6 +17,8 @@ typedef struct lz_routine {
     size_t scratch;
 } lz_routine;
 
+/* Whether operations of this kind have one, for some types. */
+bool lz_routine_may_do(lz_op op);
 /* Whether there is one: the dtype is f32 or f64 or complex numbers of these, no value is empty,
  * and sizes are within the routine's bounds. */
 bool lz_routine_has(const lz_sig *s);

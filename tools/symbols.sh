@@ -20,7 +20,8 @@ ir/batch/
 ir/vhlo/
 ir/text/
 shard/
-lower/effort lower/reduction lower/routine
+lower/effort lower/reduction lower/linalg_sig
+lower/routine
 lower/loops/
 lower/fusion/
 lower/passes/

@@ -2,12 +2,15 @@
  * Does:      rng_bit_generator with PHILOX (Philox4x32-10) or THREE_FRY (Threefry2x32-20) becomes
  *   integer operations on counters, in the layout of the reference evaluator (ir/eval/eval_rng.c):
  *   one array per lane of a block, concatenated along a new dimension. A scatter-add to 16-bit
- *   floats accumulates in f32. Fourier transforms that are no routine become dots with small
- * matrices (expand_fft.c), matrix decompositions become loops (expand_linalg.c), large complex dots
- * become four real ones, bit casts of integers of 2 and 4 bits conversions. Needs:     nothing.
- * Recreates: nothing.   Breaks: simplify, fold (it leaves scalars to fold). Cost: O(instructions),
- * about 150 instructions per generator. Off:       never: no later stage implements random bits or
- * transforms. */
+ *   floats accumulates in f32. Where the backend has no routine (lower/routine.h), a Fourier
+ *   transform becomes dots with small matrices (expand_fft.c), a matrix decomposition loops
+ *   (expand_linalg.c). Large complex dots become four real ones, bit casts of integers of 2 and 4
+ *   bits conversions.
+ * Needs:     nothing.
+ * Recreates: nothing.
+ * Breaks:    simplify, fold (it leaves scalars to fold).
+ * Cost:      O(instructions), about 150 instructions per generator.
+ * Off:       never: no later stage implements random bits or transforms. */
 #include "ir/eval/eval.h"
 #include "lower/passes/expand_fft.h"
 #include "lower/passes/expand_linalg.h"
@@ -348,6 +351,7 @@ static lz_val change_sign(lz_rw *rw, uint32_t i)
 
 typedef struct made {
     lz_val v[LZ_LINALG_RESULTS]; /* state, bits; or of a decomposition */
+    bool kept;                   /* a decomposition that the backend has a routine for */
 } made;
 
 typedef struct expansion {
@@ -361,9 +365,11 @@ static bool makes_several(const lz_inst *in)
     return in->sig->op == LZ_OP_RNG_BIT_GENERATOR || lz_op_get(in->sig->op)->cls == LZ_CLASS_LINALG;
 }
 
-static lz_val decompose(lz_rw *rw, uint32_t i, lz_val *out)
+/* One that the backend has no routine for. */
+static lz_val decompose(lz_rw *rw, uint32_t i, bool routines, lz_val *out)
 {
-    lz_expand_linalg(rw, i, out);
+    if (!routines || !lz_widen_linalg(rw, i, out))
+        lz_expand_linalg(rw, i, out);
     return out[0];
 }
 
@@ -372,14 +378,19 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
     const expansion *x = user;
     made *all = x->all;
     const lz_inst *in = &rw->in->insts[i];
+    if (x->routines && lz_routine_has(in->sig)) {
+        all[i].kept = true;
+        return LZ_NOVAL;
+    }
     if (in->sig->op == LZ_OP_RESULT && makes_several(&rw->in->insts[in->opnd[0]]))
-        return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
+        return all[in->opnd[0]].kept ? LZ_NOVAL
+                                     : all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
     if (in->sig->op == LZ_OP_SCATTER)
         return widen_scatter(rw, i);
     if (in->sig->op == LZ_OP_FFT)
-        return x->routines && lz_routine_has(in->sig) ? LZ_NOVAL : lz_expand_fft(rw, i);
+        return lz_expand_fft(rw, i);
     if (lz_op_get(in->sig->op)->cls == LZ_CLASS_LINALG)
-        return decompose(rw, i, all[i].v);
+        return decompose(rw, i, x->routines, all[i].v);
     if (in->sig->op == LZ_OP_DOT_GENERAL)
         return split_product(rw, i);
     if (in->sig->op == LZ_OP_BITCAST_CONVERT)

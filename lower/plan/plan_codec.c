@@ -5,6 +5,7 @@
  * Threads: pure. */
 #include "lower/loops/loop_impl.h"
 #include "lower/plan/plan.h"
+#include "lower/routine.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -285,11 +286,14 @@ static void take_trip_count(dec *d, lz_trip_count *r)
     r->end = (int64_t)lz_rd_u64(&d->r);
 }
 
-/* The one operation on all parameters of a function; the plan's verifier looks at the rest. */
-static const lz_sig *operation_of(const lz_func *f, lz_op_class cls)
+/* The one operation on all parameters of a function, a collective or one of routines; the plan's
+ * verifier looks at the rest. */
+static const lz_sig *operation_of(const lz_func *f, bool meets)
 {
     const lz_inst *in = f->ninst > f->nparam ? &f->insts[f->nparam] : NULL;
-    if (!in || lz_op_get(in->sig->op)->cls != cls || in->sig->nopnd != f->nparam)
+    if (!in || in->sig->nopnd != f->nparam)
+        return NULL;
+    if (meets ? lz_op_get(in->sig->op)->cls != LZ_CLASS_COLLECTIVE : !lz_routine_may_do(in->sig->op))
         return NULL;
     for (uint32_t k = 0; k < f->nparam; k++)
         if (in->opnd[k] != k)
@@ -304,8 +308,7 @@ static void take_operation(dec *d, lz_step *s)
     lz_func *f = NULL;
     lz_status st = bytes ? lz_func_deserialize(bytes, (size_t)n, &f) : LZ_ECORRUPT;
     bool meets = s->kind == LZ_STEP_COLLECTIVE;
-    const lz_sig *sig =
-        st == LZ_OK ? operation_of(f, meets ? LZ_CLASS_COLLECTIVE : LZ_CLASS_FFT) : NULL;
+    const lz_sig *sig = st == LZ_OK ? operation_of(f, meets) : NULL;
     if (!meets)
         s->routine = sig;
     else if (sig)

@@ -23,6 +23,8 @@ static const char *const programs[] = {
     "%r:2 = \"lazuli.geqrf\"(%x) : (tensor<67x67xf64>) -> (tensor<67x67xf64>, tensor<67xf64>)",
     "%r:3 = \"lazuli.svd\"(%x) <{full = false}> : (tensor<3x3xcomplex<f32>>) -> "
     "(tensor<3x3xcomplex<f32>>, tensor<3xf32>, tensor<3x3xcomplex<f32>>)",
+    "%r:2 = \"lazuli.eigh\"(%x) <{lower = true}> : (tensor<3x3xcomplex<f32>>) -> "
+    "(tensor<3x3xcomplex<f32>>, tensor<3xf32>)",
 };
 enum { NPROGRAM = sizeof programs / sizeof *programs };
 
@@ -54,6 +56,20 @@ START_TEST(taken_apart)
 }
 END_TEST
 
+/* A backend that has routines gets decompositions of f32, f64 and complex numbers as they are. */
+START_TEST(left_alone)
+{
+    lz_func *f = program(_i), *g;
+    ck_assert_int_eq(lz_passes_run(f, "expand", &(lz_lower_options){.routines = true}, &g), LZ_OK);
+    int n = 0;
+    for (uint32_t i = 0; i < g->ninst; i++)
+        n += lz_op_get(g->insts[i].sig->op)->cls == LZ_CLASS_LINALG;
+    ck_assert_int_eq(n, 1);
+    lz_func_free(g);
+    lz_func_free(f);
+}
+END_TEST
+
 START_TEST(failing_memory)
 {
     lz_check_failing_memory(program(_i), "expand");
@@ -66,6 +82,7 @@ int main(void)
     TCase *t = tcase_create("expand");
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, taken_apart, 0, NPROGRAM);
+    tcase_add_loop_test(t, left_alone, 0, NPROGRAM);
     tcase_add_loop_test(t, failing_memory, 0, NPROGRAM);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
