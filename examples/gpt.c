@@ -114,6 +114,7 @@ static void place(void)
 
 static void net_init(void)
 {
+    check(lz_name_scope_begin("init"));
     check(lz_embedding_layer_init(&bytes, &params, "bytes", BYTES, dim, LZ_F32));
     check(lz_embedding_layer_init(&positions, &params, "positions", context, dim, LZ_F32));
     for (int i = 0; i < layers; i++) {
@@ -136,11 +137,13 @@ static void net_init(void)
                         lz_init_normal(LZ_F32, lz_shape_of(matrices.tensors[i]), 0, 0.02)));
     place();
     check(lz_mark_step()); /* draw the initial weights */
+    check(lz_name_scope_end());
 }
 
 /* Bytes [n, length] at positions [length] -> scores of the byte after each, [n, length, 256]. */
 static lz_tensor *net_forward(lz_tensor *x, lz_tensor *at, bool training, lz_kv_cache *caches)
 {
+    check(lz_name_scope_begin("net"));
     double p = real(&opt[DROPOUT]);
     x = lz_add(lz_embedding_layer_forward(&bytes, x), lz_embedding_layer_forward(&positions, at));
     for (int i = 0; i < layers; i++) {
@@ -153,7 +156,9 @@ static lz_tensor *net_forward(lz_tensor *x, lz_tensor *at, bool training, lz_kv_
                     true);
         x = lz_add(x, lz_dropout(lz_linear_layer_forward(&b->down, y), p, training));
     }
-    return lz_linear(lz_norm_layer_forward(&last, x, training), bytes.weight, NULL);
+    x = lz_linear(lz_norm_layer_forward(&last, x, training), bytes.weight, NULL);
+    check(lz_name_scope_end());
+    return x;
 }
 
 /* ---- training ---- */

@@ -89,17 +89,20 @@ static lz_linear_layer fc1, fc2;
 
 static void net_init(void)
 {
+    check(lz_name_scope_begin("init"));
     check(lz_conv_layer_init(&conv1, 2, &params, "conv1", 1, 10, LZ_F32, .kernel = {5}));
     check(lz_norm_layer_init(&bn1, LZ_BATCH_NORM, &params, "bn1", 10, LZ_F32));
     check(lz_conv_layer_init(&conv2, 2, &params, "conv2", 10, 20, LZ_F32, .kernel = {5}));
     check(lz_norm_layer_init(&bn2, LZ_BATCH_NORM, &params, "bn2", 20, LZ_F32));
     check(lz_linear_layer_init(&fc1, &params, "fc1", 320, 50, true, LZ_F32));
     check(lz_linear_layer_init(&fc2, &params, "fc2", 50, 10, true, LZ_F32));
+    check(lz_name_scope_end());
 }
 
 /* Bytes [N, 28, 28] -> log probabilities [N, 10]. */
 static lz_tensor *net_forward(lz_tensor *image, bool training)
 {
+    check(lz_name_scope_begin("net"));
     lz_tensor *x = lz_div_scalar(lz_to(lz_unsqueeze(image, 1), LZ_F32), 255);
     x = lz_div_scalar(lz_sub_scalar(x, 0.1307), 0.3081);
     x = lz_relu(lz_max_pool2d(lz_conv_layer_forward(&conv1, x), .kernel_size = {2}));
@@ -107,7 +110,9 @@ static lz_tensor *net_forward(lz_tensor *image, bool training)
     x = lz_relu(lz_max_pool2d(lz_conv_layer_forward(&conv2, x), .kernel_size = {2}));
     x = lz_flatten(lz_norm_layer_forward(&bn2, x, training), 1, -1);
     x = lz_linear_layer_forward(&fc2, lz_relu(lz_linear_layer_forward(&fc1, x)));
-    return lz_log_softmax(x, 1);
+    x = lz_log_softmax(x, 1);
+    check(lz_name_scope_end());
+    return x;
 }
 
 /* One epoch; gives the loss of its last look. */

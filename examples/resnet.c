@@ -112,6 +112,7 @@ static bool is_matrix(const char *name, lz_tensor *t, void *user)
 
 static void net_init(void)
 {
+    check(lz_name_scope_begin("init"));
     static const int depth[3][4] = {{2, 2, 2, 2}, {3, 4, 6, 3}, {3, 4, 6, 3}};
     int layers = number(&opt[MODEL], 1), model = layers == 18 ? 0 : layers == 34 ? 1 : 2;
     if (model == 2 && layers != 50)
@@ -130,11 +131,13 @@ static void net_init(void)
     check(lz_linear_layer_init(&net.fc, &params, "fc", in, number(&opt[CLASSES], 2), true, LZ_F32));
     check(lz_params_select(&params, &matrices, is_matrix, &net));
     check(lz_params_select(&params, &others, is_matrix, NULL));
+    check(lz_name_scope_end());
 }
 
 /* Bytes [N, 3, H, W] -> scores [N, classes]. */
 static lz_tensor *net_forward(lz_tensor *image, bool training)
 {
+    check(lz_name_scope_begin("net"));
     lz_tensor *x = lz_div_scalar(lz_sub_scalar(lz_to(image, LZ_F32), 120), 62);
     if (training) { /* half of the images are mirrored */
         lz_tensor *coin = lz_rand(LZ_F32, LZ_SHAPE(lz_shape_of(x).dims[0], 1, 1, 1));
@@ -145,7 +148,9 @@ static lz_tensor *net_forward(lz_tensor *image, bool training)
         x = lz_max_pool2d(x, .kernel_size = {3}, .stride = {2}, .padding = {1, 1});
     for (int i = 0; i < net.blocks; i++)
         x = block_forward(&net.block[i], x, training);
-    return lz_linear_layer_forward(&net.fc, lz_mean(x, .dims = LZ_DIMS(2, 3)));
+    x = lz_linear_layer_forward(&net.fc, lz_mean(x, .dims = LZ_DIMS(2, 3)));
+    check(lz_name_scope_end());
+    return x;
 }
 
 /* ---- data ---- */

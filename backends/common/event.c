@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/callout.h"
 #include "base/spares.h"
+#include "base/host_time.h"
 #include "base/timeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -176,9 +177,10 @@ const lz_error *lz_event_failure(lz_event *e)
     if (!lz_event_done(e)) {
         if (lz_fork_check() != LZ_OK) /* in a forked child nobody will complete it */
             return lz_error_get();
-        int64_t t0 = lz_timeline_begin();
+        int64_t t0 = lz_timeline_begin(), h0 = lz_queue_is_running() ? 0 : lz_host_begin();
         if (!spin(e))
             (void)lz_latch_wait(&e->done, -1);
+        lz_host_end(LZ_HOST_WAIT, h0);
         lz_timeline_end(t0, .name = "wait", .category = "wait");
     }
     return e->error.status != LZ_OK ? &e->error : NULL;

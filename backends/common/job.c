@@ -1,6 +1,7 @@
 /* job.c - see job.h. */
 #include "backends/common/job.h"
 #include "base/alloc.h"
+#include "base/host_time.h"
 #include "base/timeline.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -177,6 +178,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
     j->uses = NULL;
     j->enqueued = lz_timeline_begin();
     j->flow = j->enqueued ? lz_timeline_flow() : 0;
+    j->enqueued = j->enqueued ? j->enqueued : lz_host_begin();
     j->nwait = 0;
     memset(j->in, 0, (nins + nouts) * sizeof *j->in);
     atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
@@ -220,6 +222,7 @@ static void put_back(lz_job *j)
 
 lz_status lz_job_wait(lz_job *j)
 {
+    lz_host_end(LZ_HOST_QUEUE, j->enqueued);
     for (uint32_t i = 0; i < j->nwait; i++)
         if (!j->x->ops->in_order || lz_event_done(j->wait[i]))
             LZ_TRY(lz_event_wait(j->wait[i]));

@@ -2,6 +2,7 @@
 #include "backends/common/profile.h"
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/host_time.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/thread.h"
@@ -15,13 +16,16 @@
 struct lz_profile {
     lz_profile *next;
     _Atomic int64_t runs;
-    uint32_t nrow, cap;
+    uint32_t number, nrow, cap;
     lz_profile_row row[];
 };
 
 static lz_mutex lock = LZ_MUTEX_INIT("profile");
 static lz_profile *profiles; /* tables that are not written yet */
 static bool at_exit;
+static _Atomic bool started;
+static uint32_t nprofile;
+static LZ_VEC(lz_profile_entry) retired; /* launches of programs that are no longer there */
 
 /* ---- names for perf ---- */
 
@@ -47,6 +51,16 @@ void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
 static bool on(void)
 {
     return *lz_cfg_str(LZ_OPT_PROFILE) != '\0';
+}
+
+void lz_profile_start(void)
+{
+    atomic_store(&started, true);
+}
+
+bool lz_profile_on(void)
+{
+    return atomic_load(&started) || on() || *lz_cfg_str(LZ_OPT_PROFILE_REPORT) != '\0';
 }
 
 static const char *name_of(const lz_profile_launch *l)
@@ -111,6 +125,8 @@ static void write_table(const lz_profile *p)
 {
     const char *path = lz_cfg_str(LZ_OPT_PROFILE);
     lz_buf text = {0};
+    if (!on())
+        return;
     print(p, &text);
     if (text.len) {
         int error = 0;
@@ -138,7 +154,7 @@ lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out)
 {
     uint32_t nlaunch = 0;
     *out = NULL;
-    if (!on())
+    if (!lz_profile_on())
         return LZ_OK;
     for (uint32_t i = 0; i < g->npart; i++)
         nlaunch += g->parts[i].plan->nstep;
@@ -153,6 +169,7 @@ lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out)
     while (*end)
         end = &(*end)->next;
     *end = p;
+    p->number = nprofile++;
     lz_mutex_unlock(&lock);
     *out = p;
     return LZ_OK;
@@ -188,6 +205,7 @@ void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns)
     lz_profile_row *r = l->row;
     if (!r)
         return;
+    lz_host_kernels += ns;
     int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
     if (least == 0 || ns < least) /* the launches of a program run one after the other */
         atomic_store_explicit(&r->least_ns, ns, memory_order_relaxed);
@@ -210,6 +228,61 @@ void lz_profile_ran(lz_profile *p)
         atomic_fetch_add_explicit(&p->runs, 1, memory_order_relaxed);
 }
 
+/* ---- the launches of all programs ---- */
+
+static lz_profile_entry entry_of(const lz_profile *p, uint32_t i)
+{
+    const lz_profile_row *r = &p->row[i];
+    const lz_step *s = r->what.step;
+    return (lz_profile_entry){.program = p->number,
+                              .index = i,
+                              .name = name_of(&r->what),
+                              .kernel = r->what.kernel->hash,
+                              .flops = s->flops,
+                              .bytes = s->bytes,
+                              .nnode = s->nnode,
+                              .nodes = s->nodes,
+                              .calls = atomic_load(&r->calls),
+                              .ns = atomic_load(&r->ns),
+                              .least_ns = atomic_load(&r->least_ns)};
+}
+
+/* What has run stays in reports. Without memory for it, it does not. */
+static void retire_locked(const lz_profile *p)
+{
+    for (uint32_t i = 0; i < p->nrow; i++) {
+        lz_profile_entry e = entry_of(p, i);
+        if (!e.calls)
+            continue;
+        lz_step_node *nodes = lz_alloc((e.nnode + 1) * sizeof *nodes);
+        char *name = lz_strdup(e.name);
+        if (nodes && name)
+            memcpy(nodes, e.nodes, e.nnode * sizeof *nodes);
+        e.nodes = nodes;
+        e.name = name;
+        LZ_QUIETLY {
+            if (!nodes || !name || lz_vec_push(&retired, e) != LZ_OK) {
+                lz_free(nodes);
+                lz_free(name);
+            }
+        }
+    }
+}
+
+void lz_profile_each(void (*fn)(const lz_profile_entry *e, void *user), void *user)
+{
+    lz_mutex_lock(&lock);
+    for (uint32_t i = 0; i < retired.len; i++)
+        fn(&retired.data[i], user);
+    for (const lz_profile *p = profiles; p; p = p->next)
+        for (uint32_t i = 0; i < p->nrow; i++) {
+            lz_profile_entry e = entry_of(p, i);
+            if (e.calls)
+                fn(&e, user);
+        }
+    lz_mutex_unlock(&lock);
+}
+
 void lz_profile_free(lz_profile *p)
 {
     if (!p)
@@ -221,6 +294,8 @@ void lz_profile_free(lz_profile *p)
             break;
         }
     write_table(p);
+    if (atomic_load(&started) || *lz_cfg_str(LZ_OPT_PROFILE_REPORT))
+        retire_locked(p);
     lz_mutex_unlock(&lock);
     lz_free(p);
 }

@@ -41,6 +41,21 @@ void lz_profile_note(const lz_profile_launch *l, uint32_t timeline_row, int64_t 
 /* The two halves of lz_profile_add, for backends that learn of them at different times. */
 void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns);
 void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns);
+/* Tables are made from now on, also without LAZULI_PROFILE: for lz_profile_each. */
+void lz_profile_start(void);
+bool lz_profile_on(void); /* or by an option */
+/* A launch that has run, of a program that is there or was; what it points to lives as long as the
+ * call. */
+typedef struct lz_profile_entry {
+    uint32_t program, index; /* programs by the order in which they were made */
+    const char *name;
+    lz_hash kernel;
+    uint64_t flops, bytes;
+    uint32_t nnode;
+    const lz_step_node *nodes;
+    int64_t calls, ns, least_ns;
+} lz_profile_entry;
+void lz_profile_each(void (*fn)(const lz_profile_entry *e, void *user), void *user);
 void lz_profile_ran(lz_profile *p); /* counts one run of the program. NULL is fine */
 /* Writes the table. It is also written when the process ends. NULL is fine. */
 void lz_profile_free(lz_profile *p);

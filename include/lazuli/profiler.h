@@ -29,5 +29,18 @@ LZ_API lz_status lz_trace_begin(const char *name);
 LZ_API lz_status lz_step_trace_begin(const char *name, int64_t step);
 /* Ends the innermost span of the calling thread. LZ_ESTATE: none is open. */
 LZ_API lz_status lz_trace_end(void);
+/* ---- where time went, by operation, name scope and source line ---- */
+/* Times every launch of a kernel from now on, of programs that are compiled or found from now on:
+ * to be called before the first step. What a launch takes is shared out to the operations that it
+ * computes by their counts. The same as LAZULI_PROFILE_REPORT, which `lazuli profile` sets; sums
+ * begin at 0 with each call. LZ_EFORK. */
+LZ_API lz_status lz_start_profile(void);
+/* The report so far: rows by launch (a step of a program), by operation, by name scope and by
+ * source line, longest first, with calls, times, operations, bytes and the share of the time that
+ * the roofline of the machine would need (its limits are measured by the first report, in a second
+ * or two, and kept in the cache folder); then what the threads that step did. Waits for nothing:
+ * what has not run yet is not in it. format: "text" or "json". As a text function of debug.h; 0
+ * with an error recorded: LZ_ENULL, LZ_EINVAL, LZ_EMEM; LZ_ESTATE: no profile was started. */
+LZ_API size_t lz_profile_report(const char *format, char *buf, size_t n);
 LZ_EXTERN_C_END
 #endif

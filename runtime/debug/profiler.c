@@ -1,7 +1,12 @@
 /* profiler.c - the public calls that start and stop traces; base/timeline.h does the work. */
+#include "backends/common/profile.h"
+#include "base/host_time.h"
 #include "base/timeline.h"
+#include "runtime/debug/profile_report.h"
 #include "runtime/exec/runtime_device.h"
+#include "runtime/graph/node.h"
 #include <lazuli/profiler.h>
+#include <string.h>
 
 static lz_status told(const char *op, lz_status s)
 {
@@ -26,6 +31,35 @@ lz_status lz_stop_trace(void)
     for (uint32_t i = 0; lz_timeline_on() && !lz_fork_happened() && (d = lz_dev_at(i)) != NULL; i++)
         lz_dev_settle(d);
     return told("lz_stop_trace", lz_timeline_stop());
+}
+
+lz_status lz_start_profile(void)
+{
+    LZ_PUBLIC(LZ_EFORK);
+    lz_profile_start();
+    lz_host_start();
+    return LZ_OK;
+}
+
+size_t lz_profile_report(const char *format, char *buf, size_t n)
+{
+    LZ_PUBLIC(0);
+    bool json = format && strcmp(format, "json") == 0;
+    lz_buf b = {0};
+    lz_status s = LZ_OK;
+    if (!format)
+        s = LZ_FAIL(LZ_ENULL, "format is NULL");
+    else if (!json && strcmp(format, "text") != 0)
+        s = LZ_FAIL(LZ_EINVAL, "format is \"%.40s\", not text or json", format);
+    else if (!lz_profile_on())
+        s = LZ_FAIL(LZ_ESTATE, "no profile was started");
+    else
+        s = lz_profile_print(&b, json);
+    if (s == LZ_OK)
+        return lz_api_text(&b, buf, n);
+    lz_buf_free(&b);
+    (void)told("lz_profile_report", s);
+    return 0;
 }
 
 lz_status lz_trace_begin(const char *name)

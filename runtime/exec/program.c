@@ -3,6 +3,7 @@
 #include "backends/common/program_store.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/host_time.h"
 #include "base/timeline.h"
 #include "cache/lru.h"
 #include "runtime/debug/metrics.h"
@@ -50,6 +51,11 @@ static lz_cache *disk_get(void)
     lz_cache *c = disk_get_locked();
     lz_mutex_unlock(&lock);
     return c;
+}
+
+lz_cache *lz_program_cache(void)
+{
+    return disk_get();
 }
 
 /* ---- programs ---- */
@@ -429,8 +435,9 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
         return LZ_OK;
     lz_program_release(*out);
     *found = LZ_FOUND_MEMORY;
-    int64_t t0 = lz_timeline_begin();
+    int64_t t0 = lz_timeline_begin(), h0 = lz_host_begin();
     answer a = find(c, &m, out);
+    lz_host_end(a == WAITED ? LZ_HOST_COMPILE : LZ_HOST_LOOKUP, h0);
     *again = a != FOUND;
     if (a == FOUND && t0)
         note("program from memory", "cache", *out, t0, lz_now_ns() - t0);
@@ -441,7 +448,10 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
     if (a != MAKE)
         return LZ_OK;
     lz_counter_add(LZ_COUNTER_UncachedCompile, 1);
-    return make_alone(c, &m, name, before, user, out, found);
+    h0 = lz_host_begin();
+    lz_status s = make_alone(c, &m, name, before, user, out, found);
+    lz_host_end(LZ_HOST_COMPILE, h0);
+    return s;
 }
 
 typedef struct each_arg {

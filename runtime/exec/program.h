@@ -50,6 +50,7 @@ typedef void (*lz_program_miss)(const lz_capture *c, lz_hash hash, uint32_t npar
 lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before_compile,
                          void *user, lz_program **out, lz_found *found, bool *again);
 void lz_program_release(lz_program *p);
+lz_cache *lz_program_cache(void); /* where programs are kept on disk; NULL: nowhere */
 /* The hash of a capture's program, without compiling it. */
 lz_status lz_program_hash(const lz_capture *c, lz_hash *out);
 /* Calls fn for the programs in memory, most recently used first, until it returns false. */

@@ -4,6 +4,7 @@
 #include "runtime/exec/sync.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/host_time.h"
 #include "base/timeline.h"
 #include "base/unseen_error.h"
 #include "runtime/debug/analysis.h"
@@ -198,7 +199,9 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     miss_arg m = {r->cause};
     const lz_thread_state *t = lz_thread_state_self;
     bool analyse = lz_analysis_on(), explain = analyse || lz_timeline_on();
+    int64_t t0 = lz_host_begin();
     LZ_TRY(lz_capture_finish(c));
+    lz_host_end(LZ_HOST_HASH, t0);
     LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, explain ? on_miss : NULL, &m, &r->prog,
                           &r->found, &r->again));
     if (r->again)
@@ -210,7 +213,15 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
     r->out->nodes = c->nodes.len;
     r->out->hash = r->prog->hash;
-    return execute(d, c, r->prog, r->awaited, &r->out->done);
+    t0 = lz_host_begin();
+    int64_t kernels = lz_host_kernels;
+    lz_status s = execute(d, c, r->prog, r->awaited, &r->out->done);
+    if (t0) {
+        kernels = lz_host_kernels - kernels;
+        lz_host_add(LZ_HOST_RUN, kernels);
+        lz_host_add(LZ_HOST_LAUNCH, lz_now_ns() - t0 - kernels);
+    }
+    return s;
 }
 
 /* A step makes values constants. After a flush, derivatives that would need the history are refused
@@ -254,6 +265,7 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
 static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
 {
     lz_metric_add(LZ_METRIC_LazyTracing, (double)ns);
+    lz_host_add(LZ_HOST_WALK, ns);
     lz_timeline_note(t0, ns, .name = "trace graph", .category = "trace", .key = {"nodes"},
                      .value = {c->nodes.len});
 }

@@ -441,6 +441,19 @@ t 0 '^[0-9a-f]+ [0-9a-f]+ lazuli:[0-9a-f]{8}:(add|multiply); [0-9a-f]+ [0-9a-f]+
 profile() { LAZULI_PROFILE=prof.txt lazuli run two.mlir --random 1 >out.txt && cat prof.txt && rm prof.txt; }
 t 0 '^program of 2 launches, run 1 times: [0-9.]+ ms a run, .*; step  .*; +0 +1 .* add; +1 +1 .* multiply$' '' profile
 LAZULI_PROFILE=/dev/full t 0 '*' 'profile: /dev/full cannot be written' lazuli run two.mlir --random 1
+# a whole program
+program="$root/$BUILD/examples/mnist"
+if [ -x "$program" ]; then
+    few=(--fake_data --num_epochs 1 --fake_size 256)
+    t 0 'By step; .* dot_general [0-9]+% examples/mnist.c:.*By operation; .*By scope; .*By line; .*Host: ' '' lazuli profile "$program" "${few[@]}"
+    t 0 '"version":1,.*"steps":.; ."step":".*"host_ns":."WALK":' '' lazuli profile --json "$program" "${few[@]}"
+    t 0 '*' '' lazuli profile --output report.txt "$program" "${few[@]}"
+    t 0 'By operation' '' cat report.txt
+fi
+t 2 '' 'a program is needed' lazuli profile --json
+t 127 '' './nowhere: No such file or directory' lazuli profile ./nowhere
+t 3 '*' 'the program wrote no report' lazuli profile -- bash -c 'exit 3'
+t 2 '' "unrecognized option '--frob'" lazuli profile --frob x
 # a timeline: asked for, or by the variable; what cannot be written is said
 timeline() { lazuli run two.mlir --random 1 "$@" >out.txt && grep -c '"cat":"kernel"' line.json && head -1 line.json && rm line.json; }
 t 0 '^2; .*"otherData":."producer":"lazuli","dropped_events":0,' '' timeline --trace line.json

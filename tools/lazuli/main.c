@@ -32,6 +32,9 @@ static const struct command {
      "put them there; what its collectives send, and which values, operations and marks want them"},
     {"cache", tool_cache, "ls|stat|verify|gc|clear [--path DIR] [--max-mb N]",
      "look at and tidy the persistent compilation cache"},
+    {"profile", tool_profile, "[--json] [--output FILE] [--] PROGRAM ARGS...",
+     "run a program and print where its time went: by launch, operation, name scope and source "
+     "line, then what the host did"},
     {"devices", tool_devices, "", "list the devices of this machine"},
     {"ops", tool_ops, "[NAME]", "list the operations of the tensor IR"},
     {"env", tool_env, "",
