@@ -104,6 +104,7 @@ typedef struct lz_exec_info { /* for analyses and tests of counters */
     /* Of a partitioned program, where PT_XLA_DEBUG was set when it was compiled: lines about its
      * collectives. NULL: there are none. Lives as long as the executable */
     const char *collectives;
+    const char *memory; /* the same about the peak of its memory (lower/plan/plan_memory.h) */
     /* Of a partitioned program: lines of what each device sends in a run, by kind. NULL: nothing */
     const char *collective_totals;
     /* for how long it was partitioned */

@@ -2,7 +2,9 @@
 #include "backends/common/job.h"
 #include "base/alloc.h"
 #include "base/host_time.h"
+#include "base/config.h"
 #include "base/timeline.h"
+#include "lower/plan/plan_memory.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +38,11 @@ static void make_info(lz_exec *x)
 void lz_exec_set_label(lz_exec *x, const lz_compile_options *o)
 {
     snprintf(x->label, sizeof x->label, "%s", o && o->dump_name ? o->dump_name : "");
+    if (!lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG) && lz_cfg_int(LZ_OPT_PT_XLA_DEBUG_LEVEL) < 1)
+        return;
+    LZ_QUIETLY
+        lz_plan_print_peak(x->plan, o ? o->donate : NULL, &x->memory);
+    x->info.memory = x->memory.failed ? NULL : lz_buf_str(&x->memory);
 }
 
 static lz_status make(lz_exec *x, void *maker, lz_cache *cache)
@@ -62,6 +69,7 @@ static void release(lz_exec *x)
         x->ops->unmake(x);
     for (uint32_t i = 0; x->loads && i < x->plan_exec.nkernel; i++)
         lz_kstore_release(x->loads[i].code);
+    lz_buf_free(&x->memory);
     lz_free(x->loads);
     lz_plan_exec_end(&x->plan_exec);
     lz_plan_free(x->plan);

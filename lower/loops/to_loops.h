@@ -9,6 +9,7 @@ typedef struct lz_step_node {
     lz_val node;   /* lz_func_node */
     lz_op op;      /* of the present graph, as what follows is (plan_nodes.c); NONE: not known */
     uint64_t cost; /* its share of the step is among all costs of the step */
+    const lz_type *type; /* of its value, the first one; NULL: not known */
     const lz_site *site;
     const char *scope;
 } lz_step_node;

@@ -75,6 +75,7 @@ struct lz_plan {
     lz_arena arena;
     uint32_t nin, nout, nkernel, nstep;
     const lz_type **in_type, **out_type;
+    lz_step_node *in_node; /* of arguments (lz_plan_find_nodes); NULL: not known */
     /* out_alias[k] = input whose donated buffer result k takes over, or -1 (then steps address it
      * as OUTPUT k anyway: the executor points OUTPUT k at the donated buffer, copying first when
      * the caller did not donate) */

@@ -10,6 +10,7 @@ static void set(lz_step_node *n, const lz_func *f)
 {
     const lz_inst *in = n->node < f->ninst ? &f->insts[n->node] : NULL;
     n->op = in ? in->sig->op : LZ_OP_NONE;
+    n->type = in ? in->sig->result[0] : NULL;
     n->site = in ? in->site : NULL;
     n->scope = in ? in->scope : NULL;
 }
@@ -19,11 +20,7 @@ void lz_plan_set_nodes(lz_plan *p, const lz_step_node *node)
     for (uint32_t i = 0; i < p->nstep; i++)
         for (uint32_t k = 0; k < p->steps[i].nnode; k++) {
             lz_step_node *n = &p->steps[i].nodes[k];
-            *n = (lz_step_node){.node = n->node,
-                                .cost = n->cost,
-                                .op = node->op,
-                                .site = node->site,
-                                .scope = node->scope};
+            *n = (lz_step_node){n->node, node->op, n->cost, NULL, node->site, node->scope};
         }
     for (uint32_t i = 0; i < p->nsub; i++)
         lz_plan_set_nodes(p->subs[i], node);
@@ -46,8 +43,20 @@ static void find_regions(lz_plan *p, const lz_step *s, const lz_func *f)
     }
 }
 
+/* Without memory, arguments stay without lines. */
+static void find_inputs(lz_plan *p, const lz_func *f)
+{
+    if (!p->in_node)
+        p->in_node = lz_arena_alloc(&p->arena, (p->nin + 1) * sizeof *p->in_node);
+    for (uint32_t i = 0; p->in_node && i < p->nin; i++) {
+        p->in_node[i].node = i;
+        set(&p->in_node[i], f);
+    }
+}
+
 void lz_plan_find_nodes(lz_plan *p, const lz_func *f)
 {
+    find_inputs(p, f);
     for (uint32_t i = 0; i < p->nstep; i++) {
         lz_step *s = &p->steps[i];
         for (uint32_t k = 0; k < s->nnode; k++)

@@ -324,6 +324,7 @@ void lz_analysis_post_compilation(const lz_program *p)
                       "Post Compilation Analysis: Tuned launches: %u (%u runs measured, %u choices "
                       "from the cache)\n",
                       info.tuned, info.tune_runs, info.tune_hits);
+    print_lines(&b, "Post Compilation Analysis: ", info.memory);
     print_lines(&b, "Post Compilation Analysis: ", info.collectives);
     lz_buf_puts(&b,
                 "Post Compilation Analysis: " DASH80 "\nPost Compilation Analysis: " RULE80 "\n");
