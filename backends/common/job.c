@@ -359,7 +359,9 @@ static lz_status make_results(lz_job *j, uint32_t q, const bool *donated, void *
             out[k] = in[a];
             lz_device_buffer_retain(out[k]);
         } else {
-            LZ_TRY(j->x->ops->alloc(j->d, q, p->out_type[k]->nbytes, &out[k]));
+            lz_status s = j->x->ops->alloc(j->d, q, p->out_type[k]->nbytes, &out[k]);
+            if (s != LZ_OK)
+                return lz_plan_explain_memory(p, k, s);
             copy[k] = a >= 0;
         }
         at[k] = out[k]->data;

@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/cpu_tuning.h"
 #include "backends/common/profile.h"
+#include "lower/plan/plan_memory.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -347,7 +348,9 @@ static lz_status room(lz_cpu_device *d, const cpu_exec *x, lz_job *j)
     for (; d->temp.len < j->n; d->temp.len++)
         d->temp.data[d->temp.len] = (lz_cpu_temp){.device = lz_cpu_device_of(&d->at, d->temp.len)};
     for (uint32_t q = 0; q < j->n; q++) {
-        LZ_TRY(temp_room(&d->temp.data[q], j->x->plan->temp_bytes));
+        lz_status s = temp_room(&d->temp.data[q], j->x->plan->temp_bytes);
+        if (s != LZ_OK)
+            return lz_plan_explain_memory(j->x->plan, LZ_NO_RESULT, s);
         j->temp[q] = d->temp.data[q].p;
     }
     size_t parts = x->shared || d->at_once ? (size_t)lz_workers_count() : 1;

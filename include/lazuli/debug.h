@@ -2,6 +2,7 @@
  * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the
  * NUL.
  * Implemented in: runtime/debug/metrics.c, runtime/debug/graph_dump.c,
+ *   runtime/exec/live_report.c,
  *   runtime/exec/tensor_text.c, runtime/graph/scope.c. */
 #ifndef LAZULI_DEBUG_H
 #define LAZULI_DEBUG_H
@@ -29,6 +30,13 @@ LZ_API size_t lz_metric_names(char *buf, size_t n);
 LZ_API void lz_clear_counters(void);
 /* Forgets all samples of all metrics. */
 LZ_API void lz_clear_metrics(void);
+/* What holds device memory: live tensors by the call that made or last assigned them, with bytes
+ * (of a buffer that several share, once), how many of them are pending, the operations that only
+ * they hold, and how many steps ago the oldest was made (of the last 256 of its thread); then what
+ * only recorded operations hold, and the rest, which are temporaries and cached values of programs.
+ * The bytes add up to those in use on all devices. 0 with an error recorded: LZ_EMEM. LAZULI_LEAKS
+ * writes it to standard error when the process ends. */
+LZ_API size_t lz_live_report(char *buf, size_t n);
 /* The pending graph of `count` >= 1 tensors of one device. format: "text" (PyTorch/XLA's IR), "hlo"
  * and "stablehlo" (StableHLO text), or "dot". Executes nothing. 0 with an error recorded on
  * failure: LZ_ENULL, LZ_EINVAL, LZ_EMEM, a tensor's own error. */

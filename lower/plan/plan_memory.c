@@ -3,6 +3,7 @@
  * parts of a concatenation). Cost: steps times values that are there at once; for reports. */
 #include "lower/plan/plan_memory.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,4 +258,30 @@ void lz_plan_print_peak(const lz_plan *p, const bool *donate, lz_buf *out)
         }
     }
     lz_plan_peak_free(&k);
+}
+
+lz_status lz_plan_explain_memory(const lz_plan *p, uint32_t result, lz_status s)
+{
+    lz_error e = *lz_error_get();
+    size_t at = strlen(e.message);
+    lz_plan_peak k = {0};
+    lz_buf b = {0};
+    if (s != LZ_EDEVMEM)
+        return s;
+    LZ_QUIETLY {
+        if (lz_plan_find_peak(p, &k) == LZ_OK)
+            for (uint32_t i = 0; i < k.alive.len && b.len == 0; i++) {
+                const lz_plan_buffer *x = &k.alive.data[i];
+                if (result == LZ_NO_RESULT ? x->kind == LZ_BUFREF_TEMP
+                                           : x->kind == LZ_BUFREF_OUTPUT && x->index == result)
+                    lz_plan_print_buffer(p, x, &b);
+            }
+        if (b.len)
+            snprintf(e.message + at, sizeof e.message - at, " for %s%s",
+                     result == LZ_NO_RESULT ? "temporaries, the largest is " : "", lz_buf_str(&b));
+        lz_buf_free(&b);
+        lz_plan_peak_free(&k);
+    }
+    lz_error_set(&e);
+    return s;
 }

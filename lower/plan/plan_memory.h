@@ -24,6 +24,10 @@ lz_status lz_plan_find_peak(const lz_plan *p, lz_plan_peak *out);
 void lz_plan_peak_free(lz_plan_peak *k);
 /* "f32[2,3] sort net.c:7 (scope)": what a buffer holds, as far as it is known. */
 void lz_plan_print_buffer(const lz_plan *p, const lz_plan_buffer *b, lz_buf *out);
+/* The thread's error is that there is no memory for result k (LZ_NO_RESULT: for temporaries): adds
+ * what needs it. Gives s. */
+#define LZ_NO_RESULT UINT32_MAX
+lz_status lz_plan_explain_memory(const lz_plan *p, uint32_t k, lz_status s);
 /* Lines about the peak and its ten largest buffers. donate: by argument, whether the caller would
  * give it up; NULL: none. */
 void lz_plan_print_peak(const lz_plan *p, const bool *donate, lz_buf *out);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/timeline.h"
 #include "runtime/debug/metrics.h"
+#include "runtime/exec/live_report.h"
 #include "runtime/debug/profile_report.h"
 #include "runtime/graph/thread_state.h"
 #include "runtime/graph/node.h"
@@ -96,8 +97,10 @@ static lz_dev *make_locked(const lz_backend *be, int ordinal)
     lz_mutex_init(&d->rng_lock, "rng");
     atomic_store(&table[n], d);
     atomic_store(&ndevs, n + 1);
-    if (n == 0)
+    if (n == 0) {
         lz_profile_at_exit();
+        lz_live_at_exit();
+    }
     return d;
 }
 

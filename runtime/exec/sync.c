@@ -8,6 +8,7 @@
 #include "base/timeline.h"
 #include "base/unseen_error.h"
 #include "runtime/debug/analysis.h"
+#include "runtime/exec/live_report.h"
 #include "runtime/exec/capture.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
@@ -320,6 +321,8 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
         lz_dev_reap(d);
     }
     lz_dev_unlock(d);
+    if (s == LZ_EDEVMEM)
+        lz_live_annotate();
     return s;
 }
 
@@ -656,6 +659,8 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     note_step(t0, &out);
     if (lz_analysis_on() || lz_dump_on())
         tell_step();
+    if (s == LZ_EDEVMEM)
+        lz_live_annotate();
     (void)lz_api_status(s);
     if (s != LZ_OK && f.outer)
         lz_unseen_step(lz_error_get());

@@ -239,8 +239,24 @@ lz_thread_state *lz_thread_state_make(void)
     return t;
 }
 
+/* id_next of the threads that stepped last, for reports. */
+enum { STEPS_KEPT = 256 };
+static _Atomic uint64_t step_ids[STEPS_KEPT], nsteps;
+
+uint64_t lz_thread_state_steps_since(uint64_t id)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < STEPS_KEPT; i++) {
+        uint64_t at = atomic_load_explicit(&step_ids[i], memory_order_relaxed);
+        n += at > id && at >> LZ_NODE_ID_BITS == id >> LZ_NODE_ID_BITS;
+    }
+    return n;
+}
+
 void lz_thread_state_stepped(lz_thread_state *t, const struct lz_dev *d)
 {
+    uint64_t k = atomic_fetch_add_explicit(&nsteps, 1, memory_order_relaxed);
+    atomic_store_explicit(&step_ids[k % STEPS_KEPT], t->id_next, memory_order_relaxed);
     for (uint32_t i = 0; i < t->stepped.len; i++)
         if (t->stepped.data[i].dev == d) {
             t->stepped.data[i].id = t->id_next;

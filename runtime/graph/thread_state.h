@@ -132,6 +132,8 @@ lz_status lz_thread_state_adopt_orphans(lz_thread_state *t);
 /* The thread has stepped on the device: what it made there until now is a constant to gradients. */
 void lz_thread_state_stepped(lz_thread_state *t, const struct lz_dev *d);
 bool lz_thread_state_has_orphans(void);
+/* How often a thread has stepped since it made the node of this id; at most some hundred. */
+uint64_t lz_thread_state_steps_since(uint64_t id);
 
 /* A copy of s that lives for the process; equal strings give one copy. NULL with LZ_EMEM. */
 const char *lz_thread_state_intern(const char *s);
