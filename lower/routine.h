@@ -1,7 +1,7 @@
 /* routine.h - operations that a routine of the host does as one step of a plan, on whole arrays: no
- * code is generated for them. Those of class FFT are of fft/, those of class LINALG of linalg/. A backend that runs routines says so
- * (lz_lower_options.routines); for any other the pass `expand` takes the operations apart.
- * Threads: thread-safe. */
+ * code is generated for them. Those of class FFT are of fft/, those of class LINALG of linalg/. A
+ * backend that runs routines says so (lz_lower_options.routines); for any other the pass `expand`
+ * takes the operations apart. Threads: thread-safe. */
 #ifndef LZ_LOWER_ROUTINE_H
 #define LZ_LOWER_ROUTINE_H
 #include "base/alloc.h"

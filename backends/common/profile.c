@@ -185,7 +185,11 @@ void lz_profile_add(lz_profile *p, lz_profile_launch *l)
 
 void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
 {
-    char hex[33];
+    char hex[33], line[280] = "";
+    const lz_step_node *n = l->step->nnode ? l->step->nodes : NULL; /* the costliest */
+    bool known = n && n->op != LZ_OP_NONE;
+    if (known && n->site && n->site->file)
+        snprintf(line, sizeof line, "%s:%d", n->site->file, n->site->line);
     hash_of(l, hex);
     hex[8] = '\0'; /* as printed in the table */
     lz_timeline_add(&(lz_span){
@@ -195,6 +199,9 @@ void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t 
         .value = {l->units, l->threads, (int64_t)l->step->bytes, (int64_t)l->step->flops},
         .text_key = "kernel",
         .text = hex,
+        .more = {{"operation", known ? lz_op_get(n->op)->text : NULL},
+                 {"line", line[0] ? line : NULL},
+                 {"scope", known ? n->scope : NULL}},
         .start_ns = t0,
         .ns = ns,
         .row = timeline_row});

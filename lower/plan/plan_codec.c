@@ -293,7 +293,8 @@ static const lz_sig *operation_of(const lz_func *f, bool meets)
     const lz_inst *in = f->ninst > f->nparam ? &f->insts[f->nparam] : NULL;
     if (!in || in->sig->nopnd != f->nparam)
         return NULL;
-    if (meets ? lz_op_get(in->sig->op)->cls != LZ_CLASS_COLLECTIVE : !lz_routine_may_do(in->sig->op))
+    if (meets ? lz_op_get(in->sig->op)->cls != LZ_CLASS_COLLECTIVE
+              : !lz_routine_may_do(in->sig->op))
         return NULL;
     for (uint32_t k = 0; k < f->nparam; k++)
         if (in->opnd[k] != k)
