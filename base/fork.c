@@ -47,7 +47,9 @@ lz_status lz_fork_refuse(const char *function, const lz_site *site)
                           "initialise after the fork, or exec a new program",
                           (long)getpid());
     size_t n = function ? strlen(function) : 0;
-    if (n > 3 && memcmp(function + n - 3, "_at", 3) == 0) /* lz_add_at is the user's lz_add */
+    if (n > 9 && memcmp(function + n - 9, "_typed_at", 9) == 0) /* what lz_from_host calls */
+        n -= 9;
+    else if (n > 3 && memcmp(function + n - 3, "_at", 3) == 0) /* lz_add_at is the user's lz_add */
         n -= 3;
     char op[64];
     snprintf(op, sizeof op, "%.*s", (int)n, function ? function : "");

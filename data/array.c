@@ -158,9 +158,10 @@ lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site)
     if (lz_data_check(&x, "the array") != LZ_OK)
         t = lz_error_tensor_last("lz_array_tensor", site);
     else if (x.owner)
-        return lz_from_borrowed_at(x.dtype, x.shape, x.data, release_holder, x.owner, site);
+        return lz_from_borrowed_at(x.dtype, x.shape, x.data, x.nbytes, release_holder, x.owner,
+                                   site);
     else
-        t = lz_from_host_at(x.dtype, x.shape, x.data ? x.data : &x, site);
+        t = lz_from_host_at(x.dtype, x.shape, x.data ? x.data : &x, x.nbytes, site);
     lz_array_free(&x);
     return t;
 }

@@ -400,7 +400,7 @@ static lz_status to_device(lz_loader *l, batch *b, device_batch *out, const lz_s
         block *k = b->field[f];
         b->field[f] = NULL;
         lz_tensor *t = lz_from_borrowed_at(l->set->field[f].dtype, batch_shape(l, f, b->rows),
-                                           k->data, block_put, k, site);
+                                           k->data, (size_t)-1, block_put, k, site);
         if ((s = lz_status_of(t)) == LZ_OK)
             out->field[f] = lz_retain(t);
     }

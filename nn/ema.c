@@ -26,7 +26,7 @@ static lz_status add_copy(lz_params *to, const char *name, const lz_snapshot *no
         return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes of averages", n);
     lz_status s = lz_snapshot_read(now, i, bytes);
     if (s == LZ_OK)
-        s = lz_params_add_buffer_at(to, name, lz_from_host_at(d, shape, bytes, site), site);
+        s = lz_params_add_buffer_at(to, name, lz_from_host_at(d, shape, bytes, n, site), site);
     lz_free(bytes);
     return s;
 }

@@ -33,8 +33,8 @@ static lz_status make_numbers(lz_grad_scaler *s, const lz_site *site)
         return st;
     const float scale = (float)s->options.init_scale;
     const int32_t zero = 0;
-    lz_tensor *t[] = {lz_from_host_at(LZ_F32, LZ_SCALAR, &scale, site),
-                      lz_from_host_at(LZ_I32, LZ_SCALAR, &zero, site)};
+    lz_tensor *t[] = {lz_from_host_at(LZ_F32, LZ_SCALAR, &scale, sizeof scale, site),
+                      lz_from_host_at(LZ_I32, LZ_SCALAR, &zero, sizeof zero, site)};
     for (int i = 0; i < 2 && st == LZ_OK; i++)
         st = lz_status_of(t[i]);
     if (st == LZ_OK) {

@@ -171,7 +171,8 @@ static lz_tensor *orthogonal(nnc *c, lz_dtype dtype, lz_shape shape, double gain
     c->status = lz_to_host_at(z, q, lz_nbytes(z), c->site);
     if (c->status == LZ_OK) {
         orthonormalise(q, tall ? cols : rows, tall ? rows : cols);
-        y = lz_from_host_at(LZ_F64, tall ? LZ_SHAPE(cols, rows) : LZ_SHAPE(rows, cols), q, c->site);
+        y = lz_from_host_at(LZ_F64, tall ? LZ_SHAPE(cols, rows) : LZ_SHAPE(rows, cols), q,
+                            lz_nbytes(z), c->site);
         if (tall)
             y = lz_transpose_at(y, 0, 1, c->site);
         y = nn_narrow(c, nn_muls(c, nn_reshape(c, y, shape), gain), dtype);

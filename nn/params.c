@@ -47,7 +47,7 @@ lz_tensor *lz_nn_filled(lz_dtype dtype, lz_shape shape, bool ones, const lz_site
         return lz_error_tensor_last("lz_zeros", site);
     }
     fill_with_ones(data, dtype, n);
-    lz_tensor *t = lz_from_host_at(dtype, shape, data, site);
+    lz_tensor *t = lz_from_host_at(dtype, shape, data, n, site);
     lz_free(data);
     return t;
 }

@@ -23,7 +23,7 @@ static lz_status gather(const void *mine, size_t n, void *all, int world, const 
     lz_status s = lz_scope_begin();
     if (s != LZ_OK)
         return s;
-    lz_tensor *x = lz_from_host_at(LZ_U8, LZ_SHAPE(1, (int64_t)n), mine, site);
+    lz_tensor *x = lz_from_host_at(LZ_U8, LZ_SHAPE(1, (int64_t)n), mine, n, site);
     s = lz_to_host_at(lz_all_gather_at(x, 0, NULL, site), all, n * (size_t)world, site);
     lz_scope_end();
     return s;

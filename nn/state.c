@@ -362,7 +362,7 @@ static lz_status fetch(loader *l, const char *name, lz_tensor *like, pending *ou
         s = LZ_FAIL(LZ_EDTYPE, "%s: \"%.100s\" is %s, the parameter %s", l->path, name,
                     lz_dtype_name(a.dtype), lz_dtype_name(d));
     if (s == LZ_OK) {
-        lz_tensor *t = lz_from_host_at(a.dtype, a.shape, a.data ? a.data : &a, l->site);
+        lz_tensor *t = lz_from_host_at(a.dtype, a.shape, a.data ? a.data : &a, a.nbytes, l->site);
         out->converted = a.dtype != d;
         out->value = out->converted ? lz_to_at(t, d, l->site) : t;
         s = lz_nn_status_of(out->value, "lz_checkpoint_load");
@@ -386,7 +386,8 @@ static lz_status plan_zero(loader *l, lz_tensor **slot)
     const float zero = 0;
     if (!*slot)
         return LZ_OK;
-    pending p = {.slot = slot, .value = lz_from_host_at(LZ_F32, LZ_SCALAR, &zero, l->site)};
+    pending p = {.slot = slot,
+                 .value = lz_from_host_at(LZ_F32, LZ_SCALAR, &zero, sizeof zero, l->site)};
     LZ_TRY(lz_nn_status_of(p.value, "lz_checkpoint_load"));
     return lz_vec_push(&l->todo, p) == LZ_OK
                ? LZ_OK

@@ -571,7 +571,7 @@ static lz_tensor *triangle_indices(const char *name, int64_t rows, int64_t cols,
             v[n + at++] = j;
         }
     }
-    lz_tensor *t = lz_from_host_at(LZ_I64, LZ_SHAPE(2, n), v, site);
+    lz_tensor *t = lz_from_host_at(LZ_I64, LZ_SHAPE(2, n), v, (size_t)-1, site);
     lz_free(v);
     lz_tensor *r = lz_tracer_end(c, IN(t));
     (void)lz_release(t);

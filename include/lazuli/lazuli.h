@@ -2,6 +2,7 @@
 #ifndef LAZULI_LAZULI_H
 #define LAZULI_LAZULI_H
 #include <lazuli/types.h>
+#include <lazuli/host_type.h>
 #include <lazuli/tensor.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>

@@ -19,6 +19,7 @@
  *   runtime/graph/scope.c, runtime/exec/sync.c. */
 #ifndef LAZULI_TENSOR_H
 #define LAZULI_TENSOR_H
+#include <lazuli/host_type.h>
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
 
@@ -26,22 +27,37 @@ typedef struct lz_tensor lz_tensor;
 
 /* ---- making: any dtype unless said. Errors of all, as an error tensor: LZ_ESHAPE (rank, negative
  * extents), LZ_EDTYPE, LZ_ERANGE (too many bytes), LZ_EMEM ---- */
-/* Copies `shape` elements of `dtype` from row-major host memory. Errors: LZ_ENULL, LZ_ESHAPE,
- * LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
-LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data,
+/* Copies `shape` elements of `dtype` from row-major host memory, of which nbytes are at data;
+ * (size_t)-1: unknown. Errors: LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE (also: nbytes are too
+ * few), LZ_EMEM, LZ_EDEVMEM. */
+LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, size_t nbytes,
                                   const lz_site *site);
+/* lz_from_host_at, where data has the elements of dtype `host` (LZ_F64: double), as the macro
+ * lz_from_host tells it. LZ_EDTYPE where dtype stores its elements in another way: f16 and bf16
+ * take 16-bit integers, integers those of their width with or without sign, c64 also float and c128
+ * also double, in pairs. LZ_DTYPE_NONE: not known, as it is of void *, of types of one byte and of
+ * structs; nothing is checked then. */
+LZ_API lz_tensor *lz_from_host_typed_at(lz_dtype dtype, lz_shape shape, const void *data,
+                                        size_t nbytes, lz_dtype host, const lz_site *site);
 /* As lz_from_host of as many zeros, which the caller does not need; on the CPU nothing is made or
  * copied either. Values of their own, such as an optimizer starts from, not a part of the program
  * as those of lz_zeros are.
  * Errors: LZ_ESHAPE, LZ_EDTYPE, LZ_ERANGE, LZ_EMEM, LZ_EDEVMEM. */
 LZ_API lz_tensor *lz_from_zeros_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
-/* Borrows host memory without a copy where the device can (64-byte aligned, host-addressable), else
- * copies at once. `release(user)` is called exactly once when Lazuli needs the memory no longer,
- * also on error. The memory must not change meanwhile. release is called on any thread, also the
- * device's own, with no lock held: it may call the library, but where it runs on a device's thread
- * whatever would compute or wait for a device gives LZ_ESTATE. */
-LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
+/* Borrows nbytes of host memory ((size_t)-1: unknown) without a copy where the device can (64-byte
+ * aligned, host-addressable), else copies at once. `release(user)` is called exactly once when
+ * Lazuli needs the memory no longer, also on error. The memory must not change meanwhile. release
+ * is called on any thread, also the device's own, with no lock held: it may call the library, but
+ * where it runs on a device's thread whatever would compute or wait for a device gives LZ_ESTATE.
+ * Errors as lz_from_host. */
+LZ_API lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data, size_t nbytes,
                                       void (*release)(void *user), void *user, const lz_site *site);
+/* lz_from_borrowed_at of data whose elements have the C type of dtype `host`, as
+ * lz_from_host_typed_at checks it. */
+LZ_API lz_tensor *lz_from_borrowed_typed_at(lz_dtype dtype, lz_shape shape, void *data,
+                                            size_t nbytes, lz_dtype host,
+                                            void (*release)(void *user), void *user,
+                                            const lz_site *site);
 /* Every element is value. The number is a run-time argument: another one compiles nothing.
  * LZ_ERANGE: an integer dtype cannot hold its whole part. */
 LZ_API lz_tensor *lz_full_at(lz_dtype dtype, lz_shape shape, double value, const lz_site *site);
@@ -64,11 +80,11 @@ LZ_API lz_tensor *lz_arange_at(lz_dtype dtype, double start, double end, double 
 LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Random numbers of the standard normal distribution (Box-Muller). */
 LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
-/* Macros over an array take any number of commas, so that a compound literal may stand there:
- * lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). */
-#define lz_from_host(...) lz_from_host_at(__VA_ARGS__, LZ_SITE)
+/* Macros whose last argument is an array take any number of commas in it, so that a compound
+ * literal may stand there: lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). lz_from_host and
+ * lz_from_borrowed (host_type.h) check the type that data points to and, where the compiler sees
+ * the array, its size. */
 #define lz_from_zeros(dtype, shape) lz_from_zeros_at(dtype, shape, LZ_SITE)
-#define lz_from_borrowed(...) lz_from_borrowed_at(__VA_ARGS__, LZ_SITE)
 #define lz_full(dtype, shape, value) lz_full_at(dtype, shape, value, LZ_SITE)
 #define lz_zeros(dtype, shape) lz_zeros_at(dtype, shape, LZ_SITE)
 #define lz_ones(dtype, shape) lz_ones_at(dtype, shape, LZ_SITE)
@@ -202,4 +218,30 @@ LZ_API const char *lz_last_error_text(void);
 LZ_API void lz_clear_error(void);
 
 LZ_EXTERN_C_END
+
+#ifdef __cplusplus
+template <class T>
+inline lz_tensor *lz_from_host_cxx(lz_dtype dtype, lz_shape shape, const T *data, size_t nbytes,
+                                   const lz_site *site)
+{
+    return lz_from_host_typed_at(dtype, shape, data, nbytes, lz_host_type<T>::dtype, site);
+}
+inline lz_tensor *lz_from_host_cxx(lz_dtype dtype, lz_shape shape, const void *data, size_t nbytes,
+                                   const lz_site *site)
+{
+    return lz_from_host_at(dtype, shape, data, nbytes, site);
+}
+template <class T>
+inline lz_tensor *lz_from_borrowed_cxx(lz_dtype dtype, lz_shape shape, T *data, size_t nbytes,
+                                       void (*release)(void *), void *user, const lz_site *site)
+{
+    return lz_from_borrowed_typed_at(dtype, shape, data, nbytes, lz_host_type<T>::dtype, release,
+                                     user, site);
+}
+inline lz_tensor *lz_from_borrowed_cxx(lz_dtype dtype, lz_shape shape, void *data, size_t nbytes,
+                                       void (*release)(void *), void *user, const lz_site *site)
+{
+    return lz_from_borrowed_at(dtype, shape, data, nbytes, release, user, site);
+}
+#endif
 #endif

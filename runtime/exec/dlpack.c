@@ -325,7 +325,7 @@ static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(voi
     bool direct = rows && (uintptr_t)data % 64 == 0 && dev && dev->be->host_memory && dev->be->wrap;
     if (direct && type->nbytes) {
         *taken = true;
-        return lz_from_borrowed_at(d, shape, data, release, m, site);
+        return lz_from_borrowed_at(d, shape, data, (size_t)-1, release, m, site);
     }
     if (!allow_copy && type->nbytes) {
         LZ_FAIL(LZ_EINVAL, "the memory is %s, and no copy is allowed",
@@ -333,14 +333,14 @@ static lz_tensor *import(const DLTensor *t, bool allow_copy, void (*release)(voi
         return lz_trace_error_tensor("lz_from_dlpack", site);
     }
     if (rows || !type->nbytes)
-        return lz_from_host_at(d, shape, data, site);
+        return lz_from_host_at(d, shape, data, (size_t)-1, site);
     char *packed = lz_alloc(type->nbytes);
     if (!packed) {
         LZ_FAIL(LZ_EMEM, "no memory for a copy of %zu bytes", type->nbytes);
         return lz_trace_error_tensor("lz_from_dlpack", site);
     }
     copy_strided(t, data, packed, lz_dtype_size(d), type->nelem);
-    lz_tensor *r = lz_from_host_at(d, shape, packed, site);
+    lz_tensor *r = lz_from_host_at(d, shape, packed, (size_t)-1, site);
     lz_free(packed);
     return r;
 }

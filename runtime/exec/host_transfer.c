@@ -97,73 +97,130 @@ lz_status lz_host_data_check(lz_dtype dtype, const void *data, size_t nbytes)
     return LZ_OK;
 }
 
-static bool bad_bools(const lz_type *type, const void *data)
+static const char *host_type_name(lz_dtype host)
 {
-    return lz_host_data_check(type->dtype, data, type->nbytes) != LZ_OK;
+    switch (host) {
+#define LZ_DTYPE(NAME, value, name, text, nbytes, cls, ctype)                                      \
+    case LZ_##NAME:                                                                                \
+        return #ctype;
+#include <lazuli/dtypes.def>
+#undef LZ_DTYPE
+    default:
+        return "?";
+    }
 }
 
-static lz_node *from_host(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, const void *data)
+/* Whether elements of C type `host` are how those of dtype are stored: floats and complex numbers
+ * as themselves, complex ones as pairs, too; integers, and floats that C has no type for, as
+ * integers of their width. */
+static bool stored_as(lz_dtype dtype, lz_dtype host)
 {
-    lz_dev *d = lz_tracer_dev(c, NULL);
-    const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
+    if (lz_dtype_is_float(host) || lz_dtype_is_complex(host))
+        return dtype == host || (lz_dtype_is_complex(dtype) && lz_dtype_part(dtype) == host);
+    bool bits = dtype != LZ_F32 && dtype != LZ_F64 && !lz_dtype_is_complex(dtype);
+    return bits && lz_dtype_size(dtype) == lz_dtype_size(host);
+}
+
+typedef struct host_data {
+    const void *at;
+    size_t nbytes; /* (size_t)-1: unknown */
+    lz_dtype host; /* what its elements are as C type; LZ_DTYPE_NONE: unknown */
+} host_data;
+
+/* The type of a tensor that data can be the elements of; NULL: an error. */
+static const lz_type *type_of_data(lz_dtype dtype, const lz_shape *shape, const host_data *h)
+{
+    char text[128];
+    const lz_type *type = lz_type_get(dtype, shape);
     if (!type)
         return NULL;
-    if (!data && type->nbytes) {
+    if (!h->at && type->nbytes)
         LZ_FAIL(LZ_ENULL, "data is NULL");
-        return NULL;
-    }
-    return bad_bools(type, data) ? NULL : lz_tracer_own(c, upload(d, type, data, c->site));
+    else if (h->host != LZ_DTYPE_NONE && !stored_as(dtype, h->host))
+        LZ_FAIL(LZ_EDTYPE, "data points to %s, but the dtype is %s", host_type_name(h->host),
+                lz_dtype_name(dtype));
+    else if (h->nbytes < type->nbytes)
+        LZ_FAIL(LZ_ERANGE, "data has %zu bytes, but %s takes %zu", h->nbytes,
+                lz_type_short(type, text, sizeof text), type->nbytes);
+    else if (lz_host_data_check(dtype, h->at, type->nbytes) == LZ_OK)
+        return type;
+    return NULL;
 }
 
-lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, const lz_site *site)
+static lz_node *from_host(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, const host_data *h)
+{
+    lz_dev *d = lz_tracer_dev(c, NULL);
+    const lz_type *type = d ? type_of_data(dtype, shape, h) : NULL;
+    return type ? lz_tracer_own(c, upload(d, type, h->at, c->site)) : NULL;
+}
+
+lz_tensor *lz_from_host_typed_at(lz_dtype dtype, lz_shape shape, const void *data, size_t nbytes,
+                                 lz_dtype host, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_FORK_TENSOR);
     lz_tracer c;
     lz_tracer_begin(&c, "lz_from_host", site);
-    return lz_tracer_end(&c, from_host(&c, dtype, &shape, data));
+    host_data h = {data, nbytes, host};
+    return lz_tracer_end(&c, from_host(&c, dtype, &shape, &h));
 }
 
-/* *taken: the buffer will call release. */
-static lz_node *from_borrowed(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, void *data,
-                              void (*release)(void *), void *user, bool *taken)
+lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *data, size_t nbytes,
+                           const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    return lz_from_host_typed_at(dtype, shape, data, nbytes, LZ_DTYPE_NONE, site);
+}
+
+typedef struct borrowing {
+    host_data data;
+    void (*release)(void *user);
+    void *user;
+    bool taken; /* the buffer will call release */
+} borrowing;
+
+static lz_node *from_borrowed(lz_tracer *c, lz_dtype dtype, const lz_shape *shape, borrowing *b)
 {
     lz_dev *d = lz_tracer_dev(c, NULL);
-    const lz_type *type = d ? lz_type_get(dtype, shape) : NULL;
-    lz_device_buffer *b = NULL;
+    const lz_type *type = d ? type_of_data(dtype, shape, &b->data) : NULL;
+    void *data = (void *)b->data.at;
+    lz_device_buffer *buf = NULL;
     if (!type)
-        return NULL;
-    if (!data && type->nbytes) {
-        LZ_FAIL(LZ_ENULL, "data is NULL");
-        return NULL;
-    }
-    if (bad_bools(type, data))
         return NULL;
     if (!type->nbytes || !d->be->host_memory || !d->be->wrap || (uintptr_t)data % 64)
         return lz_tracer_own(c, upload(d, type, data, c->site));
-    if (d->be->wrap(d->ordinal, data, type->nbytes, release, user, &b) != LZ_OK)
+    if (d->be->wrap(d->ordinal, data, type->nbytes, b->release, b->user, &buf) != LZ_OK)
         return NULL;
-    *taken = true;
-    lz_node *n = lz_node_new_buffer(type, d, b, c->site);
+    b->taken = true;
+    lz_node *n = lz_node_new_buffer(type, d, buf, c->site);
     if (!n) {
-        lz_device_buffer_release(b);
+        lz_device_buffer_release(buf);
         return NULL;
     }
     atomic_fetch_or(&n->flags, LZ_NODE_SHARED);
     return lz_tracer_own(c, n);
 }
 
-lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data,
-                               void (*release)(void *user), void *user, const lz_site *site)
+lz_tensor *lz_from_borrowed_typed_at(lz_dtype dtype, lz_shape shape, void *data, size_t nbytes,
+                                     lz_dtype host, void (*release)(void *user), void *user,
+                                     const lz_site *site)
 {
     LZ_PUBLIC_AT((release ? release(user) : (void)0, LZ_FORK_TENSOR));
     lz_tracer c;
-    bool taken = false;
+    borrowing b = {.data = {data, nbytes, host}, .release = release, .user = user};
     lz_tracer_begin(&c, "lz_from_borrowed", site);
-    lz_tensor *t = lz_tracer_end(&c, from_borrowed(&c, dtype, &shape, data, release, user, &taken));
-    if (!taken && release)
+    lz_tensor *t = lz_tracer_end(&c, from_borrowed(&c, dtype, &shape, &b));
+    if (!b.taken && release)
         LZ_CALL_OUT("a release function")
     release(user);
     return t;
+}
+
+lz_tensor *lz_from_borrowed_at(lz_dtype dtype, lz_shape shape, void *data, size_t nbytes,
+                               void (*release)(void *user), void *user, const lz_site *site)
+{
+    LZ_PUBLIC_AT((release ? release(user) : (void)0, LZ_FORK_TENSOR));
+    return lz_from_borrowed_typed_at(dtype, shape, data, nbytes, LZ_DTYPE_NONE, release, user,
+                                     site);
 }
 
 /* ---- out ---- */

@@ -44,8 +44,8 @@ static lz_status upload(lz_stablehlo *p, lz_literal *const *values, const lz_sit
     for (; p->nlarge < n && s == LZ_OK; p->nlarge += s == LZ_OK) {
         lz_literal *v = values[p->nlarge];
         lz_literal_retain(v);
-        lz_tensor *t =
-            lz_from_borrowed_at(v->type->dtype, v->type->shape, v->data, release_literal, v, site);
+        lz_tensor *t = lz_from_borrowed_at(v->type->dtype, v->type->shape, v->data, v->type->nbytes,
+                                           release_literal, v, site);
         s = lz_status_of(t);
         if (s == LZ_OK)
             p->large[p->nlarge] = lz_retain(t);

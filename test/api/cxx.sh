@@ -8,6 +8,7 @@ trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
 cat >"$tmp/p.cc" <<'CXX'
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <lazuli/lazuli.h>
@@ -42,6 +43,24 @@ int main()
             return 1;
         CHECK(lz_scope_end() == LZ_OK);
     }
+    double wide[] = {1, 2};
+    const std::int64_t longs[2] = {1, 2};
+    float *part = nullptr, pair[2] = {1, 2};
+    CHECK(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(2), wide)) == LZ_EDTYPE);
+    CHECK(std::strstr(lz_last_error_text(), "data points to double, but the dtype is f32"));
+    CHECK(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(13), one)) == LZ_ERANGE);
+    CHECK(std::strstr(lz_last_error_text(), "data has 48 bytes, but f32[13] takes 52"));
+    CHECK(lz_status_of(lz_from_host(LZ_U64, LZ_SHAPE(2), longs)) == LZ_OK);
+    CHECK(lz_status_of(lz_from_host(LZ_C64, LZ_SHAPE(1), pair)) == LZ_OK);
+    CHECK(lz_status_of(lz_from_host(LZ_C64, LZ_SHAPE(1), wide + 0)) == LZ_EDTYPE);
+    CHECK(lz_status_of(lz_from_host(LZ_U8, LZ_SHAPE(8), static_cast<const void *>(wide))) == LZ_OK);
+    CHECK(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(0), NULL)) == LZ_OK);
+    CHECK(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(0), nullptr)) == LZ_OK);
+    CHECK(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(0), part)) == LZ_OK);
+    CHECK(lz_status_of(lz_from_host(LZ_F32, LZ_SHAPE(2), [&] { return pair; }())) == LZ_OK);
+    CHECK(lz_status_of(lz_from_borrowed(LZ_F32, LZ_SHAPE(2), wide, nullptr, nullptr)) == LZ_EDTYPE);
+    CHECK(lz_status_of(lz_from_borrowed(LZ_F32, LZ_SHAPE(2), pair, nullptr, nullptr)) == LZ_OK);
+    CHECK(lz_wait_device_ops() == LZ_OK);
     CHECK(lz_status_of(lz_matmul(w, w)) == LZ_ESHAPE && std::strstr(lz_last_error_text(), "p.cc:"));
     lz_params ps{};
     CHECK(lz_params_add(&ps, "w", w) == LZ_OK);

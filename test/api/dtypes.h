@@ -139,7 +139,7 @@ static lz_tensor *operand(lz_shape s, int salt)
         unsigned char bytes[128 * 8];
         for (int i = 0; i < n; i++)
             memcpy(bytes + (size_t)i * lz_dtype_size(d), &v[i], lz_dtype_size(d));
-        return lz_from_host_at(d, s, bytes, LZ_SITE);
+        return lz_from_host_at(d, s, bytes, (size_t)-1, LZ_SITE);
     }
     double v[256];
     bool parts = d == LZ_C64 || d == LZ_C128;
@@ -149,7 +149,7 @@ static lz_tensor *operand(lz_shape s, int salt)
         if (set && (i + salt) % 2 == 0)
             v[i] = special(d, (set * 5 + i / 2 * 3 + salt * 7) % NSPECIAL);
     }
-    return lz_to(lz_from_host_at(parts ? LZ_C128 : LZ_F64, s, v, LZ_SITE), d);
+    return lz_to(lz_from_host_at(parts ? LZ_C128 : LZ_F64, s, v, (size_t)-1, LZ_SITE), d);
 }
 
 static lz_tensor *positive(lz_shape s)

@@ -56,6 +56,8 @@ told 1 'lz_mul_scalar(x, x)'
 told 1 'lz_conv2d(x, x)'
 told 1 'lz_permute("text", 0, 1)'
 told 1 'lz_mse_loss(x, 1.0)'
+told 4 'lz_from_host(LZ_F32, LZ_SHAPE(1), x, x)' # two for the comma that is no list
+told 2 'lz_from_host(LZ_F32, LZ_SHAPE(1), 3.0)'
 told 2 'lz_matmul(x)' # the macro is given too little, and then is no name
 told 2 'lz_matmul(x, x, x)'
 told 3 'lz_sum(x, .dimz = 1)' # clang goes on with the value

@@ -404,8 +404,8 @@ START_TEST(a04_sizes)
         lz_shape s = bad[i];
         lz_tensor *one = lz_ones(LZ_F32, LZ_SCALAR), *six = lz_ones(LZ_F32, LZ_SHAPE(2, 3)), *st;
         lz_tensor *state = lz_ones(LZ_U64, LZ_SHAPE(2));
-        lz_tensor *t[] = {lz_from_host_at(LZ_F32, s, some, &here),
-                          lz_from_borrowed_at(LZ_F32, s, some, NULL, NULL, &here),
+        lz_tensor *t[] = {lz_from_host_at(LZ_F32, s, some, (size_t)-1, &here),
+                          lz_from_borrowed_at(LZ_F32, s, some, (size_t)-1, NULL, NULL, &here),
                           lz_from_zeros_at(LZ_F32, s, &here),
                           lz_full_at(LZ_F32, s, 1, &here),
                           lz_zeros_at(LZ_F32, s, &here),

@@ -19,7 +19,7 @@ void api_stubs(const api *a)
     puts("#undef LZ_OPTIONS_OF\n#undef LZ_DEFAULTED\n#undef LZ_OVERRIDING\n#undef LZ_DIMS\n#undef "
          "LZ_DIM\n#undef LZ_DIMS_BEFORE_LAST\n#undef "
          "LZ_SHAPE\n"
-         "#undef LZ_SITE\n"
+         "#undef LZ_SITE\n#undef LZ_HOST_BYTES\n#undef LZ_HOST_TYPE\n"
          "#define LZ_OPTIONS_OF(type, ...) OPTIONS type\n"
          "#define LZ_DEFAULTED(type, ...) OPTIONS type\n"
          "#define LZ_OVERRIDING(call) call\n"
@@ -27,6 +27,8 @@ void api_stubs(const api *a)
          "#define LZ_DIM(...) DIMS\n"
          "#define LZ_DIMS_BEFORE_LAST(...) DIMS OR NONE\n"
          "#define LZ_SHAPE(...) SHAPE\n"
+         "#define LZ_HOST_BYTES(...) HOST_BYTES\n"
+         "#define LZ_HOST_TYPE(...) HOST_TYPE\n"
          "#define LZ_SITE SITE");
     for (uint32_t h = 0; h < a->headers.len; h++)
         for (uint32_t i = 0; i < a->headers.data[h].macros.len; i++) {

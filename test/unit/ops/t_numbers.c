@@ -47,7 +47,7 @@ static lz_tensor *tensor(lz_dtype d)
         uint64_t u = (uint64_t)v[i];
         memcpy(bytes + (size_t)i * size, &u, size);
     }
-    return lz_from_host_at(d, LZ_SHAPE(n), bytes, LZ_SITE);
+    return lz_from_host_at(d, LZ_SHAPE(n), bytes, (size_t)-1, LZ_SITE);
 }
 static int numbers(double *s)
 {
