@@ -43,12 +43,12 @@ LZ_API void lz_array_free(lz_array *a);
 LZ_API lz_tensor *lz_array_tensor_at(lz_array *a, const lz_site *site);
 #define lz_array_tensor(a) lz_array_tensor_at(a, LZ_SITE)
 /* Reads t (which executes what is needed) into a fresh array. On error *out is {0}. */
-LZ_API lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_tensor_array_at(lz_tensor *t, lz_array *out, const lz_site *site);
 #define lz_tensor_array(t, out) lz_tensor_array_at(t, out, LZ_SITE)
 /* Reads n tensors of one device into as many fresh arrays: a snapshot, as lz_save_safetensors
  * writes one. On error all of out is {0}. */
-LZ_API lz_status lz_tensor_arrays_at(lz_tensor *const *tensors, size_t n, lz_array *out,
-                                     const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_tensor_arrays_at(lz_tensor *const *tensors, size_t n, lz_array *out,
+                                                 const lz_site *site);
 #define lz_tensor_arrays(tensors, n, out) lz_tensor_arrays_at(tensors, n, out, LZ_SITE)
 
 /* ---- one array in a file. On error *out is {0} ---- */
@@ -57,20 +57,21 @@ LZ_API lz_status lz_tensor_arrays_at(lz_tensor *const *tensors, size_t n, lz_arr
  * as ml_dtypes does, and f8e5m2 as 1-byte void with the other byte order (">V1"): numpy.load opens
  * all three, for `.view(ml_dtypes.float8_e5m2)`. ml_dtypes' own "<f1", which numpy.load refuses, is
  * read too. Object arrays are refused: they hold code. Source: numpy/lib/format.py. */
-LZ_API lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_npy_read_at(const char *path, lz_array *out, const lz_site *site);
 /* Writes an array as .npy version 1.0, in C order. */
-LZ_API lz_status lz_npy_write_at(const char *path, const lz_array *a, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_npy_write_at(const char *path, const lz_array *a,
+                                             const lz_site *site);
 /* The same from n bytes in memory, which are copied. `name` stands for the file in messages. */
-LZ_API lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name, lz_array *out,
-                                  const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_npy_decode_at(const void *bytes, size_t n, const char *name,
+                                              lz_array *out, const lz_site *site);
 /* IDX, the format of MNIST, plain or compressed by gzip (of several members, too): u8, i8, i16,
  * i32, f32, f64. Source: http://yann.lecun.com/exdb/mnist. */
-LZ_API lz_status lz_idx_read_at(const char *path, lz_array *out, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_idx_read_at(const char *path, lz_array *out, const lz_site *site);
 /* CIFAR's binary version: images u8 [N, 3, 32, 32], labels u8 [N]. fine: the file is CIFAR-100's,
  * which has two labels an image; the second is read.
  * Source: https://www.cs.toronto.edu/~kriz/cifar.html. */
-LZ_API lz_status lz_cifar_read_at(const char *path, bool fine, lz_array *images, lz_array *labels,
-                                  const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_cifar_read_at(const char *path, bool fine, lz_array *images,
+                                              lz_array *labels, const lz_site *site);
 /* Numbers in text, a line each row, as [rows, columns]. All lines have as many numbers; empty lines
  * and what follows `comment` are skipped. Numbers as in C (also nan, inf); for an integer dtype
  * they must be whole and in its range. */
@@ -81,10 +82,10 @@ typedef struct lz_csv_options {
     char comment LZ_DEFAULT('\0');            /* default '#' */
     int skip_lines LZ_DEFAULT(0);             /* headings */
 } lz_csv_options;
-LZ_API lz_status lz_csv_read_at(const char *path, const lz_csv_options *o, lz_array *out,
-                                const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_csv_read_at(const char *path, const lz_csv_options *o,
+                                            lz_array *out, const lz_site *site);
 /* A file as it is: u8 [bytes]. */
-LZ_API lz_status lz_bytes_read_at(const char *path, lz_array *out, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_bytes_read_at(const char *path, lz_array *out, const lz_site *site);
 #define lz_npy_read(path, out) lz_npy_read_at(path, out, LZ_SITE)
 #define lz_npy_write(path, a) lz_npy_write_at(path, a, LZ_SITE)
 #define lz_npy_decode(bytes, n, name, out) lz_npy_decode_at(bytes, n, name, out, LZ_SITE)
@@ -128,8 +129,8 @@ LZ_API lz_status lz_archive_info_at(const lz_archive *a, const char *name, lz_dt
                                     lz_shape *shape, const lz_site *site);
 /* The array: a view of the mapped file, or a copy when it is compressed or lies unaligned.
  * LZ_ENOENT. */
-LZ_API lz_status lz_archive_read_at(const lz_archive *a, const char *name, lz_array *out,
-                                    const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_archive_read_at(const lz_archive *a, const char *name,
+                                                lz_array *out, const lz_site *site);
 /* The array as a tensor on the default device. LZ_ENOENT, as an error tensor. */
 LZ_API lz_tensor *lz_archive_tensor_at(const lz_archive *a, const char *name, const lz_site *site);
 #define lz_archive_info(a, name, dtype, shape) lz_archive_info_at(a, name, dtype, shape, LZ_SITE)
@@ -137,15 +138,16 @@ LZ_API lz_tensor *lz_archive_tensor_at(const lz_archive *a, const char *name, co
 #define lz_archive_tensor(a, name) lz_archive_tensor_at(a, name, LZ_SITE)
 
 /* Writes n arrays under distinct names. compress: deflate them. */
-LZ_API lz_status lz_npz_write_at(const char *path, const char *const *names, const lz_array *arrays,
-                                 size_t n, bool compress, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_npz_write_at(const char *path, const char *const *names,
+                                             const lz_array *arrays, size_t n, bool compress,
+                                             const lz_site *site);
 /* Writes n arrays under distinct names. metadata: nmetadata pairs of strings, key and value after
  * one another; may be NULL. Arrays are ordered by width and name, so that each lies aligned; the
  * first lies at a multiple of 64 bytes. */
-LZ_API lz_status lz_safetensors_write_at(const char *path, const char *const *names,
-                                         const lz_array *arrays, size_t n,
-                                         const char *const *metadata, size_t nmetadata,
-                                         const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_safetensors_write_at(const char *path, const char *const *names,
+                                                     const lz_array *arrays, size_t n,
+                                                     const char *const *metadata, size_t nmetadata,
+                                                     const lz_site *site);
 /* The same of n tensors of one device, which are computed in one step and read one after the other.
  * A snapshot: while other threads train, the file holds the values of one moment between their
  * steps. What another running thread has assigned and not stepped (lz_mark_step) is not in it, and
@@ -154,10 +156,10 @@ LZ_API lz_status lz_safetensors_write_at(const char *path, const char *const *na
  * (jit.h) by a thread that has not stepped since. The other threads wait while the n handles are
  * gone through; the steps they make until the file is written do not update these tensors in place,
  * which takes memory for them once more, and the first of them compiles. */
-LZ_API lz_status lz_save_safetensors_at(const char *path, const char *const *names,
-                                        lz_tensor *const *tensors, size_t n,
-                                        const char *const *metadata, size_t nmetadata,
-                                        const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_save_safetensors_at(const char *path, const char *const *names,
+                                                    lz_tensor *const *tensors, size_t n,
+                                                    const char *const *metadata, size_t nmetadata,
+                                                    const lz_site *site);
 #define lz_npz_write(path, names, arrays, n, compress)                                             \
     lz_npz_write_at(path, names, arrays, n, compress, LZ_SITE)
 #define lz_safetensors_write(path, names, arrays, n, metadata, nmetadata)                          \

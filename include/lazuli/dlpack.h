@@ -98,12 +98,14 @@ LZ_EXTERN_C_BEGIN
  * been computed, and what the borrower does with it must be over before it calls the deleter.
  * Errors: LZ_ENULL, LZ_EHANDLE, LZ_ESTALE, LZ_EMEM, LZ_EUNSUPPORTED (the device's memory has no
  *   name in DLPack), t's own error. On error *out is NULL. */
-LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy, struct DLManagedTensorVersioned **out,
-                                 const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_to_dlpack_at(lz_tensor *t, bool copy,
+                                             struct DLManagedTensorVersioned **out,
+                                             const lz_site *site);
 /* As lz_to_dlpack, in the struct of DLPack before 1.0, which cannot say that the memory must not be
  * written. */
-LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy, struct DLManagedTensor **out,
-                                        const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_to_dlpack_legacy_at(lz_tensor *t, bool copy,
+                                                    struct DLManagedTensor **out,
+                                                    const lz_site *site);
 /* Takes over m: its deleter is called exactly once when Lazuli needs the memory no longer, also on
  * error, under the conditions of lz_from_borrowed's release. No copy is made when the memory is
  * row-major, 64-byte aligned and of the device; otherwise one is when allow_copy, else LZ_EINVAL.

@@ -111,8 +111,8 @@ LZ_API int64_t lz_local_shards_at(lz_tensor *x, lz_local_shard *out, int64_t n,
 #define lz_local_shards(...) lz_local_shards_at(__VA_ARGS__, LZ_SITE)
 /* Copies the part of one device to the host, densely. LZ_ENULL, LZ_ESTATE, LZ_ERANGE (the device;
  * the part has more than nbytes), those of x. Source: DTensor.to_local. */
-LZ_API lz_status lz_local_to_host_at(lz_tensor *x, int64_t device, void *dst, size_t nbytes,
-                                     const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_local_to_host_at(lz_tensor *x, int64_t device, void *dst,
+                                                 size_t nbytes, const lz_site *site);
 #define lz_local_to_host(...) lz_local_to_host_at(__VA_ARGS__, LZ_SITE)
 /* The tensor whose parts are given: shards[d] are the elements of device d's, densely, as
  * lz_local_shard_of says; NULL for one that has none. Of devices that have the same part the first
@@ -125,8 +125,8 @@ LZ_API lz_tensor *lz_from_local_at(lz_dtype dtype, lz_shape shape, lz_mesh *mesh
 #define lz_from_local(...) lz_from_local_at(__VA_ARGS__, LZ_SITE)
 /* Assigns to x, which is placed (LZ_ESTATE), the tensor whose parts are given, in x's placement:
  * as of lz_from_local. Source: XLAShardedTensor.load_local_shards_. */
-LZ_API lz_status lz_load_local_shards_at(lz_tensor *x, const void *const *shards,
-                                         const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_load_local_shards_at(lz_tensor *x, const void *const *shards,
+                                                     const lz_site *site);
 #define lz_load_local_shards(...) lz_load_local_shards_at(__VA_ARGS__, LZ_SITE)
 LZ_EXTERN_C_END
 

@@ -39,7 +39,8 @@ LZ_API void lz_params_free(lz_params *ps);
 /* Writes the list to a safetensors file under its names, or replaces the file, whole or not at all.
  * A snapshot, as that of lz_save_safetensors: another thread may train meanwhile. Errors: those of
  * lz_save_safetensors. */
-LZ_API lz_status lz_params_save_at(const lz_params *ps, const char *path, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_params_save_at(const lz_params *ps, const char *path,
+                                               const lz_site *site);
 typedef struct lz_load_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_load_options));
     /* names that are missing in the file, or that only the file has, are no error */
@@ -53,8 +54,8 @@ typedef struct lz_load_options {
  * meanwhile sees all of the file or nothing of it.
  * LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor that does not
  * fit; then nothing was assigned. Further errors: those of lz_safetensors_open. */
-LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path, const lz_load_options *o,
-                                   const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path,
+                                               const lz_load_options *o, const lz_site *site);
 #define lz_params_save(ps, path) lz_params_save_at(ps, path, LZ_SITE)
 #define lz_params_load(...) LZ_ARGS_params_load(__VA_ARGS__, )
 #define LZ_ARGS_params_load(ps, path, ...)                                                         \

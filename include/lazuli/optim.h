@@ -175,8 +175,8 @@ typedef struct lz_checkpoint {
  * all of it but `step`, which is the caller's, is of one step of that thread. LZ_ESTATE: that
  * thread has recorded 64 steps of the optimizer and no lz_mark_step. Errors: as lz_params_save, and
  * LZ_EINVAL for a negative step. */
-LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
-                                       const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
+                                                   const lz_site *site);
 /* Restores all that lz_checkpoint_save wrote (the optimizer must be of the kind that was saved,
  * LZ_EINVAL); on error nothing is changed. A step, rate, state of the random numbers or of
  * the scaler that lz_checkpoint_save would not write is LZ_ECORRUPT, or LZ_EDTYPE. Where the
@@ -184,7 +184,8 @@ LZ_API lz_status lz_checkpoint_save_at(const char *path, const lz_checkpoint *c,
  * with which its count is at least the new one. Loading assigns: with an lz_mark_step after
  * it, the next step of the training is one like all others, and compiles nothing. Errors: as
  * lz_params_load. */
-LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_checkpoint_load_at(const char *path, lz_checkpoint *c,
+                                                   const lz_site *site);
 #define lz_checkpoint_save(path, c) lz_checkpoint_save_at(path, c, LZ_SITE)
 #define lz_checkpoint_load(path, c) lz_checkpoint_load_at(path, c, LZ_SITE)
 

@@ -19,7 +19,7 @@ LZ_API lz_status lz_start_trace(const char *path);
  * ends the trace and writes the file. (The end of a process waits for nothing.) LZ_ESTATE: none
  * runs, or it is LAZULI_TRACE's, which lasts as long as the process; LZ_ENOENT, LZ_EPERM,
  * LZ_EMEM, LZ_EIO: the file is not written, the trace is over all the same. */
-LZ_API lz_status lz_stop_trace(void);
+LZ_MUST_USE LZ_API lz_status lz_stop_trace(void);
 /* A span of the calling thread called `name` (the first 255 bytes, UTF-8), from lz_trace_begin to
  * its lz_trace_end; spans nest. They may be there without a trace: nothing is recorded then.
  * LZ_ENULL; LZ_ESTATE: none is open. */

@@ -104,10 +104,10 @@ typedef struct lz_rng_state {
 } lz_rng_state;
 /* Copies the state of the random number generator of the calling thread's default device, to go on
  * later, or in another process, with the same numbers. LZ_ENULL, LZ_EUNAVAILABLE. */
-LZ_API lz_status lz_get_rng_state(lz_rng_state *out);
+LZ_MUST_USE LZ_API lz_status lz_get_rng_state(lz_rng_state *out);
 /* Restores what lz_get_rng_state gave: the next random numbers are those that followed it.
  * LZ_ENULL, LZ_EUNAVAILABLE. */
-LZ_API lz_status lz_set_rng_state(const lz_rng_state *state);
+LZ_MUST_USE LZ_API lz_status lz_set_rng_state(const lz_rng_state *state);
 
 /* ---- asking (never executes) ---- */
 /* Whether t can be used: LZ_OK, an error tensor's status, LZ_ENULL, LZ_EHANDLE or LZ_ESTALE. */
@@ -127,7 +127,8 @@ LZ_API size_t lz_nbytes(const lz_tensor *t);
 /* Copies all elements, row-major, to dst, which has room for nbytes >= lz_nbytes(t). Errors:
  * LZ_ENULL, LZ_ERANGE (nbytes), LZ_EHANDLE, LZ_ESTALE, t's own error, whatever compiling or
  * executing gives (LZ_ECOMPILE, LZ_EDEVMEM, LZ_EDEVICE, ...). */
-LZ_API lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes, const lz_site *site);
+LZ_MUST_USE LZ_API lz_status lz_to_host_at(lz_tensor *t, void *dst, size_t nbytes,
+                                           const lz_site *site);
 /* The single element of a one-element tensor as a double. On failure NaN, and the last error says
  * why. */
 LZ_API double lz_item_at(lz_tensor *t, const lz_site *site);

@@ -20,6 +20,10 @@
 #define LZ_EXTERN_C_END
 #endif
 #define LZ_API __attribute__((visibility("default")))
+/* On functions whose result is all that tells lost data from kept data: they save, load and copy
+ * out. The compiler warns of a call that does not look at it. Not on those whose error the next
+ * lz_mark_step or read reports again. */
+#define LZ_MUST_USE __attribute__((warn_unused_result))
 
 LZ_EXTERN_C_BEGIN
 

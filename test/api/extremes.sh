@@ -311,7 +311,8 @@ static void compute(void)
     int64_t n;
     if (lz_status_of(result) != LZ_OK || (n = lz_numel(result)) > MOST)
         return;
-    (void)lz_to_host(lz_to(result, LZ_F64), out, sizeof *out * (size_t)n);
+    if (lz_to_host(lz_to(result, LZ_F64), out, sizeof *out * (size_t)n) != LZ_OK)
+        return;
 }
 
 static int looked_at; /* calls that were not refused for a NULL */

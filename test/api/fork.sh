@@ -126,7 +126,8 @@ int main(int argc, char **argv)
     optim = lz_sgd(&params, .lr = 1), grad_scaler = lz_grad_scaler_new(), ema = lz_ema_new(&params, 0.5);
     loader = lz_loader_new(&set, .batch_size = 2);
     lz_loader_begin(loader, 0, 0);
-    lz_save_safetensors("archive", (const char *const[]){"t"}, (lz_tensor *const[]){T}, 1, NULL, 0);
+    if (lz_save_safetensors("archive", (const char *const[]){"t"}, (lz_tensor *const[]){T}, 1, NULL, 0) != LZ_OK)
+        exit(1);
     archive = lz_safetensors_open("archive");
     if (lz_item(lz_sum(T)) != 12 || !optim || !grad_scaler || !ema || !loader || !archive || !program || !function)
         return printf("BAD: before: %s\n", lz_last_error_text()), 1;

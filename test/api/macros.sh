@@ -47,6 +47,30 @@ told() { # ERRORS CALL
         fi
     done
 }
+# A lost status loses data: a call that nobody looks at is warned of, and of nothing else.
+unused() { # WARNINGS CALL
+    printf '#include <lazuli/lazuli.h>\nvoid wrong(lz_tensor *x, float *v);\nvoid wrong(lz_tensor *x, float *v)\n{\n    (void)x, (void)v;\n    %s;\n}\n' "$2" >"$tmp/unused.c"
+    cp "$tmp/unused.c" "$tmp/unused.cc"
+    for cc in 'gcc -std=c11' 'clang -std=c11' 'g++ -std=c++17' 'clang++ -std=c++17'; do
+        command -v "${cc%% *}" >/dev/null || continue
+        file=$tmp/unused.c && case $cc in *++*) file=$tmp/unused.cc ;; esac
+        # shellcheck disable=SC2086
+        LC_ALL=C $cc -Wall -Iinclude -c -o /dev/null "$file" 2>"$tmp/log"
+        if [ "$(grep -c 'unused-result' "$tmp/log")" = "$1" ] && [ "$(grep -cE ': (error|warning): ' "$tmp/log")" = "$1" ]; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1)) && echo "$cc says of $2:" && head -30 "$tmp/log"
+        fi
+    done
+}
+unused 1 'lz_to_host(x, v, 4)'
+unused 1 'lz_save_safetensors("f", NULL, &x, 1, NULL, 0)'
+unused 1 'lz_checkpoint_load("f", NULL)'
+unused 1 'lz_npy_write("f", NULL)'
+unused 0 'lz_mark_step()'
+unused 0 'lz_mark_step(.wait = true)'
+unused 0 'lz_assign(x, x)'
+unused 0 'lz_optim_step(NULL)'
 told 1 'lz_sum(3.0)'
 told 1 'lz_sum()'
 told 1 'lz_var(3.0)'

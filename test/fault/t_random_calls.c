@@ -113,7 +113,8 @@ static void step(state *s)
 static void read_it(state *s)
 {
     float v[4];
-    (void)lz_to_host(any(s), v, sizeof v);
+    if (lz_to_host(any(s), v, sizeof v) != LZ_OK)
+        (void)lz_last_error(NULL);
 }
 static void item(state *s)
 {

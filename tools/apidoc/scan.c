@@ -476,6 +476,8 @@ static void scan_thing(scanner *s)
         scan_comment(s);
     else if (starts(s, "#define "))
         scan_define(s);
+    else if (starts(s, "LZ_MUST_USE "))
+        s->p += strlen("LZ_MUST_USE "); /* the declaration follows */
     else if (starts(s, "LZ_API"))
         scan_function(s);
     else if (starts(s, "typedef") || starts(s, "enum"))

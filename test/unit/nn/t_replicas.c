@@ -374,7 +374,7 @@ static void wait_for_ever(int q, int n)
     OK(lz_mark_step());
     waiting = 1;
     if (q == 0) /* itself, or only its job */
-        (void)lz_to_host(x, v, sizeof v);
+        waiting = lz_to_host(x, v, sizeof v) == LZ_OK ? 1 : 2;
     for (;;)
         (void)pause();
 }
