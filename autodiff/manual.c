@@ -64,7 +64,7 @@ static lz_status emit(const manual *m, lz_tensor **out)
     if (s == LZ_OK)
         s = m->mesh->nfactor
                 ? lz_control_op(LZ_OP_MANUAL_COMPUTATION, &a.head, x, nin, NULL, 0, r, m->site)
-                : lz_region_replay(m->body, x, r, m->site);
+                : lz_region_perform(m->body, x, r, m->site);
     for (uint32_t k = 0; k < nout && s == LZ_OK; k++)
         out[k] = lz_trace_tensor_of(r[k], m->site);
     release_all(x, nin);

@@ -44,7 +44,7 @@ lz_status lz_vjp_custom_vjp(const lz_vjp *v)
     lz_tensor **t = lz_calloc((size_t)n + 1, sizeof *t);
     lz_status s = in && t ? arguments(v, t, in) : LZ_FAIL(LZ_EMEM, "no memory for a gradient");
     if (s == LZ_OK)
-        s = lz_region_replay(f, in, in + f->nparam, v->site);
+        s = lz_region_perform(f, in, in + f->nparam, v->site);
     for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++)
         if (v->need[n + i])
             v->grad_in[n + i] = lz_trace_tensor_of(in[f->nparam + i], v->site);

@@ -1,4 +1,5 @@
 /* effects.c - functions in which something happens beside the results. See module.h. */
+#include "base/alloc.h"
 #include "ir/attr.h"
 #include "ir/module.h"
 
@@ -57,4 +58,95 @@ lz_status lz_func_tie_effects(lz_func *f)
     lz_status s = tie(f, n, v);
     lz_free(v);
     return s;
+}
+
+/* ---- without them ---- */
+
+/* The instructions that the results are made of, by their number. NULL: no memory. */
+static bool *find_needed(const lz_func *f)
+{
+    bool *needed = lz_calloc((size_t)f->ninst + 1, sizeof *needed);
+    if (!needed) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < f->nresult; i++)
+        needed[f->results[i]] = true;
+    for (uint32_t i = f->ninst; i-- > 0;)
+        for (uint32_t k = 0; needed[i] && k < f->insts[i].sig->nopnd; k++)
+            needed[f->insts[i].opnd[k]] = true;
+    return needed;
+}
+
+static const lz_sig *quiet_sig(const lz_sig *sig)
+{
+    lz_attr_any a;
+    if (!(sig->flags & LZ_F_EFFECT))
+        return sig;
+    lz_attr_init(&a, sig->attr->kind);
+    lz_attr_copy(&a.head, sig->attr);
+    if (lz_attr_drop_effects(&a.head) != LZ_OK)
+        return NULL;
+    const lz_attr *attr = lz_attr_get(&a.head);
+    return attr ? lz_sig_get(sig->op, attr, sig->opnd, sig->nopnd) : NULL;
+}
+
+static lz_status copy_needed(const lz_func *f, const bool *needed, lz_func *to, lz_val *map)
+{
+    lz_val *opnd = map + f->ninst;
+    for (uint32_t i = 0; i < f->ninst; i++) {
+        const lz_inst *in = &f->insts[i];
+        if (i < f->nparam) {
+            map[i] = lz_build_param(to, in->sig->result[0]);
+        } else if (!needed[i]) {
+            continue;
+        } else if (in->lit) {
+            map[i] = lz_build_const(to, in->lit);
+        } else {
+            const lz_sig *sig = quiet_sig(in->sig);
+            for (uint32_t k = 0; k < in->sig->nopnd; k++)
+                opnd[k] = map[in->opnd[k]];
+            map[i] = sig ? lz_build_sig(to, sig, opnd) : LZ_NOVAL;
+        }
+        if (map[i] == LZ_NOVAL)
+            return lz_error_get()->status;
+        to->insts[map[i]].site = in->site;
+    }
+    for (uint32_t i = 0; i < f->nresult; i++)
+        opnd[i] = map[f->results[i]];
+    return lz_func_set_results(to, opnd, f->nresult);
+}
+
+/* The region that gives the same results. NULL with the error recorded. */
+static const lz_func *quiet(const lz_func *f)
+{
+    uint32_t widest = lz_func_widest(f);
+    widest = f->nresult > widest ? f->nresult : widest;
+    lz_func *to = lz_func_new(f->name);
+    bool *needed = to ? find_needed(f) : NULL;
+    lz_val *map = needed ? lz_alloc(((size_t)f->ninst + widest) * sizeof *map) : NULL;
+    bool ok = map && copy_needed(f, needed, to, map) == LZ_OK;
+    const lz_func *r = ok ? lz_region_intern(to) : NULL;
+    if (needed && !map)
+        (void)LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
+    lz_free(map);
+    lz_free(needed);
+    lz_func_free(to);
+    return r;
+}
+
+/* As deep as regions are nested. */
+lz_status lz_attr_drop_effects(lz_attr *a)
+{
+    lz_attr_field f[LZ_ATTR_MAX_FIELDS];
+    int n = lz_attr_fields(a, f);
+    for (int i = 0; i < n; i++) {
+        if (f[i].type != LZ_FIELD_REGION || !*f[i].region || !(*f[i].region)->effects)
+            continue;
+        const lz_func *r = quiet(*f[i].region);
+        if (!r)
+            return lz_error_get()->status;
+        *f[i].region = r;
+    }
+    return LZ_OK;
 }

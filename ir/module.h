@@ -175,6 +175,9 @@ bool lz_func_may_take_long(const lz_func *f);
 /* Whoever computes a result of f has every effect of f, in their order. LZ_EUNSUPPORTED: f has
  * effects and no results. */
 lz_status lz_func_tie_effects(lz_func *f);
+/* The regions of a record, which is written, become those that give the same results and do nothing
+ * beside, unless a result is made of it. */
+lz_status lz_attr_drop_effects(lz_attr *a);
 
 /* Interned region: consumes nothing, copies `f`. Equal functions give the same pointer. NULL with
  * LZ_EMEM / the verifier's error. */

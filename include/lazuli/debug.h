@@ -2,8 +2,8 @@
  * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the
  * NUL.
  * Implemented in: runtime/debug/metrics.c, runtime/debug/graph_dump.c,
- *   runtime/exec/live_report.c,
- *   runtime/exec/tensor_text.c, runtime/graph/scope.c. */
+ *   runtime/exec/live_report.c, runtime/exec/tensor_text.c, runtime/region/debug_print.c,
+ *   runtime/graph/scope.c. */
 #ifndef LAZULI_DEBUG_H
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>
@@ -56,6 +56,28 @@ LZ_API size_t lz_to_string_at(lz_tensor *t, char *buf, size_t n, const lz_site *
  * t's own error, LZ_ESTALE, LZ_EHANDLE, LZ_ENULL, LZ_EMEM, or whatever computing it gives. */
 LZ_API lz_status lz_print_at(lz_tensor *t, const lz_site *site);
 #define lz_print(t) lz_print_at(t, LZ_SITE)
+/* Writes format and a newline to stdout whenever what is recorded now runs: {} is the next tensor,
+ * in lz_print's layout, {{ and }} are braces. A step runs it, a read of any tensor of the device,
+ * or, where it stands in the body of a loop, a branch or a function, each run of that; in the order
+ * of recording, whether or not somebody reads what is printed. Derivatives do not print again what
+ * the values have printed. Nothing waits for it: lz_wait_device_ops does. In lz_vmap each
+ * example prints. At most 64 tensors, all of one device, whose values are copied to the host.
+ * Errors: LZ_ENULL, LZ_EINVAL (the format and the number of tensors), a tensor's own error. A
+ * program on a mesh of several devices that has one is LZ_EUNSUPPORTED when it is compiled.
+ * Source: jax.debug.print. */
+LZ_API lz_status lz_debug_print_at(const char *format, lz_tensor *const *tensors, int n,
+                                   const lz_site *site);
+/* lz_debug_print("loss {}, norm {}", loss, norm) */
+#define lz_debug_print(...) LZ_ARGS_debug_print(__VA_ARGS__, )
+#ifdef __cplusplus
+#define LZ_ARGS_debug_print(format, ...)                                                           \
+    lz_debug_print_cxx(format, lz_tensor_list{nullptr, __VA_ARGS__}, LZ_SITE)
+#else
+#define LZ_ARGS_debug_print(format, ...) lz_debug_print_at(format, LZ_TENSORS(__VA_ARGS__), LZ_SITE)
+#define LZ_TENSORS(...)                                                                            \
+    (lz_tensor *const[]){NULL, __VA_ARGS__} + 1,                                                   \
+        (int)(sizeof((lz_tensor *const[]){NULL, __VA_ARGS__}) / sizeof(lz_tensor *)) - 1
+#endif
 /* Names the operations that the calling thread records from now on; scopes nest as outer/inner. The
  * name appears in dumps, never in hashes. LZ_ENULL, LZ_EMEM. */
 LZ_API lz_status lz_name_scope_begin(const char *name);
@@ -64,4 +86,21 @@ LZ_API lz_status lz_name_scope_end(void);
 /* Names the calling thread's next steps in analyses and dumps; NULL: none. */
 LZ_API lz_status lz_set_graph_name(const char *name);
 LZ_EXTERN_C_END
+
+#ifdef __cplusplus
+/* A NULL, then tensors. */
+struct lz_tensor_list {
+    int n;
+    lz_tensor *x[65];
+    template <class... T>
+    lz_tensor_list(decltype(nullptr), T... t) : n(static_cast<int>(sizeof...(t))), x{t..., nullptr}
+    {
+    }
+};
+inline lz_status lz_debug_print_cxx(const char *format, const lz_tensor_list &l,
+                                    const lz_site *site)
+{
+    return lz_debug_print_at(format, l.x, l.n, site);
+}
+#endif
 #endif

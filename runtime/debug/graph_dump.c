@@ -220,7 +220,7 @@ static lz_status graph_text(pending *p, const char *format, lz_buf *out)
     uint32_t *map = lz_calloc(p->nodes.len + 1, sizeof *map);
     lz_status s = map ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u tensors", p->nodes.len);
     if (s == LZ_OK)
-        s = lz_capture_walk(&p->cap, p->dev, p->nodes.data, p->nodes.len);
+        s = lz_capture_walk(&p->cap, p->dev, (lz_capture_effects){0}, p->nodes.data, p->nodes.len);
     if (s == LZ_OK)
         s = lz_capture_func(&p->cap, "main", &f, map);
     if (s == LZ_OK)
@@ -260,7 +260,7 @@ size_t lz_graph_hash(lz_tensor *const *tensors, size_t count, char *buf, size_t 
     lz_status s = hold(&p, tensors, count);
     if (s == LZ_OK) {
         lz_dev_lock(p.dev);
-        s = lz_capture_walk(&p.cap, p.dev, p.nodes.data, p.nodes.len);
+        s = lz_capture_walk(&p.cap, p.dev, (lz_capture_effects){0}, p.nodes.data, p.nodes.len);
         if (s == LZ_OK)
             s = lz_program_hash(&p.cap, &h);
         lz_dev_unlock(p.dev);

@@ -116,7 +116,8 @@ static lz_status walk_root(lz_capture *c, lz_node *root)
     return LZ_OK;
 }
 
-lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint32_t nroots)
+lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_capture_effects effects,
+                          lz_node *const *roots, uint32_t nroots)
 {
     c->dev = d;
     c->meets = false;
@@ -124,6 +125,8 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint3
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
         c->donate.len = c->becomes.len = c->groups.len = 0;
     c->ndonated = c->ngiven = 0;
+    for (uint32_t i = 0; i < effects.n; i++)
+        LZ_TRY(walk_root(c, effects.nodes[i]));
     for (uint32_t r = 0; r < nroots; r++)
         LZ_TRY(walk_root(c, roots[r]));
     LZ_TRY(lz_vec_reserve(&c->roots, nroots));

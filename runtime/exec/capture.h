@@ -41,8 +41,14 @@ typedef struct lz_capture {
     LZ_VEC(lz_device_buffer *) in, out; /* scratch of a run */
 } lz_capture;
 
-/* Walks from the roots (distinct, without a value). */
-lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_node *const *roots, uint32_t nroots);
+/* Operations that the program runs for what they do, in this order, before what only roots need. */
+typedef struct lz_capture_effects {
+    lz_node *const *nodes;
+    uint32_t n;
+} lz_capture_effects;
+/* Walks from the effects and the roots (distinct, without a value). */
+lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_capture_effects effects,
+                          lz_node *const *roots, uint32_t nroots);
 /* Decides which parameters are donated: old[i] is the node an assigned tensor had before, held by
  * its slot and the caller. */
 void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n);

@@ -13,6 +13,9 @@
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/program.h"
+#include "ir/custom_call.h"
+#include "runtime/graph/effects.h"
+#include "runtime/graph/recording.h"
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +42,8 @@ typedef struct step_plan {
 typedef struct lz_sync_scratch {
     lz_capture cap;
     step_plan step;
-    LZ_VEC(lz_node *) todo; /* roots that are not computed yet */
+    LZ_VEC(lz_node *) todo;    /* roots that are not computed yet */
+    LZ_VEC(lz_node *) effects; /* of the calling thread, on the device: held */
     struct lz_sync_scratch *next;
 } lz_sync_scratch;
 
@@ -250,9 +254,10 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
     for (uint32_t i = 0; i < st->roots.len; i++)
         if (!lz_node_is_value(st->roots.data[i]))
             sc->todo.data[sc->todo.len++] = st->roots.data[i];
-    if (!sc->todo.len)
+    if (!sc->todo.len && !sc->effects.len)
         return LZ_OK;
-    LZ_TRY(lz_capture_walk(&sc->cap, d, sc->todo.data, sc->todo.len));
+    lz_capture_effects effects = {sc->effects.data, sc->effects.len};
+    LZ_TRY(lz_capture_walk(&sc->cap, d, effects, sc->todo.data, sc->todo.len));
     if (cause != LZ_CAUSE_STEP)
         return LZ_OK;
     cut_leaves(&sc->cap);
@@ -271,6 +276,32 @@ static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
                      .value = {c->nodes.len});
 }
 
+/* What the thread recorded on the device for what it does, outside of bodies that it still records.
+ * It is run once, or, when the program fails, never. */
+static lz_status take_effects(lz_thread_state *t, const lz_dev *d, lz_sync_scratch *sc)
+{
+    uint64_t inside = UINT64_MAX;
+    for (const lz_recording *r = t->recording; r; r = r->outer)
+        inside = r->first_id;
+    uint32_t end = lz_effects_since(t, inside), kept = 0;
+    LZ_TRY(lz_vec_reserve(&sc->effects, end));
+    for (uint32_t i = 0; i < t->effects.len; i++) {
+        lz_node *n = t->effects.data[i];
+        if (i < end && n->dev == d)
+            sc->effects.data[sc->effects.len++] = n;
+        else
+            t->effects.data[kept++] = n;
+    }
+    t->effects.len = kept;
+    return LZ_OK;
+}
+
+static void drop_effects(lz_sync_scratch *sc)
+{
+    while (sc->effects.len)
+        lz_node_release(sc->effects.data[--sc->effects.len]);
+}
+
 /* Computes the step's roots. Compiling releases the lock, and the graph is captured again
  * afterwards: other threads may have computed some roots meanwhile, which invalidates the
  * capture. */
@@ -278,17 +309,19 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
                                started *out)
 {
     sync_run r = {.cause = cause, .awaited = awaited, .again = true, .out = out};
-    lz_status s = LZ_OK;
+    lz_thread_state *t = lz_thread_state_self;
+    lz_status s = t && t->effects.len ? take_effects(t, d, sc) : LZ_OK;
     int64_t t0 = cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH ? lz_now_ns() : 0;
     while (s == LZ_OK && r.again) {
         s = capture_roots(d, sc, cause);
-        if (s != LZ_OK || !sc->todo.len)
+        if (s != LZ_OK || !(sc->todo.len || sc->effects.len))
             break;
         if (t0)
             note_tracing(&sc->cap, t0, lz_now_ns() - t0);
         t0 = 0; /* once */
         s = run(d, &sc->cap, &r);
     }
+    drop_effects(sc);
     lz_program_release(r.prog);
     return s;
 }
@@ -389,10 +422,23 @@ static bool is_outer(const lz_thread_state *t, const lz_node *n)
     return t->scopes.len && n->id < t->scopes.data[t->scopes.len - 1].first_id;
 }
 
+/* How often the thread is going to print n, which changes nothing for who reads n. */
+static uint32_t count_prints(const lz_thread_state *t, const lz_node *n)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < t->effects.len; i++) {
+        const lz_node *e = t->effects.data[i];
+        bool print = e->sig->op == LZ_OP_CUSTOM_CALL && lz_ffi_is_silent(e->sig);
+        for (uint32_t o = 0; print && o < e->sig->nopnd; o++)
+            k += e->opnd[o] == n;
+    }
+    return k;
+}
+
 static bool is_root(const lz_thread_state *t, const lz_slot *s, const lz_node *n, uint32_t flags)
 {
     return (flags & LZ_SLOT_ASSIGNED) || lz_slot_retained(s) || lz_node_type(n)->nelem == 1 ||
-           lz_node_uses(n) == 0 || is_outer(t, n);
+           lz_node_uses(n) == count_prints(t, n) || is_outer(t, n);
 }
 
 /* Classifies one handle of the pending list. *keep: it stays in the list. */

@@ -1,6 +1,7 @@
 /* tensor_text.c - a tensor as text in NumPy's layout: the shortest digits that give the element
  * back, at most 8 after the point, columns aligned; above 1,000 elements three at each edge of
  * every dimension; lines of 75 characters. Source: numpy/_core/arrayprint.py of NumPy 2. */
+#include "runtime/exec/tensor_text.h"
 #include "runtime/exec/sync.h"
 #include "base/text.h"
 #include "ir/module.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRECISION = 8, THRESHOLD = 1000, EDGE = 3, LINE_WIDTH = 75, WORD = 64, INDENT = 8 };
+enum { PRECISION = 8, THRESHOLD = 1000, EDGE = 3, LINE_WIDTH = 75, WORD = 64 };
 
 /* How the floats of one column are written. */
 typedef struct float_form {
@@ -28,6 +29,7 @@ typedef struct array {
     const lz_type *type;
     const unsigned char *data;
     bool all;           /* nothing is left out */
+    int indent;         /* blanks before the lines after the first, and one for each dimension */
     int ints;           /* characters of the longest integer or boolean */
     float_form part[2]; /* of the real, or only, and the imaginary parts */
 } array;
@@ -189,7 +191,8 @@ static void integer(const array *a, int64_t i, char s[WORD])
 
 static bool is_float(const array *a)
 {
-    return is_complex(a) || lz_dtype_is_float(a->type->dtype);
+    lz_dtype d = a->type->dtype;
+    return is_complex(a) || lz_dtype_is_float(d) || lz_dtype_is_storage(d);
 }
 
 static void element(const array *a, int64_t i, char out[5 * WORD])
@@ -287,7 +290,7 @@ static void newline(lz_buf *out, int lines, int indent)
 static void row(const array *a, int64_t base, int64_t extent, lz_buf *out)
 {
     char word[5 * WORD];
-    int rank = a->type->shape.rank, indent = INDENT + rank - 1, column = indent;
+    int rank = a->type->shape.rank, indent = a->indent + rank, column = indent;
     int64_t n;
     (void)shown(a, extent, 0, &n);
     for (int64_t k = 0; k < n; k++) {
@@ -327,7 +330,7 @@ static void rows(const array *a, int axis, int64_t base, lz_buf *out)
             rows(a, axis + 1, base * extent + i, out);
         if (k + 1 < n) {
             lz_buf_putc(out, ',');
-            newline(out, s->rank - 1 - axis, INDENT + axis);
+            newline(out, s->rank - 1 - axis, a->indent + axis + 1);
         }
     }
     lz_buf_putc(out, ']');
@@ -343,22 +346,26 @@ static void about(const lz_type *type, const char *device, lz_buf *out)
     lz_buf_printf(out, "], device=%s", device);
 }
 
+void lz_array_text(const lz_type *type, const void *data, int indent, lz_buf *out)
+{
+    array a = {.type = type, .data = data, .all = type->nelem <= THRESHOLD, .indent = indent};
+    if (!type->nelem) {
+        lz_buf_puts(out, "[]");
+        return;
+    }
+    choose_forms(&a);
+    rows(&a, 0, 0, out);
+}
+
 static lz_status values(lz_node *n, lz_buf *out)
 {
-    array a = {.type = lz_node_type(n)};
-    unsigned char *data = lz_alloc(a.type->nbytes + 1);
+    const lz_type *type = lz_node_type(n);
+    unsigned char *data = lz_alloc(type->nbytes + 1);
     if (!data)
-        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", a.type->nbytes);
+        return LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", type->nbytes);
     lz_status s = lz_read_node(n, data, LZ_CAUSE_READ);
     if (s == LZ_OK) {
-        a.data = data;
-        a.all = a.type->nelem <= THRESHOLD;
-        if (a.type->nelem) {
-            choose_forms(&a);
-            rows(&a, 0, 0, out);
-        } else {
-            lz_buf_puts(out, "[]");
-        }
+        lz_array_text(type, data, (int)strlen("tensor("), out);
         lz_buf_puts(out, ", ");
     }
     lz_free(data);

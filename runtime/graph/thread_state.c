@@ -1,5 +1,6 @@
 /* thread_state.c - see thread_state.h. */
 #include "runtime/graph/thread_state.h"
+#include "runtime/graph/effects.h"
 #include "base/callout.h"
 #include "base/log.h"
 #include "base/process_end.h"
@@ -134,6 +135,7 @@ static void thread_end(void *arg)
         return;
     lz_thread_state_self = t; /* destructors of other keys may have run operations */
     lz_scope_end_all(t);
+    lz_effects_drop(t, 0);
     t->dying = true;
     lz_thread_state_end_fn *end = atomic_load(&at_end);
     if (end)
@@ -168,6 +170,7 @@ static void thread_end(void *arg)
     lz_vec_free(&t->scopes);
     lz_vec_free(&t->pending);
     lz_vec_free(&t->flushed);
+    lz_vec_free(&t->effects);
     lz_vec_free(&t->stepped);
     lz_vec_free(&t->unstepped);
     lz_vec_free(&t->names);

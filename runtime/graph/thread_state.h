@@ -84,6 +84,7 @@ typedef struct lz_thread_state {
     LZ_VEC(struct lz_flushed) flushed; /* since the last step, oldest first */
     uint64_t flushed_bytes;            /* of their values, and of those that are cut by now */
     uint64_t copied_in;                /* bytes of host data since the last step or flush */
+    LZ_VEC(struct lz_node *) effects;  /* owned: run by the next step (graph/effects.h) */
     /* innermost loop whose body is being recorded; NULL: none */
     struct lz_loop_frame *loop;
     int64_t groups;                 /* of lz_shard_as, in bodies since the last step */

@@ -57,14 +57,16 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
     lz_body_loop(b, iteration, UINT64_C(1) << 20);
     lz_callback f = lz_callback_begin(b->thr);
     lz_tensor *more = cond(r->in, user);
-    body(r->in, r->out, user);
     lz_callback_end(b->thr, &f);
     lz_node *pred = NULL, *next = NULL;
     lz_status s = lz_body_results(&more, 1, &p, "the condition", &pred);
-    if (s == LZ_OK)
+    if (s == LZ_OK) /* before the body is recorded: what happens in that is not the condition's */
         s = lz_body_region(b, &pred, 1, &a->cond);
     lz_node_release(pred);
     LZ_TRY(s);
+    f = lz_callback_begin(b->thr);
+    body(r->in, r->out, user);
+    lz_callback_end(b->thr, &f);
     LZ_TRY(lz_body_results(r->out, n, r->type, "result", r->node));
     lz_tracer t;
     lz_tracer_begin(&t, "lz_while", c->site);
@@ -488,7 +490,7 @@ static lz_status replay_case(const choice *x, lz_node *const *opnd, uint32_t n, 
     if (s == LZ_OK)
         s = lz_func_set_results(f, v + n, (uint32_t)x->nout);
     if (s == LZ_OK)
-        s = lz_region_replay(f, opnd, results, site);
+        s = lz_region_perform(f, opnd, results, site);
     lz_func_free(f);
     lz_free(v);
     return s;

@@ -4,6 +4,7 @@
  * function_call.c.
  * A callback may ask whether a tensor has a gradient: when the answer of a call is another one than
  * the trace's, it is traced once more, and both variants are kept. */
+#include "runtime/graph/effects.h"
 #include "runtime/region/function.h"
 #include "base/config.h"
 #include "runtime/region/callback.h"
@@ -364,9 +365,12 @@ static lz_status compile(trace *t)
     lz_dev *dev = t->f->dev;
     lz_found found;
     LZ_TRY(lz_dev_may_wait()); /* for another thread that compiles the same */
+    lz_thread_state *thr = t->b.thr;
+    uint32_t first = lz_effects_since(thr, t->b.rec.first_id);
+    lz_capture_effects effects = {thr->effects.data + first, thr->effects.len - first};
     lz_dev_lock(dev);
     t->cap.placeholders = true;
-    lz_status s = lz_capture_walk(&t->cap, dev, t->roots.data, t->roots.len);
+    lz_status s = lz_capture_walk(&t->cap, dev, effects, t->roots.data, t->roots.len);
     if (s == LZ_OK)
         s = note_leaves(t);
     if (s == LZ_OK)

@@ -93,7 +93,7 @@ static lz_status inline_parts(const lz_variant *v, lz_node *const *in, const nod
     for (uint32_t i = 0; i < v->nleaf; i++)
         if (!(x->leaf[i] = leaf_of(&v->leaves[i], in, x->given)))
             return lz_error_get()->status;
-    LZ_TRY(lz_region_replay(v->func, x->leaf, x->result, site));
+    LZ_TRY(lz_region_perform(v->func, x->leaf, x->result, site));
     return leave_states(v, x, site);
 }
 

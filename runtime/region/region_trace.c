@@ -4,6 +4,7 @@
 #include "runtime/region/region_trace.h"
 #include "ir/attr.h"
 #include "runtime/debug/metrics.h"
+#include "runtime/graph/effects.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,6 +59,7 @@ void lz_body_end(lz_body *b)
     if (b->looping)
         b->thr->loop = b->loop.outer;
     b->looping = false;
+    lz_effects_drop(b->thr, b->rec.first_id);
     lz_recording_end(&b->rec, b->thr);
     b->thr->locked--;
     LZ_QUIETLY {
@@ -128,7 +130,6 @@ static lz_status enter(walk *w, lz_node *n)
 
 static lz_status order_nodes(walk *w, lz_node *const *roots, uint32_t nroots)
 {
-    w->epoch = lz_node_new_epoch();
     for (uint32_t r = 0; r < nroots; r++) {
         LZ_TRY(enter(w, roots[r]));
         while (w->stack.len) {
@@ -160,12 +161,18 @@ static bool is_cheap_to_make(const lz_node *n)
     return from < n->sig->result[0]->nbytes;
 }
 
+/* It happens where it was recorded, as often as that runs. */
+static bool has_effect(const lz_node *n)
+{
+    return n->kind == LZ_NODE_OP && (n->sig->flags & LZ_F_EFFECT);
+}
+
 static lz_status find_inside(walk *w)
 {
     LZ_TRY(lz_vec_reserve(&w->inside, (uint64_t)w->order.len + 1));
     for (uint32_t i = 0; i < w->order.len; i++) {
         const lz_node *n = w->order.data[i];
-        bool in = n->kind == LZ_NODE_PLACEHOLDER || is_cheap_to_make(n);
+        bool in = n->kind == LZ_NODE_PLACEHOLDER || is_cheap_to_make(n) || has_effect(n);
         for (uint32_t k = 0; !in && n->opnd && !lz_node_is_value(n) && k < n->sig->nopnd; k++)
             in = is_new(w->b, n->opnd[k]) && w->inside.data[n->opnd[k]->index];
         w->inside.data[w->inside.len++] = in;
@@ -252,6 +259,10 @@ static lz_status build(walk *w, lz_node *const *roots, uint32_t n)
 
 static lz_status make_region(walk *w, lz_node *const *roots, uint32_t n)
 {
+    const lz_thread_state *t = w->b->thr;
+    uint32_t first = lz_effects_since(t, w->b->rec.first_id);
+    w->epoch = lz_node_new_epoch();
+    LZ_TRY(order_nodes(w, t->effects.data + first, t->effects.len - first));
     LZ_TRY(order_nodes(w, roots, n));
     LZ_TRY(find_inside(w));
     for (uint32_t i = 0; i < w->order.len; i++) {
@@ -275,6 +286,8 @@ lz_status lz_body_region(lz_body *b, lz_node *const *roots, uint32_t n, const lz
     lz_trace_unlock(b->dev);
     if (s == LZ_OK && !(*out = lz_region_intern(w.f)))
         s = lz_error_get()->status;
+    if (s == LZ_OK) /* the region has them, another one of the body has not */
+        lz_effects_drop(b->thr, b->rec.first_id);
     lz_func_free(w.f);
     lz_vec_free(&w.order);
     lz_vec_free(&w.stack);
@@ -331,8 +344,8 @@ static lz_node *replay_inst(const lz_inst *in, lz_node *const *val, lz_node **op
                                 : lz_node_new_op(in->sig, opnd, dev, site);
 }
 
-lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
-                           const lz_site *site)
+static lz_status replay(const lz_func *f, lz_node *const *args, lz_node **results,
+                        const lz_site *site, bool effects)
 {
     lz_dev *dev = f->nparam ? args[0]->dev : lz_dev_current();
     for (uint32_t i = 0; i < f->nparam; i++) /* host scalars have no device of their own */
@@ -346,6 +359,8 @@ lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **res
             lz_node_retain(val[i] = args[i]);
         else if (!(val[i] = replay_inst(&f->insts[i], val, val + f->ninst, dev, site)))
             s = lz_error_get()->status;
+        else if (effects)
+            s = lz_effects_note(lz_thread_state_get(), val[i]);
     }
     for (uint32_t k = 0; k < f->nresult && s == LZ_OK; k++)
         lz_node_retain(results[k] = val[f->results[k]]);
@@ -355,7 +370,31 @@ lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **res
     return s;
 }
 
+lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
+                           const lz_site *site)
+{
+    return replay(f, args, results, site, false);
+}
+
+lz_status lz_region_perform(const lz_func *f, lz_node *const *args, lz_node **results,
+                            const lz_site *site)
+{
+    return replay(f, args, results, site, true);
+}
+
 /* ---- operations ---- */
+
+/* A derivative's operation computes values again; what happened beside them has happened. */
+static lz_node *control_node(lz_tracer *c, lz_op op, const lz_attr *record, lz_node *const *opnd,
+                             uint32_t n)
+{
+    lz_attr_any a;
+    if (!c->thr->walks || !record)
+        return lz_tracer_op(c, op, record, opnd, n);
+    lz_attr_init(&a, record->kind);
+    lz_attr_copy(&a.head, record);
+    return lz_attr_drop_effects(&a.head) == LZ_OK ? lz_tracer_op(c, op, &a.head, opnd, n) : NULL;
+}
 
 lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n,
                         lz_node *const *captured, uint32_t ncaptured, lz_node **results,
@@ -371,8 +410,8 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
     if (ncaptured)
         memcpy(all + n, captured, ncaptured * sizeof *all);
     lz_tracer_begin(&c, lz_op_get(op)->text, site);
-    lz_node *m = c.thr ? lz_tracer_op(&c, op, record, all, (uint32_t)total) : NULL;
-    lz_status s = m ? LZ_OK : lz_error_get()->status;
+    lz_node *m = c.thr ? control_node(&c, op, record, all, (uint32_t)total) : NULL;
+    lz_status s = m ? lz_effects_note(c.thr, m) : lz_error_get()->status;
     uint32_t got = 0;
     for (; s == LZ_OK && got < m->sig->nresult; got++) {
         lz_node *r = lz_tracer_result(&c, m, got);

@@ -37,7 +37,8 @@ lz_node *lz_body_placeholder(lz_body *b, const lz_type *t);
 lz_tensor *lz_body_tensor(lz_body *b, const lz_type *t);
 /* From now on the seeds of random operations depend on `index`, which is below `trip_count`. */
 void lz_body_loop(lz_body *b, lz_node *index, uint64_t trip_count);
-/* The region that computes the roots: its parameters are the placeholders, then the values captured
+/* The region that computes the roots, and does what the body was recorded to do and no region of it
+ * has (graph/effects.h): its parameters are the placeholders, then the values captured
  * so far and by these roots. The roots are on the body's device. Several calls make several
  * regions; lz_body_widen gives the earlier ones the parameters that later ones added. */
 lz_status lz_body_region(lz_body *b, lz_node *const *roots, uint32_t n, const lz_func **out);
@@ -71,8 +72,13 @@ void lz_callback_end(lz_thread_state *t, const lz_callback *c);
 lz_status lz_region_replay(const lz_func *f, lz_node *const *args, lz_node **results,
                            const lz_site *site);
 
+/* The same, and what the region does beside its results happens, too: for what the program calls,
+ * not for derivatives, whose values have been computed before. */
+lz_status lz_region_perform(const lz_func *f, lz_node *const *args, lz_node **results,
+                            const lz_site *site);
+
 /* Records an operation with regions, of the operands and then the captured values: new references
- * to its results. */
+ * to its results. Outside of derivatives it happens even when nobody reads one. */
 lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, uint32_t n,
                         lz_node *const *captured, uint32_t ncaptured, lz_node **results,
                         const lz_site *site);

@@ -192,7 +192,7 @@ static lz_status run_all(const vmap *x, lz_node **results)
                                    : LZ_FAIL(LZ_EMEM, "no memory for a function");
     lz_func *g = s == LZ_OK ? lz_func_prune(f) : NULL;
     if (s == LZ_OK)
-        s = g ? lz_region_replay(g, x->args.data, results, x->c.site) : lz_error_get()->status;
+        s = g ? lz_region_perform(g, x->args.data, results, x->c.site) : lz_error_get()->status;
     lz_func_free(g);
     lz_func_free(f);
     lz_free(v);

@@ -10,10 +10,10 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cat >"$tmp/p.c" <<'C'
 #include <lazuli/lazuli.h>
-void here(lz_tensor *y, lz_tensor *stale, lz_tensor *bad);
-__attribute__((noinline)) void here(lz_tensor *y, lz_tensor *stale, lz_tensor *bad)
+void here(lz_tensor *y, lz_tensor *stale, lz_tensor *bad, lz_tensor *deep);
+__attribute__((noinline)) void here(lz_tensor *y, lz_tensor *stale, lz_tensor *bad, lz_tensor *deep)
 {
-    __asm__ volatile("" ::"r"(y), "r"(stale), "r"(bad) : "memory");
+    __asm__ volatile("" ::"r"(y), "r"(stale), "r"(bad), "r"(deep) : "memory");
 }
 int main(void)
 {
@@ -22,7 +22,7 @@ int main(void)
     lz_tensor *gone = lz_ones(LZ_F32, LZ_SHAPE(2));
     lz_scope_end();
     lz_tensor *y = lz_retain(lz_relu(lz_add(x, x)));
-    here(y, gone, lz_matmul(x, x));
+    here(y, gone, lz_matmul(x, x), lz_zeros(LZ_F32, LZ_SHAPE(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2)));
     return lz_mark_step() != LZ_OK || lz_wait_device_ops() != LZ_OK;
 }
 C
@@ -64,6 +64,8 @@ echo [print]\n
 print y
 echo [print star]\n
 print *y
+echo [deep]\n
+print deep
 echo [node]\n
 lznode y
 echo [stale]\n
@@ -88,6 +90,7 @@ fi
 section() { sed -n "/^\[$1\]/,/^\[/p" "$tmp/$2" | grep -v '^\[' >"$tmp/$2.$1"; echo "$tmp/$2.$1"; }
 t print "$(section print live)" '\$1 = 0x[0-9a-f]+ #[0-9]+ select f32\[2,3\] at .*p.c:13'
 t 'print star' "$(section 'print star' live)" '\$2 = #[0-9]+ select f32\[2,3\] at .*p.c:13'
+t deep "$(section deep live)" 'f32\[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2\]'
 t node "$(section node live)" '#[0-9]+ select f32\[2,3\].*handle  index [0-9]+, generation [0-9]+, 2 references.*device  CPU:0.*opnd 2  #[0-9]+ add f32\[2,3\] at'
 t stale "$(section stale live)" '^stale handle: generation'
 t error "$(section error live)" '^error tensor: LZ_ESHAPE: f32\[2,3\] times f32\[2,3\]'

@@ -56,6 +56,11 @@ static bool rest_of(const api *a, const decl *d, const strings *args, const char
             rest[0] = "", rest[1] = keep_buf(&b);
             return true;
         }
+        if (strcmp(arg, "TENSORS") == 0) {
+            rest[0] = "";
+            rest[1] = "*tensors, tensors[1]";
+            return true;
+        }
         if (strcmp(arg, "ARGS") == 0) {
             for (uint32_t k = i; k + (args->len - i) <= d->params.len; k++)
                 lz_buf_printf(&b, "%s%s", k > i ? ", " : "", param_name(d->params.data[k]));

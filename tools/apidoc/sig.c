@@ -27,6 +27,7 @@ void api_stubs(const api *a)
          "#define LZ_DIM(...) DIMS\n"
          "#define LZ_DIMS_BEFORE_LAST(...) DIMS OR NONE\n"
          "#define LZ_SHAPE(...) SHAPE\n"
+         "#undef LZ_TENSORS\n#define LZ_TENSORS(...) TENSORS\n"
          "#define LZ_HOST_BYTES(...) HOST_BYTES\n"
          "#define LZ_HOST_TYPE(...) HOST_TYPE\n"
          "#define LZ_SITE SITE");
@@ -79,6 +80,10 @@ static bool add_param(lz_buf *b, decl *d, const strings *args, const char *name)
         }
         if (rest && (strstr(arg, "DIMS") || strcmp(arg, "SHAPE") == 0)) {
             add(b, *arg != 'S' ? "int64_t dim..." : "int64_t extent...");
+            return true;
+        }
+        if (rest && strcmp(arg, "TENSORS") == 0) {
+            add(b, "lz_tensor *x...");
             return true;
         }
         if (rest && strcmp(arg, "ARGS") == 0) {

@@ -15,6 +15,7 @@ import gdb
 
 CHUNK_BITS = 10  # LZ_SLOT_CHUNK_BITS
 MAX_OPERANDS = 32
+MAX_RANK = 16  # LZ_MAX_RANK
 
 # ---- reading structs ----
 
@@ -33,7 +34,7 @@ def word(v, prefix):
 
 def dims(shape):
     rank = int(shape['rank'])
-    return '[%s]' % ','.join(str(int(shape['dims'][i])) for i in range(rank)) if 0 <= rank <= 8 else '[rank %d]' % rank
+    return '[%s]' % ','.join(str(int(shape['dims'][i])) for i in range(rank)) if 0 <= rank <= MAX_RANK else '[rank %d]' % rank
 
 
 def type_text(t):
