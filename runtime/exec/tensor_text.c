@@ -7,6 +7,7 @@
 #include "ir/module.h"
 #include "runtime/graph/handle.h"
 #include "runtime/graph/node.h"
+#include "runtime/spmd/mark.h"
 #include <inttypes.h>
 #include <lazuli/debug.h>
 #include <math.h>
@@ -346,6 +347,17 @@ static void about(const lz_type *type, const char *device, lz_buf *out)
     lz_buf_printf(out, "], device=%s", device);
 }
 
+/* Where a mesh has it, as lz_get_sharding says it. */
+static void about_place(lz_tensor *t, lz_buf *out)
+{
+    const char *text = lz_mark_of(t);
+    const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
+    if (!s)
+        return;
+    lz_buf_puts(out, ", sharding=");
+    lz_sharding_print_hlo(out, s);
+}
+
 void lz_array_text(const lz_type *type, const void *data, int indent, lz_buf *out)
 {
     array a = {.type = type, .data = data, .all = type->nelem <= THRESHOLD, .indent = indent};
@@ -383,6 +395,7 @@ static lz_status tensor_text(lz_tensor *t, lz_buf *out)
         const lz_site *at = n->site;
         s = values(n, out);
         about(lz_node_type(n), n->dev ? n->dev->name : "host", out);
+        about_place(t, out);
         if (pending && s == LZ_OK)
             lz_buf_printf(out, ", computed now: it was pending since %s:%d",
                           at && at->file ? at->file : "?", at ? at->line : 0);

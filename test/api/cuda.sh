@@ -50,7 +50,7 @@ try timeline timeline
 rm -f "$log.json"
 rm -f "$log.prof"
 for t in autodiff/t_grad nn/t_nn ops/t_api_ops ops/t_aten_math ops/t_aten_reduce runtime/t_handles runtime/t_many_threads \
-    runtime/t_step_invariants runtime/t_profiler; do
+    runtime/t_step_invariants runtime/t_profiler autodiff/t_debug_print; do
     LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA try $t "$BUILD/test/unit/$t"
 done
 # a mesh of eight devices

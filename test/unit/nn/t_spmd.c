@@ -323,6 +323,11 @@ START_TEST(numbered_axes)
     OK(lz_mark_sharding(x, m, LZ_SPEC("1, 0", NULL)));
     lz_get_sharding(x, text, sizeof text);
     ck_assert_str_eq(text, "{devices=[8,1]<=[2,4]T(1,0)}");
+    char all[4096];
+    ck_assert_uint_gt(lz_to_string(x, all, sizeof all), 0);
+    ck_assert_ptr_nonnull(strstr(all, ", sharding={devices=[8,1]<=[2,4]T(1,0)}"));
+    FAILS((lz_debug_print("{}", lz_exp(x)), lz_mark_step()), LZ_EUNSUPPORTED, "lz_debug_print");
+    OK(lz_mark_step()); /* the print is gone, the rest goes on */
     lz_tensor *y = random_tensor(LZ_SHAPE(8, 8));
     FAILS(lz_mark_sharding(y, m, LZ_SPEC("2", NULL)), LZ_EINVAL, "axis \"2\"");
     FAILS(lz_mark_sharding(y, m, LZ_SPEC("-1", NULL)), LZ_EINVAL, "axis \"-1\"");
