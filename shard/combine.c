@@ -291,6 +291,7 @@ static lz_status rebuild(const combiner *c, lz_func *to)
     while (o.nheap) {
         lz_val v = pop(&o);
         uint32_t b = c->of[v];
+        to->now = (lz_origin){NULL, f->insts[v].scope, f->insts[v].node};
         if (b != UINT32_MAX && c->batches[b].n > 1)
             make_batch(c, to, &c->batches[b], map, opnd);
         else

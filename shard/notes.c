@@ -144,3 +144,13 @@ bool lz_note_take(lz_arena *a, lz_func *local, const lz_shard_place *in,
     }
     return true;
 }
+
+void lz_note_lines(lz_func *local, const lz_func *f)
+{
+    for (lz_val i = 0; i < local->ninst; i++) {
+        lz_inst *at = &local->insts[i];
+        if (!at->site && at->node < f->ninst)
+            at->site = f->insts[at->node].site;
+        at->node = LZ_NOVAL; /* from now on instructions are nodes of their own */
+    }
+}

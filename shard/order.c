@@ -67,6 +67,7 @@ static lz_status rebuild(const lz_func *f, const place *p, lz_func *to, lz_val *
     for (lz_val i = 0; i < f->ninst; i++) {
         lz_val v = p[i].v;
         const lz_inst *in = &f->insts[v];
+        to->now = (lz_origin){NULL, in->scope, in->node};
         map[v] = v < f->nparam ? lz_build_param(to, lz_val_type(f, v))
                                : lz_build_copy_inst(to, in, map, opnd);
         LZ_TRY(to->status);

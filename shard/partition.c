@@ -285,6 +285,7 @@ lz_status lz_part_walk(lz_partial *p)
     for (lz_val v = p->f->nparam; v < p->f->ninst; v++) {
         lz_val first = p->l.f->ninst;
         p->now = v;
+        p->l.f->now = (lz_origin){NULL, p->f->insts[v].scope, v}; /* sites are notes, so far */
         LZ_TRY(instruction(p, v));
         lz_note_new(p, first, v, NULL, NULL);
         LZ_TRY(p->l.f->status);
@@ -404,6 +405,8 @@ static lz_status partition(const lz_func *f, const lz_mesh *mesh, const lz_shard
         s = out->local ? lz_part_arrange(&out->local, &out->notes) : lz_error_get()->status;
     if (s == LZ_OK && !lz_note_take(&out->notes, out->local, NULL, &out->collectives, &end))
         s = lz_error_get()->status;
+    if (s == LZ_OK)
+        lz_note_lines(out->local, f);
     lz_func_free(local);
     lz_arena_free(&arena);
     lz_arena_free(&scratch);

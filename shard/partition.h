@@ -97,6 +97,8 @@ const lz_site *lz_note_copy(lz_arena *a, const lz_site *s);
  * there is none yet). Instructions have the sites of their causes then. False: no memory. */
 bool lz_note_take(lz_arena *a, lz_func *local, const lz_shard_place *in,
                   const lz_shard_collective **list, lz_shard_collective **end);
+/* Then gives all other instructions the sites of the operations of f that they are for. */
+void lz_note_lines(lz_func *local, const lz_func *f);
 
 /* ---- one operation (partition_choose.c) ---- */
 typedef struct lz_part_op {

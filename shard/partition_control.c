@@ -107,8 +107,10 @@ static const lz_func *region(control *c, int k, const lz_sharding *const *result
                         : LZ_FAIL(LZ_EMEM, "no memory to partition %s", r->name);
     lz_func *pruned = s == LZ_OK ? lz_func_prune(q.l.f) : NULL;
     if (pruned && lz_part_arrange(&pruned, q.notes) == LZ_OK &&
-        lz_note_take(q.notes, pruned, q.in, &c->notes, &c->last))
+        lz_note_take(q.notes, pruned, q.in, &c->notes, &c->last)) {
+        lz_note_lines(pruned, r);
         done = lz_region_intern(pruned);
+    }
     lz_func_free(pruned);
     lz_func_free(q.l.f);
     if (!done)

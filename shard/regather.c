@@ -235,6 +235,7 @@ static lz_status walk(regather *r)
         uint32_t u = r->of[v];
         if (u != UINT32_MAX && !is_gather(in)) /* when it is needed */
             continue;
+        r->to->now = (lz_origin){NULL, in->scope, in->node};
         bring(r, v, in->opnd, in->sig->nopnd);
         if (u != UINT32_MAX) {
             gather(r, u, v);
