@@ -192,7 +192,7 @@ static inline void add_red(lz_stage *s, lz_op comb, lz_dtype acc, int32_t value,
 
 static inline void add_store(lz_stage *s, lz_access a, int32_t value)
 {
-    s->stores[s->nstore++] = (lz_loop_store){a, value};
+    s->stores[s->nstore++] = (lz_loop_store){.at = a, .value = value};
 }
 
 /* ---- compiled kernels ---- */

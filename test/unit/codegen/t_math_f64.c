@@ -110,7 +110,7 @@ static lz_kernel *kernel_of(const row *r)
         (lz_sop){.kind = LZ_S_EW, .dtype = LZ_F64, .op = r->op, .a = 0, .b = r->arity - 1};
     st->nsop = 3;
     st->nacc = 2;
-    st->stores[0] = (lz_loop_store){access_to(2), 2};
+    st->stores[0] = (lz_loop_store){.at = access_to(2), .value = 2};
     st->stores[0].at.stride[0] = sz(1);
     st->nstore = 1;
     ck_assert_msg(lz_kernel_finish(k) == LZ_OK, "%s", lz_error_get()->message);
