@@ -103,9 +103,29 @@ __attribute__((destructor)) static void loader_ends(void)
     (void)lz_work_wait(&held, held_here);
 }
 
+static int has_interpreter(struct dl_phdr_info *program, size_t size, void *found)
+{
+    (void)size;
+    for (int i = 0; i < program->dlpi_phnum; i++)
+        *(bool *)found |= program->dlpi_phdr[i].p_type == PT_INTERP;
+    return 1; /* the first is the program */
+}
+
+/* A program that is linked statically has a dlopen, but the C library that a library brings along
+ * meets the one in the program, and crashes. */
+static bool is_static(void)
+{
+    bool found = false;
+    (void)dl_iterate_phdr(has_interpreter, &found);
+    return !found;
+}
+
 void *lz_open_library(const char *name, int flags, const char **why)
 {
     void *h = NULL;
+    *why = "the program is linked statically (-static), and so cannot load libraries";
+    if (is_static())
+        return NULL;
     *why = "the process ends";
     lz_exit_hold();
     if (!atomic_load(&destroyed)) {
