@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MANY_SCOPES = 1000 };
+
 static uint32_t scope_base(const lz_thread_state *t)
 {
     return t->scopes.len ? t->scopes.data[t->scopes.len - 1].base : 0;
@@ -29,10 +31,11 @@ static void warn_of_growth(lz_thread_state *t)
     sweep(t);
     if (t->handles.len < t->scope_marks)
         return;
-    LZ_WARN("scope",
-            "%u tensors are alive in the outermost scope: end a scope (lz_scope_begin, "
-            "lz_scope_end) in each step, or release them",
-            t->handles.len);
+    LZ_WARN(
+        "scope",
+        "%u tensors are alive in %s: end a scope (lz_scope_begin, lz_scope_end) in each step, or "
+        "release them",
+        t->handles.len, t->scopes.len ? "the open scopes" : "the outermost scope");
     t->scope_marks = t->scope_marks < UINT32_MAX / 10 ? t->scope_marks * 10 : UINT32_MAX;
 }
 
@@ -43,7 +46,7 @@ lz_status lz_scope_push(lz_thread_state *t, uint64_t h)
         if (t->handles.len > t->handles.cap / 2)
             LZ_TRY(lz_vec_reserve(&t->handles, 2 * (uint64_t)t->handles.cap));
     }
-    if (__builtin_expect(t->handles.len == t->scope_marks && t->scopes.len == 0, 0))
+    if (__builtin_expect(t->handles.len == t->scope_marks, 0))
         warn_of_growth(t);
     return lz_vec_push(&t->handles, h);
 }
@@ -66,6 +69,9 @@ lz_status lz_scope_begin(void)
     lz_thread_state *t = lz_thread_state_get();
     if (!t)
         return lz_error_get()->status;
+    if (__builtin_expect(t->scopes.len == MANY_SCOPES, 0))
+        LZ_WARN_ONCE("scope", "%d scopes are open: is each lz_scope_begin met by an lz_scope_end?",
+                     MANY_SCOPES);
     return lz_vec_push(&t->scopes, ((struct lz_scope_mark){t->handles.len, t->id_next}));
 }
 

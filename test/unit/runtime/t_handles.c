@@ -440,6 +440,29 @@ START_TEST(outermost_scope_warns_when_it_grows)
 }
 END_TEST
 
+static void count_leaks(int level, const char *module, const char *message, void *user)
+{
+    (void)user;
+    warned += level == 1 && strcmp(module, "scope") == 0 &&
+              (strstr(message, "1000 scopes are open") || strstr(message, "in the open scopes"));
+}
+
+START_TEST(scopes_that_are_never_ended_warn)
+{
+    lz_set_log_callback(count_leaks, NULL);
+    for (int i = 0; i < 1000; i++)
+        OK(lz_scope_begin());
+    ck_assert_int_eq(warned, 0);
+    for (int i = 0; i < 1000; i++)
+        OK(lz_scope_begin());
+    ck_assert_int_eq(warned, 1);
+    for (int i = 0; i < 100001; i++)
+        (void)lz_scalar(LZ_F32, i);
+    ck_assert_int_eq(warned, 2);
+    lz_set_log_callback(NULL, NULL);
+}
+END_TEST
+
 /* A program that releases each tensor itself needs no scope. */
 START_TEST(released_tensors_leave_their_scope)
 {
@@ -514,6 +537,7 @@ int main(void)
     tcase_add_test(t, pending_graph_outlives_its_handles);
     tcase_add_test(t, another_thread_may_use_and_release);
     tcase_add_test(t, outermost_scope_warns_when_it_grows);
+    tcase_add_test(t, scopes_that_are_never_ended_warn);
     tcase_add_test(t, released_tensors_leave_their_scope);
     suite_add_tcase(s, t);
     tcase_add_test(e, error_names_op_shapes_and_place);
