@@ -12,20 +12,36 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EPOCHS = 1, BATCH, LR, HIDDEN, SEED, DATA, DEVICE, MESH, CACHE, OPTIONS };
+enum { EPOCHS = 1, BATCH, LR, HIDDEN, SEED, DATA, DEVICE, MESH, CACHE, HELP, OPTIONS };
 static const char *opt[OPTIONS] = {"", "30", "32", "0.1", "128", "1", "examples/data/digits.csv"};
 static int json;
-static const struct option names[] = {{"epochs", 1, 0, EPOCHS},
-                                      {"batch", 1, 0, BATCH},
-                                      {"lr", 1, 0, LR},
-                                      {"hidden", 1, 0, HIDDEN},
-                                      {"seed", 1, 0, SEED},
-                                      {"data", 1, 0, DATA},
-                                      {"device", 1, 0, DEVICE},
-                                      {"mesh", 1, 0, MESH},
-                                      {"cache", 1, 0, CACHE},
-                                      {"json", 0, &json, 1},
-                                      {0}};
+static const struct option names[] = {
+    {"epochs", 1, 0, EPOCHS}, {"batch", 1, 0, BATCH}, {"lr", 1, 0, LR},
+    {"hidden", 1, 0, HIDDEN}, {"seed", 1, 0, SEED},   {"data", 1, 0, DATA},
+    {"device", 1, 0, DEVICE}, {"mesh", 1, 0, MESH},   {"cache", 1, 0, CACHE},
+    {"help", 0, 0, HELP},     {"json", 0, &json, 1},  {0}};
+
+/* The number of an option. */
+static double number(int o, double least)
+{
+    char *end;
+    double v = strtod(opt[o], &end);
+    if (end == opt[o] || *end || !(v >= least) || v > 1 << 24)
+        errx(2, "--%s %s: a number from %g to %d is needed", names[o - 1].name, opt[o], least,
+             1 << 24);
+    return v;
+}
+
+static void read_options(int argc, char **argv)
+{
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1; opt[c] = optarg ? optarg : "")
+        if (c == '?')
+            exit(2);
+    for (int i = EPOCHS; opt[HELP] && i < HELP; i++)
+        printf("  --%s [%s]\n", names[i - 1].name, opt[i] ? opt[i] : "");
+    if (opt[HELP])
+        exit(0);
+}
 
 /* Lazuli never aborts: a failing call returns a status, and the last error tells what and where. */
 static void check(lz_status s)
@@ -119,23 +135,22 @@ static void train_step(lz_optim *sgd, const int64_t *rows, int64_t n)
 int main(int argc, char **argv)
 {
     double start = now_ms(), first = start;
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1; opt[c] = optarg)
-        if (c == '?')
-            return 2;
+    read_options(argc, argv);
     choose_mesh(opt[MESH]);
     check(lz_set_device(opt[DEVICE]));
     if (opt[CACHE])
         check(lz_initialize_cache(opt[CACHE], false));
+    int batch = (int)number(BATCH, 1), epochs = (int)number(EPOCHS, 1);
+    double lr = number(LR, 0), seed = number(SEED, 0);
     load(opt[DATA]);
-    int batch = atoi(opt[BATCH]), epochs = atoi(opt[EPOCHS]);
-    if (epochs < 1 || batch < 1 || batch > count[TRAIN])
-        errx(2, "an epoch or more and batches of 1 to %d images, please", count[TRAIN]);
+    if (batch > count[TRAIN])
+        errx(2, "batches of 1 to %d images, please", count[TRAIN]);
     int per_epoch = count[TRAIN] / batch, steps = epochs * per_epoch;
     int64_t rows[MAX_ROWS];
-    check(lz_manual_seed(strtoull(opt[SEED], NULL, 10)));
-    srand((unsigned)atoi(opt[SEED]));
-    net_init(atoi(opt[HIDDEN]));
-    lz_optim *sgd = lz_sgd(&params, .lr = atof(opt[LR]), .momentum = 0.9);
+    check(lz_manual_seed((uint64_t)seed));
+    srand((unsigned)seed);
+    net_init((int)number(HIDDEN, 1));
+    lz_optim *sgd = lz_sgd(&params, .lr = lr, .momentum = 0.9);
     check(lz_mark_step()); /* scale the images, draw the initial weights */
     for (int step = 0; step < steps; step++) {
         int at = step % per_epoch, epoch = step / per_epoch + 1;
@@ -144,7 +159,7 @@ int main(int argc, char **argv)
             rows[i] = rows[j];
             rows[j] = i;
         }
-        check(lz_optim_set_lr(sgd, lz_lr_cosine(atof(opt[LR]), step, steps, 50, 0)));
+        check(lz_optim_set_lr(sgd, lz_lr_cosine(lr, step, steps, 50, 0)));
         train_step(sgd, rows + at * batch, batch);
         if (step == 0)
             check(lz_wait_device_ops()), first = now_ms();

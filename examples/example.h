@@ -18,25 +18,6 @@ typedef struct example_option {
     const char *name, *value, *help;
 } example_option;
 
-/* Reads the command line into the n rows, the last of which is --help. */
-static inline void read_options(example_option *opt, int n, int argc, char **argv)
-{
-    struct option names[64] = {{0}};
-    for (int i = 0; i < n && i < 63; i++)
-        names[i] = (struct option){opt[i].name, opt[i].help ? 1 : 0, NULL, i};
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        if (c == '?')
-            exit(2);
-        opt[c].value = optarg ? optarg : "";
-    }
-    if (!opt[n - 1].value)
-        return;
-    for (int i = 0; i < n; i++)
-        printf("  --%s %s [%s]\n", opt[i].name, opt[i].help ? opt[i].help : "",
-               i < n - 1 && opt[i].value ? opt[i].value : "");
-    exit(0);
-}
-
 static inline int number(const example_option *o, int least)
 {
     char *end;
@@ -55,11 +36,46 @@ static inline double real(const example_option *o)
     return v;
 }
 
+/* Reads the command line into the n rows, the last of which is --help. */
+static inline void read_options(example_option *opt, int n, int argc, char **argv)
+{
+    struct option names[64] = {{0}};
+    for (int i = 0; i < n && i < 63; i++)
+        names[i] = (struct option){opt[i].name, opt[i].help ? 1 : 0, NULL, i};
+    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
+        if (c == '?')
+            exit(2);
+        opt[c].value = optarg ? optarg : "";
+    }
+    for (int i = 0; i < n; i++) /* what follows is a number: N of no fraction, X */
+        if (opt[i].value && opt[i].help && *opt[i].help && opt[i].help[1] <= ' ') {
+            if (*opt[i].help == 'N')
+                (void)number(&opt[i], 0);
+            if (*opt[i].help == 'X')
+                (void)real(&opt[i]);
+        }
+    if (!opt[n - 1].value)
+        return;
+    for (int i = 0; i < n; i++)
+        printf("  --%s %s [%s]\n", opt[i].name, opt[i].help ? opt[i].help : "",
+               i < n - 1 && opt[i].value ? opt[i].value : "");
+    exit(0);
+}
+
 /* Lazuli never aborts: a failing call returns a status, and the last error tells what and where. */
 static inline void check(lz_status s)
 {
     if (s != LZ_OK)
         errx(1, "%s", lz_last_error_text());
+}
+
+/* The same of reading data, which may not be there. */
+static inline void check_data(lz_status s)
+{
+    if (s == LZ_ENOENT)
+        errx(1, "%s\n--datadir DIR says where the files are, --fake_data does without them",
+             lz_last_error_text());
+    check(s);
 }
 
 /* An object that a function made, or the end of the program. */

@@ -42,7 +42,7 @@ static lz_array read_file(const char *name)
     snprintf(path, sizeof path, "%s/%s", opt[DATADIR].value, name);
     if (access(path, F_OK) != 0)
         snprintf(path, sizeof path, "%s/%s.gz", opt[DATADIR].value, name);
-    check(lz_idx_read(path, &a));
+    check_data(lz_idx_read(path, &a));
     return a;
 }
 

@@ -190,7 +190,7 @@ static int64_t open_files(int k)
         char path[4096];
         snprintf(path, sizeof path, k == TRAIN ? "%s/data_batch_%d.bin" : "%s/test_batch.bin",
                  opt[DATADIR].value, i + 1);
-        check(lz_cifar_read(path, false, &images[k][i], &classes_of[k][i]));
+        check_data(lz_cifar_read(path, false, &images[k][i], &classes_of[k][i]));
         if (images[k][i].shape.dims[0] != images[k][0].shape.dims[0])
             errx(1, "%s: another number of images than the first file", path);
     }

@@ -25,5 +25,24 @@ for src in examples/*.c; do
         fi
     done
 done
+# --help says what there is, and a number that is none is refused with its option, not taken as 0.
+for src in examples/*.c; do
+    name=$(basename "$src" .c)
+    grep -q '"lr"' "$src" || continue
+    if "$BUILD/examples/$name" --help >"$tmp/log" 2>&1 && grep -q -- '--lr' "$tmp/log"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && echo "$name --help:" && cat "$tmp/log"
+    fi
+    for wrong in '--lr abc' '--seed x' '--lr -1' '--bogus 1'; do
+        # shellcheck disable=SC2086
+        timeout 300 "$BUILD/examples/$name" $wrong >"$tmp/log" 2>&1
+        if [ $? -eq 2 ] && grep -q -- "${wrong%% *}" "$tmp/log"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1)) && echo "$name $wrong:" && cat "$tmp/log"
+        fi
+    done
+done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
