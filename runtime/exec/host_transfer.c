@@ -363,6 +363,18 @@ size_t lz_nbytes(const lz_tensor *t)
     return type ? type->nbytes : 0;
 }
 
+const char *lz_mark_of(lz_tensor *x)
+{
+    lz_slot *s = lz_slot_get(x);
+    const char *text = s ? atomic_load(&s->sharding) : NULL;
+    lz_node *n = s && !text ? lz_slot_node_peek(s, lz_handle_bits(x)) : NULL;
+    lz_device_buffer *b = n ? lz_node_buf(n) : NULL;
+    if (b && n->dev->be->placement)
+        text = n->dev->be->placement(b);
+    lz_node_release(n);
+    return text;
+}
+
 /* ---- the last error ---- */
 
 lz_status lz_last_error(lz_error_info *out)

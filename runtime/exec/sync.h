@@ -25,6 +25,9 @@ void lz_sync_note_data(size_t nbytes);
 /* LZ_EINVAL naming the first of the program's elements that kernels must not see: booleans are one
  * byte of 0 or 1, integers of fewer bits than a byte extended. */
 lz_status lz_host_data_check(lz_dtype dtype, const void *data, size_t nbytes);
+/* Where on a mesh the value of a handle is or will be: its mark, or the memory it has. NULL: nobody
+ * knows. */
+const char *lz_mark_of(lz_tensor *x);
 /* Starts computing and waits for the value of n, then copies it. dst has room for the type's
  * bytes. */
 lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause);

@@ -5,9 +5,9 @@
 #include "runtime/exec/sync.h"
 #include "base/text.h"
 #include "ir/module.h"
+#include "ir/sharding/sharding.h"
 #include "runtime/graph/handle.h"
 #include "runtime/graph/node.h"
-#include "runtime/spmd/mark.h"
 #include <inttypes.h>
 #include <lazuli/debug.h>
 #include <math.h>

@@ -186,18 +186,6 @@ lz_status lz_clear_sharding(lz_tensor *x)
     return LZ_OK;
 }
 
-const char *lz_mark_of(lz_tensor *x)
-{
-    lz_slot *s = lz_slot_get(x);
-    const char *text = s ? atomic_load(&s->sharding) : NULL;
-    lz_node *n = s && !text ? lz_slot_node_peek(s, lz_handle_bits(x)) : NULL;
-    lz_device_buffer *b = n ? lz_node_buf(n) : NULL;
-    if (b && n->dev->be->placement)
-        text = n->dev->be->placement(b);
-    lz_node_release(n);
-    return text;
-}
-
 size_t lz_get_sharding(lz_tensor *x, char *buf, size_t n)
 {
     LZ_PUBLIC(0);

@@ -2,7 +2,7 @@
 #ifndef LZ_RUNTIME_SPMD_MARK_H
 #define LZ_RUNTIME_SPMD_MARK_H
 #include "ir/sharding/sharding.h"
-#include "runtime/exec/runtime_device.h"
+#include "runtime/exec/sync.h"
 #include "runtime/graph/node.h"
 #include <lazuli/dtensor.h>
 
@@ -11,8 +11,6 @@
 const char *lz_spec_text(const lz_mesh *mesh, const lz_partition_spec *spec, const lz_type *type);
 /* LZ_OK when values of the device may be marked on the mesh. */
 lz_status lz_mark_check_device(const lz_dev *d, const lz_mesh *mesh);
-/* Where the value of a handle is or will be: its mark, or the memory it has. NULL: nobody knows. */
-const char *lz_mark_of(lz_tensor *x);
 /* What is assigned to the handle has the mark. */
 lz_status lz_mark_handle(lz_tensor *x, const char *text);
 /* The sharding of a tensor of this shape, from public placements (dtensor.c). NULL: LZ_ENULL,
