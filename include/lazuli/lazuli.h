@@ -2,7 +2,6 @@
 #ifndef LAZULI_LAZULI_H
 #define LAZULI_LAZULI_H
 #include <lazuli/types.h>
-#include <lazuli/host_type.h>
 #include <lazuli/tensor.h>
 #include <lazuli/ops.h>
 #include <lazuli/tensor_ops.h>

@@ -19,7 +19,6 @@
  *   runtime/graph/scope.c, runtime/exec/sync.c. */
 #ifndef LAZULI_TENSOR_H
 #define LAZULI_TENSOR_H
-#include <lazuli/host_type.h>
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
 
@@ -35,8 +34,8 @@ LZ_API lz_tensor *lz_from_host_at(lz_dtype dtype, lz_shape shape, const void *da
 /* lz_from_host_at, where data has the elements of dtype `host` (LZ_F64: double), as the macro
  * lz_from_host tells it. LZ_EDTYPE where dtype stores its elements in another way: f16 and bf16
  * take 16-bit integers, integers those of their width with or without sign, c64 also float and c128
- * also double, in pairs. LZ_DTYPE_NONE: not known, as it is of void *, of types of one byte and of
- * structs; nothing is checked then. */
+ * also double, in pairs, f32 and f64 also their bits as unsigned integers. LZ_DTYPE_NONE: not
+ * known, as it is of void *, of types of one byte and of structs; nothing is checked then. */
 LZ_API lz_tensor *lz_from_host_typed_at(lz_dtype dtype, lz_shape shape, const void *data,
                                         size_t nbytes, lz_dtype host, const lz_site *site);
 /* As lz_from_host of as many zeros, which the caller does not need; on the CPU nothing is made or
@@ -82,7 +81,7 @@ LZ_API lz_tensor *lz_rand_at(lz_dtype dtype, lz_shape shape, const lz_site *site
 LZ_API lz_tensor *lz_randn_at(lz_dtype dtype, lz_shape shape, const lz_site *site);
 /* Macros whose last argument is an array take any number of commas in it, so that a compound
  * literal may stand there: lz_from_host(LZ_F32, LZ_SHAPE(2), (float[]){1, 2}). lz_from_host and
- * lz_from_borrowed (host_type.h) check the type that data points to and, where the compiler sees
+ * lz_from_borrowed (types.h) check the type that data points to and, where the compiler sees
  * the array, its size. */
 #define lz_from_zeros(dtype, shape) lz_from_zeros_at(dtype, shape, LZ_SITE)
 #define lz_full(dtype, shape, value) lz_full_at(dtype, shape, value, LZ_SITE)

@@ -112,13 +112,14 @@ static const char *host_type_name(lz_dtype host)
 
 /* Whether elements of C type `host` are how those of dtype are stored: floats and complex numbers
  * as themselves, complex ones as pairs, too; integers, and floats that C has no type for, as
- * integers of their width. */
+ * integers of their width. Unsigned ones may be the bits of a float. */
 static bool stored_as(lz_dtype dtype, lz_dtype host)
 {
     if (lz_dtype_is_float(host) || lz_dtype_is_complex(host))
         return dtype == host || (lz_dtype_is_complex(dtype) && lz_dtype_part(dtype) == host);
-    bool bits = dtype != LZ_F32 && dtype != LZ_F64 && !lz_dtype_is_complex(dtype);
-    return bits && lz_dtype_size(dtype) == lz_dtype_size(host);
+    bool whole = dtype != LZ_F32 && dtype != LZ_F64 && !lz_dtype_is_complex(dtype);
+    return lz_dtype_size(dtype) == lz_dtype_size(host) &&
+           (whole || (dtype == LZ_F32 && host == LZ_U32) || (dtype == LZ_F64 && host == LZ_U64));
 }
 
 typedef struct host_data {

@@ -20,9 +20,9 @@ static const host_case cases[] = {
     {LZ_I16, "int16_t", B(I16) | B(U16) | B(F16) | B(BF16)},
     {LZ_U16, "uint16_t", B(I16) | B(U16) | B(F16) | B(BF16)},
     {LZ_I32, "int32_t", B(I32) | B(U32)},
-    {LZ_U32, "uint32_t", B(I32) | B(U32)},
+    {LZ_U32, "uint32_t", B(I32) | B(U32) | B(F32)},
     {LZ_I64, "int64_t", B(I64) | B(U64)},
-    {LZ_U64, "uint64_t", B(I64) | B(U64)},
+    {LZ_U64, "uint64_t", B(I64) | B(U64) | B(F64)},
     {LZ_DTYPE_NONE, "", UINT32_MAX},
 };
 
