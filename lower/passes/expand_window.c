@@ -271,8 +271,9 @@ static void reduce(lz_func *f, const lz_attr_reduce_window *a, const lz_func *ow
     lz_op op = n == 1 ? lz_region_as_binary(own) : LZ_OP_NONE;
     bool free_init = lz_val_is_neutral(f, op, init[0]), scalar = lz_windows_all_scalar(own);
     int d = lz_window_prefixes(a, &s, &suffix);
+    /* what pads is an element, and a prefix has many of them: they must change nothing */
     if (d >= 0 && s.dims[d] >= (scans ? SCAN_FROM : BLOCKS_FROM) && scalar &&
-        (scans || free_init || op == LZ_OP_NONE)) {
+        (free_init || op == LZ_OP_NONE)) {
         lz_windows_scan(f, n, x, init, d, suffix, own, scans, out);
         return;
     }
