@@ -337,14 +337,24 @@ static lz_val split_product(lz_rw *rw, uint32_t i)
               ew(f, LZ_OP_ADD, v[0][1], v[1][0]));
 }
 
-/* An element of fewer bits than its byte is stored extended by its sign: a bit cast of one to the
- * other sign writes other bytes, where all other bit casts are a view of memory. */
+/* An element of fewer bits than its byte is stored extended by its sign: a bit cast from or to a
+ * signed one writes other bytes, where all other bit casts are a view of memory. */
 static lz_val change_sign(lz_rw *rw, uint32_t i)
 {
     const lz_sig *s = rw->in->insts[i].sig;
-    return lz_dtype_is_narrow(s->result[0]->dtype)
-               ? lz_build_convert(rw->out, lz_rw_opnd(rw, i, 0), s->result[0]->dtype)
-               : LZ_NOVAL;
+    lz_dtype from = s->opnd[0]->dtype, to = s->result[0]->dtype;
+    lz_val x = lz_rw_opnd(rw, i, 0);
+    if (!lz_dtype_is_narrow(to) || lz_dtype_is_signed(from) == lz_dtype_is_signed(to))
+        return LZ_NOVAL;
+    lz_attr_dtype cast = {.kind = LZ_ATTR_dtype, .dtype = to};
+    if (lz_dtype_is_storage(from)) { /* as the unsigned integer of its bytes, then signed */
+        cast.dtype = lz_dtype_bits(from) == 4 ? LZ_U4 : LZ_U2;
+        x = lz_build(rw->out, LZ_OP_BITCAST_CONVERT, RECORD(cast), &x, 1);
+    }
+    if (!lz_dtype_is_storage(to))
+        return lz_build_convert(rw->out, x, to);
+    x = lz_build_convert(rw->out, x, lz_dtype_bits(to) == 4 ? LZ_U4 : LZ_U2);
+    return lz_build(rw->out, LZ_OP_BITCAST_CONVERT, RECORD(cast), &x, 1);
 }
 
 /* ---- the pass ---- */
