@@ -19,18 +19,20 @@ static lz_status fresh(lz_matrix *m, bool real, int64_t rows, int64_t cols)
 
 /* ---- lu ---- */
 
-/* LAPACK's measure of a pivot. */
-static long double size_of(const lz_num *x)
+/* LAPACK's measure of a pivot, in the dtype: which of two is larger is decided after rounding. */
+static double size_of(const lz_num *x, bool single)
 {
-    return fabsl(x->re) + fabsl(x->im);
+    if (single)
+        return (float)(fabsf((float)x->re) + fabsf((float)x->im));
+    return fabs((double)x->re) + fabs((double)x->im);
 }
 
-static int64_t pivot_of(const lz_matrix *a, int64_t j)
+static int64_t pivot_of(const lz_matrix *a, int64_t j, bool single)
 {
     int64_t best = j;
     for (int64_t i = j + 1; i < a->rows; i++) {
-        long double x = size_of(lz_m_el(a, i, j));
-        if (x > size_of(lz_m_el(a, best, j)) || isnan(x))
+        double x = size_of(lz_m_el(a, i, j), single);
+        if (x > size_of(lz_m_el(a, best, j), single) || isnan(x))
             best = i;
     }
     return best;
@@ -48,13 +50,13 @@ static void eliminate(lz_matrix *a, int64_t j)
     }
 }
 
-static void factor_lu(lz_matrix *a, int32_t *pivots, int32_t *order)
+static void factor_lu(lz_matrix *a, bool single, int32_t *pivots, int32_t *order)
 {
     int64_t steps = a->rows < a->cols ? a->rows : a->cols;
     for (int64_t i = 0; i < a->rows; i++)
         order[i] = (int32_t)i;
     for (int64_t j = 0; j < steps; j++) {
-        int64_t p = pivot_of(a, j);
+        int64_t p = pivot_of(a, j, single);
         pivots[j] = (int32_t)p;
         int32_t o = order[j];
         order[j] = order[p];
@@ -76,7 +78,8 @@ lz_status lz_ref_lu(const lz_ref_call *c)
     LZ_TRY(fresh(&a, !lz_dtype_is_complex(c->sig->opnd[0]->dtype), m, n));
     for (int64_t b = 0; b < batch; b++) {
         lz_m_load(&a, c->opnd[0], b);
-        factor_lu(&a, (int32_t *)c->result[1]->data + b * k, (int32_t *)c->result[2]->data + b * m);
+        factor_lu(&a, lz_dtype_part(c->sig->opnd[0]->dtype) != LZ_F64,
+                  (int32_t *)c->result[1]->data + b * k, (int32_t *)c->result[2]->data + b * m);
         lz_m_store(&a, c->result[0], b);
     }
     lz_free(a.at);

@@ -14,6 +14,13 @@ typedef struct row {
     V re[2], im[2];
 } row;
 
+/* 1 / d of an infinite d: zeros, whose product with what is finite is 0 (C11, annex G) */
+INLINE C infinite_inverse(C d)
+{
+    C u = {(T)copysign(isinf(d.re) ? 1 : 0, d.re), (T)copysign(isinf(d.im) ? 1 : 0, d.im)};
+    return (C){0 * u.re, 0 * -u.im};
+}
+
 /* x / d: by d / s, and by the power of two s, so that no square overflows */
 INLINE void divide(row *x, C d, bool complex_)
 {
@@ -23,11 +30,16 @@ INLINE void divide(row *x, C d, bool complex_)
         return;
     }
     int e = 0;
-    (void)frexp((double)fmax(fabs(d.re), fabs(d.im)), &e);
-    d.re = (T)ldexp((double)d.re, -e);
-    d.im = (T)ldexp((double)d.im, -e);
-    T size = d.re * d.re + d.im * d.im, up = (T)ldexp(1, e / 2), down = (T)ldexp(1, e - e / 2);
-    d = (C){d.re / size, -d.im / size};
+    if (isinf(d.re) || isinf(d.im)) {
+        d = infinite_inverse(d);
+    } else {
+        (void)frexp((double)fmax(fabs(d.re), fabs(d.im)), &e);
+        d.re = (T)ldexp((double)d.re, -e);
+        d.im = (T)ldexp((double)d.im, -e);
+        T size = d.re * d.re + d.im * d.im;
+        d = (C){d.re / size, -d.im / size};
+    }
+    T up = (T)ldexp(1, e / 2), down = (T)ldexp(1, e - e / 2);
     for (int u = 0; u < 2; u++) {
         V re = x->re[u] * d.re - x->im[u] * d.im, im = x->re[u] * d.im + x->im[u] * d.re;
         x->re[u] = re / up / down;
