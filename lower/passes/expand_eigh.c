@@ -24,6 +24,8 @@ static lz_val backwards(const lz_mats *t, lz_val x)
 /* NaN in all of x[batch, rows, n] of a matrix in which something is not finite. */
 static lz_val marked(const lz_mats *t, lz_val x, lz_val finite, int64_t rows, int64_t n)
 {
+    if (x == LZ_NOVAL)
+        return x;
     lz_val nan = lz_mat_number(t, __builtin_nan(""), rows, n);
     if (lz_dtype_is_complex(lz_val_type(t->f, x)->dtype))
         nan = lz_build_ew2(t->f, LZ_OP_COMPLEX, nan, nan);
@@ -34,7 +36,7 @@ void lz_expand_eigh(lz_rw *rw, uint32_t i, lz_val *out)
 {
     lz_mats own, *t = &own;
     int64_t n, same;
-    lz_val a = lz_mat_operand(rw, i, 0, t, &n, &same), u, s, v;
+    lz_val a = lz_mat_operand(rw, i, 0, t, &n, &same), u = LZ_NOVAL, s = u, v = u;
     a = hermitian(t, a, LZ_ATTR(eigh, rw->in->insts[i].sig->attr)->lower, n);
     lz_val bound =
         lz_mat_reduce(t, LZ_OP_MAXIMUM, lz_mat_reduce(t, LZ_OP_ADD, lz_mat_abs(t, a), 2, n), 1, 1);
