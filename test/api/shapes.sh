@@ -37,6 +37,7 @@ $1 ~ /^lz_tensor \*/ {
     name = $1; sub(/.*[ *]/, "", name)
     # those that are about handles, and memory whose content nobody promised
     if (name ~ /^lz_(retain|scope_end_keep|escape|empty_at|error_tensor_last)$/) next
+    if (name ~ /_typed_at$/) next # what the macro without it calls: errors have the name of that
     n = split_parameters($2)
     args = ""; seen = 0
     for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") value(param[i])

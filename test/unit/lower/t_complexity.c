@@ -158,6 +158,7 @@ static const struct row {
     {LZ_OP_CONSTANT, ELSEWHERE, 0, NULL, NULL, "in most programs"},
     {LZ_OP_WINDOW_VIEW, ELSEWHERE, 0, NULL, NULL, "an address; reduce_window and convolution"},
     {LZ_OP_SVD, ELSEWHERE, 0, NULL, NULL, "rounds until it converges: the data's"},
+    {LZ_OP_EIGH, ELSEWHERE, 0, NULL, NULL, "the same"},
     {LZ_OP_CUSTOM_CALL, ELSEWHERE, 0, NULL, NULL, "the program's function"},
     {LZ_OP_CUSTOM_VJP, ELSEWHERE, 0, NULL, NULL, "gone before it is lowered"},
     {LZ_OP_RESULT, ELSEWHERE, 0, NULL, NULL, "names a value"},

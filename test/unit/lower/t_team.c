@@ -55,6 +55,7 @@ static void compare(const lz_func *f, int n, const values *in, const char *what)
     lz_plan_serialize(p, &bytes);
     ck_assert_msg(lz_plan_deserialize(bytes.data, bytes.len, &again) == LZ_OK, "%s: %s", what,
                   lz_error_get()->message);
+    lz_plan_find_nodes(again, f);
     lz_plan_print(p, &print);
     lz_plan_print(again, &print2);
     ck_assert_str_eq(lz_buf_str(&print), lz_buf_str(&print2));
