@@ -111,7 +111,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(Q)$(CC) $(FLAGS) $(INTERNAL) $(EXTRA) $(DEPFLAGS) -c $< -o $@
 
 $(BUILD)/obj/codegen/%.o: EXTRA += $(LLVM_CFLAGS)
-# Each instance of the routines is for a set of instructions, which fft/fft.c and linalg/linalg.c ask the processor for.
+# Each instance of the routines is for a set of instructions, which base/host_isa.c asks the processor for.
 $(BUILD)/obj/fft/%.o $(BUILD)/obj/linalg/%.o: EXTRA += $(if $(filter release,$(MODE)),-O3)
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 $(BUILD)/obj/fft/avx2/%.o $(BUILD)/obj/linalg/avx2/%.o: EXTRA += -mavx2 -mfma

@@ -1,7 +1,7 @@
 /* fft.c - see fft.h: how lines are transformed, the tables for it, and the instances. */
 #include "fft/plan.h"
+#include "base/host_isa.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 static const lz_fft_instance *const instances[][2] = {
@@ -11,26 +11,6 @@ static const lz_fft_instance *const instances[][2] = {
     {&lz_fft_f32_avx512, &lz_fft_f64_avx512},
 #endif
 };
-static _Atomic int chosen = -1; /* what tests chose */
-
-int lz_fft_isas(void)
-{
-#ifdef __x86_64__
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return 1;
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
-               ? 3
-               : 2;
-#else
-    return 1;
-#endif
-}
-
-void lz_fft_use_isa(int isa)
-{
-    atomic_store(&chosen, isa);
-}
 
 /* ---- tables ---- */
 
@@ -301,13 +281,12 @@ static void lay_out(lz_fft_plan *p)
 
 lz_status lz_fft_plan_new(lz_arena *mem, const lz_fft_task *t, const lz_fft_plan **out)
 {
-    int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
     lz_fft_plan *p = lz_arena_alloc(mem, sizeof *p);
     if (!p)
         return LZ_FAIL(LZ_EMEM, "fft: no memory for a plan");
     memset(p, 0, sizeof *p);
     p->task = *t;
-    p->code = instances[isa < 0 ? lz_fft_isas() - 1 : isa][t->wide];
+    p->code = instances[lz_host_isa()][t->wide];
     maker m = {mem, p->code, t->wide, false};
     int64_t last = t->n[t->ndim - 1];
     bool real = t->kind == LZ_FFT_REAL || t->kind == LZ_FFT_HALF;

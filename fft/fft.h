@@ -43,8 +43,4 @@ double lz_fft_flops(const lz_fft_task *t);
  * run-time arguments of kernels are passed. */
 void lz_fft_run(void *const *bufs, const int64_t *plan, int64_t begin, int64_t end, void *scratch);
 
-/* Instruction sets that this processor has, from 0; tests try all of them. The last one is used by
- * plans made from then on. */
-int lz_fft_isas(void);
-void lz_fft_use_isa(int isa); /* -1: the last one */
 #endif

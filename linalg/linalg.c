@@ -1,6 +1,6 @@
 /* linalg.c - see linalg.h: the instances, and which of them is used. */
 #include "linalg/instance.h"
-#include <stdatomic.h>
+#include "base/host_isa.h"
 
 static const lz_linalg_instance *const instances[][2] = {
     {&lz_linalg_f32_base, &lz_linalg_f64_base},
@@ -9,31 +9,10 @@ static const lz_linalg_instance *const instances[][2] = {
     {&lz_linalg_f32_avx512, &lz_linalg_f64_avx512},
 #endif
 };
-static _Atomic int chosen = -1; /* what tests chose */
-
-int lz_linalg_isas(void)
-{
-#ifdef __x86_64__
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return 1;
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
-               ? 3
-               : 2;
-#else
-    return 1;
-#endif
-}
-
-void lz_linalg_use_isa(int isa)
-{
-    atomic_store(&chosen, isa);
-}
 
 static const lz_linalg_instance *instance_of(const lz_linalg_task *t)
 {
-    int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
-    return instances[isa < 0 ? lz_linalg_isas() - 1 : isa][t->wide != 0];
+    return instances[lz_host_isa()][t->wide != 0];
 }
 
 size_t lz_linalg_scratch(const lz_linalg_task *t)

@@ -52,7 +52,4 @@ double lz_linalg_flops(const lz_linalg_task *t);
 void lz_linalg_run(void *const *bufs, const int64_t *task, int64_t begin, int64_t end,
                    void *scratch);
 
-/* Instruction sets that this processor has, from 0; tests try all of them. The last one is used. */
-int lz_linalg_isas(void);
-void lz_linalg_use_isa(int isa);
 #endif

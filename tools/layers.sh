@@ -6,7 +6,7 @@ rules() {
     case $1 in
     base) echo 'base/* lazuli/types.h lazuli/*.def' ;;
     fft) echo 'fft/* base/* lazuli/types.h lazuli/*.def' ;;
-    linalg) echo 'linalg/*' ;;
+    linalg) echo 'linalg/* base/*' ;;
     ir) echo 'ir/* base/* lazuli/types.h lazuli/*.def' ;;
     shard) echo 'shard/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;

@@ -2,6 +2,7 @@
  * double; memory around results and scratch; units in any order; lines that know nothing of each
  * other. */
 #include "fft/fft.h"
+#include "base/host_isa.h"
 #include "suite.h"
 #include <complex.h>
 #include <math.h>
@@ -223,9 +224,9 @@ START_TEST(one_dimension)
                                   17, 22, 24, 30, 31, 32, 37, 49, 64, 67, 96, 121, 128, 210};
     static const int64_t many[] = {251, 256, 360, 506, 512, 513, 625, 997, 1024, 1026};
     int isa = _i / 8;
-    if (isa >= lz_fft_isas())
+    if (isa >= lz_host_isas())
         return;
-    lz_fft_use_isa(isa);
+    lz_host_use_isa(isa);
     lz_fft_kind kind = (lz_fft_kind)(_i % 4);
     bool wide = _i / 4 % 2;
     for (size_t i = 0; i < sizeof few / sizeof *few; i++)
@@ -234,7 +235,7 @@ START_TEST(one_dimension)
     for (size_t i = 0; i < sizeof many / sizeof *many && !lz_test_small(); i++)
         for (int64_t b = 1; b <= 5; b += 4)
             check(kind, wide, 1, &many[i], b);
-    lz_fft_use_isa(-1);
+    lz_host_use_isa(-1);
 }
 END_TEST
 
@@ -247,13 +248,13 @@ START_TEST(several_dimensions)
              {2, {16, 17}},  {2, {37, 6}},    {2, {6, 74}},  {2, {64, 33}},  {3, {3, 4, 5}},
              {3, {7, 1, 2}}, {3, {4, 37, 9}}, {2, {600, 3}}, {3, {1, 1, 1}}, {3, {2, 17, 40}}};
     int isa = _i / 8;
-    if (isa >= lz_fft_isas())
+    if (isa >= lz_host_isas())
         return;
-    lz_fft_use_isa(isa);
+    lz_host_use_isa(isa);
     for (size_t i = 0; i < sizeof c / sizeof *c; i++)
         for (int64_t b = 1; b <= 3; b += 2)
             check((lz_fft_kind)(_i % 4), _i / 4 % 2, c[i].ndim, c[i].n, b);
-    lz_fft_use_isa(-1);
+    lz_host_use_isa(-1);
 }
 END_TEST
 

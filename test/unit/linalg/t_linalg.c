@@ -2,6 +2,7 @@
  * every instruction set that the processor has: residuals and orthogonality against sums in a wider
  * type, what is exactly 0, order, NaN, scales, and that batches cut anywhere give the same bits. */
 #include "linalg/linalg.h"
+#include "base/host_isa.h"
 #include "suite.h"
 #include <float.h>
 #include <math.h>
@@ -424,7 +425,7 @@ START_TEST(squares)
 {
     const kind *k = &kinds[_i % NKIND];
     isa = _i / NKIND;
-    lz_linalg_use_isa(isa);
+    lz_host_use_isa(isa);
     int64_t most = lz_test_small() ? 24 : 70;
     for (int64_t n = 1; n <= most; n += n < 20 ? 1 : 7)
         try_all(k, RANDOM, n, n);
@@ -440,7 +441,7 @@ START_TEST(rectangles)
                                        {33, 8}, {70, 69}, {20, 90}, {90, 20}, {65, 33}, {2, 64}};
     const kind *k = &kinds[_i % NKIND];
     isa = _i / NKIND;
-    lz_linalg_use_isa(isa);
+    lz_host_use_isa(isa);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int what = 0; what < NMATRIX; what += 1 + (int)(i % 3))
             try_all(k, what, sizes[i][0], sizes[i][1]);
@@ -451,8 +452,8 @@ START_TEST(large)
 {
     static const int64_t sizes[] = {129, 257, 300};
     const kind *k = &kinds[_i % NKIND];
-    isa = lz_linalg_isas() - 1;
-    lz_linalg_use_isa(isa);
+    isa = lz_host_isas() - 1;
+    lz_host_use_isa(isa);
     for (int i = 0; i < (lz_test_small() ? 1 : 3); i++)
         try_all(k, i == 1 ? GRADED : RANDOM, sizes[i], sizes[i]);
 }
@@ -472,7 +473,7 @@ START_TEST(not_finite)
     enum { N = 37 };
     const kind *k = &kinds[0];
     float bad = _i % 2 ? NAN : INFINITY;
-    lz_linalg_use_isa(_i / 2);
+    lz_host_use_isa(_i / 2);
     mat a = make(RANDOM, k, N, N), p = positive(&a);
     float *in = store(k, &a), *u = room(k, N * N), *s = room(k, N), *v = room(k, N * N),
           *spd = store(k, &p);
@@ -560,7 +561,7 @@ int main(void)
 {
     Suite *s = suite_create("linalg");
     TCase *t = tcase_create("linalg");
-    int isas = lz_linalg_isas();
+    int isas = lz_host_isas();
     tcase_set_timeout(t, 240);
     tcase_add_loop_test(t, squares, 0, NKIND * isas);
     tcase_add_loop_test(t, rectangles, 0, NKIND * isas);
