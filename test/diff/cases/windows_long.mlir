@@ -1,6 +1,6 @@
 // Windows that share most of their elements: padded, strided, dilated, over two dimensions, of pairs.
 module @windows_long {
-  func.func public @main(%x: tensor<3x200xf32>, %y: tensor<60x50xf32>, %h: tensor<90xbf16>, %i: tensor<130x3xi32>, %k: tensor<3x200xi32>, %d: tensor<100xf64>) -> (tensor<3x200xf32>, tensor<3x67xf32>, tensor<3x145xf32>, tensor<3x372xf32>, tensor<60x50xf32>, tensor<27x42xf32>, tensor<90xbf16>, tensor<130x3xi32>, tensor<3x180xf32>, tensor<3x180xf32>, tensor<3x200xf32>, tensor<3x200xi32>, tensor<18xf64>, tensor<100xf64>, tensor<3x183xf32>, tensor<3x183xi32>, tensor<186xf64>) {
+  func.func public @main(%x: tensor<3x200xf32>, %y: tensor<60x50xf32>, %h: tensor<90xbf16>, %i: tensor<130x3xi32>, %k: tensor<3x200xi32>, %d: tensor<100xf64>) -> (tensor<3x200xf32>, tensor<3x67xf32>, tensor<3x145xf32>, tensor<3x372xf32>, tensor<60x50xf32>, tensor<27x42xf32>, tensor<90xbf16>, tensor<130x3xi32>, tensor<18xf64>, tensor<100xf64>, tensor<3x183xf32>, tensor<3x183xi32>, tensor<186xf64>) {
     %z = stablehlo.constant dense<0.0> : tensor<f32>
     %o = stablehlo.constant dense<1.0> : tensor<f32>
     %ni = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -52,26 +52,6 @@ module @windows_long {
       %r = stablehlo.add %a, %b : tensor<i32>
       stablehlo.return %r : tensor<i32>
     }) : (tensor<130x3xi32>, tensor<i32>) -> tensor<130x3xi32>
-    %r8:2 = "stablehlo.reduce_window"(%x, %x, %o, %z) <{window_dimensions = array<i64: 1, 30>, padding = dense<[[0, 0], [7, 2]]> : tensor<2x2xi64>}> ({
-    ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
-      %p = stablehlo.multiply %a, %c : tensor<f32>
-      %q = stablehlo.multiply %b, %c : tensor<f32>
-      %s = stablehlo.add %q, %d : tensor<f32>
-      stablehlo.return %p, %s : tensor<f32>, tensor<f32>
-    }) : (tensor<3x200xf32>, tensor<3x200xf32>, tensor<f32>, tensor<f32>) -> (tensor<3x180xf32>, tensor<3x180xf32>)
-    %r9:2 = "stablehlo.reduce_window"(%x, %k, %ni, %mi) <{window_dimensions = array<i64: 1, 200>, padding = dense<[[0, 0], [199, 0]]> : tensor<2x2xi64>}> ({
-    ^bb0(%a: tensor<f32>, %i: tensor<i32>, %b: tensor<f32>, %j: tensor<i32>):
-      %g = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
-      %e = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
-      %l = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-      %t = stablehlo.and %e, %l : tensor<i1>
-      %n = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
-      %y = stablehlo.or %g, %t : tensor<i1>
-      %z = stablehlo.or %y, %n : tensor<i1>
-      %v = stablehlo.select %z, %a, %b : tensor<i1>, tensor<f32>
-      %w = stablehlo.select %z, %i, %j : tensor<i1>, tensor<i32>
-      stablehlo.return %v, %w : tensor<f32>, tensor<i32>
-    }) : (tensor<3x200xf32>, tensor<3x200xi32>, tensor<f32>, tensor<i32>) -> (tensor<3x200xf32>, tensor<3x200xi32>)
     %r10 = "stablehlo.reduce_window"(%d, %od) <{window_dimensions = array<i64: 50>, padding = dense<[[3, 0]]> : tensor<1x2xi64>, window_strides = array<i64: 3>}> ({
     ^bb0(%a: tensor<f64>, %b: tensor<f64>):
       %r = stablehlo.multiply %a, %b : tensor<f64>
@@ -100,6 +80,6 @@ module @windows_long {
       %r = stablehlo.add %a, %b : tensor<f64>
       stablehlo.return %r : tensor<f64>
     }) : (tensor<100xf64>, tensor<f64>) -> tensor<186xf64>
-    return %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8#0, %r8#1, %r9#0, %r9#1, %r10, %r11, %r12#0, %r12#1, %r13 : tensor<3x200xf32>, tensor<3x67xf32>, tensor<3x145xf32>, tensor<3x372xf32>, tensor<60x50xf32>, tensor<27x42xf32>, tensor<90xbf16>, tensor<130x3xi32>, tensor<3x180xf32>, tensor<3x180xf32>, tensor<3x200xf32>, tensor<3x200xi32>, tensor<18xf64>, tensor<100xf64>, tensor<3x183xf32>, tensor<3x183xi32>, tensor<186xf64>
+    return %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r10, %r11, %r12#0, %r12#1, %r13 : tensor<3x200xf32>, tensor<3x67xf32>, tensor<3x145xf32>, tensor<3x372xf32>, tensor<60x50xf32>, tensor<27x42xf32>, tensor<90xbf16>, tensor<130x3xi32>, tensor<18xf64>, tensor<100xf64>, tensor<3x183xf32>, tensor<3x183xi32>, tensor<186xf64>
   }
 }

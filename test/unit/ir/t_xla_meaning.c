@@ -173,8 +173,8 @@ START_TEST(windows)
                 .dilation = 1 + (int)(lz_rnd_u64(&r) % 2),
                 .low = (int)(lz_rnd_u64(&r) % 4) - 1,
                 .high = (int)(lz_rnd_u64(&r) % 3)};
-    w.results =
-        ((w.n - 1) * w.holes + 1 + w.low + w.high - ((w.size - 1) * w.dilation + 1)) / w.stride + 1;
+    int room = (w.n - 1) * w.holes + 1 + w.low + w.high - ((w.size - 1) * w.dilation + 1);
+    w.results = room < 0 ? 0 : room / w.stride + 1;
     const char *second = bodies[(body + 1) % BODIES];
     lz_buf b = {0};
     lz_buf_printf(&b,
