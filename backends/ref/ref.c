@@ -360,7 +360,7 @@ static lz_status execute(ref_exec *x, lz_device_buffer *const *const *in, lz_dev
     uint32_t n = x->partitions ? x->partitions : 1, nresult = x->f->nresult;
     job *j = NULL;
     *done = NULL;
-    for (uint32_t q = 0; q < n; q++)
+    for (uint32_t q = 0; q < n && nresult; q++) /* one that only prints has none, and no list */
         memset(out[q], 0, nresult * sizeof **out);
     LZ_TRY(job_new(x, in, uses, &j));
     /* the caller's references, taken before the job can end */
