@@ -295,8 +295,9 @@ lz_status lz_vjp_clamp(const lz_vjp *v)
             lz_v2(v, "and", lz_v_cmp(v, LZ_HLO_LT, x, lo), lz_v_cmp(v, LZ_HLO_LT, lo, hi));
         v->grad_in[0] = to_scalar(v, lz_v_mask(v, at, G), TYPE(0));
     }
-    if (v->need[2]) {
-        lz_tensor *at = lz_v_cmp(v, LZ_HLO_GT, lz_v2(v, "maximum", x, lo), hi);
+    if (v->need[2]) { /* where the bounds meet, all of it, whatever x is: the result is hi */
+        lz_tensor *at = lz_v2(v, "or", lz_v_cmp(v, LZ_HLO_GT, lz_v2(v, "maximum", x, lo), hi),
+                              lz_v_cmp(v, LZ_HLO_EQ, lo, hi));
         v->grad_in[2] = to_scalar(v, lz_v_mask(v, at, G), TYPE(2));
     }
     return LZ_OK;
