@@ -191,6 +191,8 @@ const lz_func *lz_region_order(const lz_dtype *d, uint32_t n, uint32_t nkey, boo
 /* (a, ai, b, bi) -> the larger (smaller) value and its index: of equal ones the lower index, of NaN
  * the higher. Interned. */
 const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index);
+/* The same, of NaN the lower index, too. */
+const lz_func *lz_region_arg_first(bool max, lz_dtype value, lz_dtype index);
 /* The combiner when a region is exactly (a, b) -> op(a, b) with op COMM and ASSOC; LZ_OP_NONE
  * otherwise. */
 lz_op lz_region_as_binary(const lz_func *region);

@@ -145,7 +145,8 @@ lz_op lz_region_as_binary(const lz_func *r)
                                                                                    : LZ_OP_NONE;
 }
 
-const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index)
+/* first: of NaN the lower index, too. */
+static const lz_func *make_arg(bool max, bool first, lz_dtype value, lz_dtype index)
 {
     const lz_shape scalar = {0};
     const lz_type *t = lz_type_get(value, &scalar), *p = lz_type_get(index, &scalar);
@@ -160,12 +161,36 @@ const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index)
     lz_val take = lz_build_ew2(f, LZ_OP_OR, more, lz_build_ew2(f, LZ_OP_AND, same, lower));
     if (lz_dtype_is_float(value)) {
         lz_val an = lz_build_compare(f, LZ_CMP_NE, a, a), bn = lz_build_compare(f, LZ_CMP_NE, b, b);
-        lz_val last = lz_build_ew1(f, LZ_OP_NOT, lz_build_ew2(f, LZ_OP_AND, bn, lower));
-        take = lz_build_select(f, an, last, take);
+        lz_val loses =
+            first ? lz_build_ew1(f, LZ_OP_NOT, lower) : lower; /* a, where both are NaN */
+        lz_val wins = lz_build_ew1(f, LZ_OP_NOT, lz_build_ew2(f, LZ_OP_AND, bn, loses));
+        take = lz_build_select(f, an, wins, take);
     }
     lz_val out[2] = {lz_build_select(f, take, a, b), lz_build_select(f, take, ai, bi)};
     const lz_func *r =
         f->status == LZ_OK && lz_func_set_results(f, out, 2) == LZ_OK ? lz_region_intern(f) : NULL;
     lz_func_free(f);
     return r;
+}
+
+static const lz_func *region_arg(bool max, bool first, lz_dtype value, lz_dtype index)
+{
+    static _Atomic(const lz_func *) known[2][2][LZ_DTYPE_COUNT][LZ_DTYPE_COUNT];
+    if ((unsigned)value >= LZ_DTYPE_COUNT || (unsigned)index >= LZ_DTYPE_COUNT)
+        return make_arg(max, first, value, index);
+    _Atomic(const lz_func *) *at = &known[max][first][value][index];
+    const lz_func *r = atomic_load_explicit(at, memory_order_acquire);
+    if (!r && (r = make_arg(max, first, value, index)))
+        atomic_store_explicit(at, r, memory_order_release);
+    return r;
+}
+
+const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index)
+{
+    return region_arg(max, false, value, index);
+}
+
+const lz_func *lz_region_arg_first(bool max, lz_dtype value, lz_dtype index)
+{
+    return region_arg(max, true, value, index);
 }

@@ -2,8 +2,8 @@
  * Does:      reduce_window (this file): the padded operand is viewed as all its windows
  *   (`window_view`, which copies nothing) and reduced over each. Cumulative sums are prefix scans
  *   (expand_window_scan.c), long windows are made of prefixes (expand_window_long.c);
- *   select_and_scatter: expand_window_select.c; convolution:
- *   expand_conv.c.
+ *   select_and_scatter: expand_window_select.c; convolution: expand_conv.c; reductions that keep
+ *   the order of elements: expand_reduce_order.c.
  * Needs:     nothing.
  * Recreates: nothing.
  * Breaks:    expand (it leaves scatter-adds), simplify, fold.
@@ -170,9 +170,10 @@ void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, 
     }
 }
 
-/* Windows along dimension d of n padded values, element by element: strided slices, combined. */
+/* Windows along dimension d of n padded values, element by element: strided slices, combined,
+ * behind init where it is given. */
 static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window_axis *w, int64_t count,
-                   const lz_func *body)
+                   const lz_val *init, const lz_func *body)
 {
     lz_val args[2 * LZ_MAX_RANK];
     for (int64_t j = 0; j < w->size && f->status == LZ_OK; j++) {
@@ -188,9 +189,10 @@ static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window_axis *w, 
             stride[d] = w->stride;
             args[n + k] = slice(f, x[k], start, limit, stride);
         }
-        if (j == 0)
-            memcpy(args, args + n, n * sizeof *args);
-        else if (f->status == LZ_OK)
+        for (uint32_t k = 0; k < n && j == 0 && f->status == LZ_OK; k++)
+            args[k] = init ? lz_windows_spread(f, init[k], &lz_val_type(f, args[n + k])->shape)
+                           : args[n + k];
+        if ((j > 0 || init) && f->status == LZ_OK)
             lz_windows_inline(f, body, args, &lz_val_type(f, args[0])->shape, args);
     }
     memcpy(x, args, n * sizeof *x);
@@ -207,12 +209,58 @@ static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window_axi
         for (int d = 0; d < rank; d++)
             if (w[d].size > 1 && (best < 0 || w[d].size < w[best].size))
                 best = d;
-        unroll(f, n, x, best, &w[best], count[best], body);
+        unroll(f, n, x, best, &w[best], count[best], NULL, body);
     }
+}
+
+enum { UNROLLED = 64 }; /* elements of a window in order */
+
+/* Windows of padded values whose region does not commute. o: values, then initial values; the
+ * former become the results. */
+static void fold_in_order(lz_func *f, uint32_t n, lz_val *o, int rank, lz_window_axis *w,
+                          const int64_t *count, const lz_func *body, bool associates)
+{
+    int64_t all = 1;
+    int first = rank;
+    for (int d = rank - 1; d >= 0; d--) {
+        all = w[d].size > UNROLLED || all > UNROLLED ? UNROLLED + 1 : all * w[d].size;
+        first = w[d].size > 1 ? d : first;
+    }
+    /* rows of windows are combined by themselves: of one that does not associate there is one */
+    bool rows = walked(w, rank) == 1 || associates;
+    if (all <= UNROLLED && first < rank && rows) {
+        for (int d = rank - 1; d >= first && f->status == LZ_OK; d--)
+            if (w[d].size > 1)
+                unroll(f, n, o, d, &w[d], count[d], d == first ? o + n : NULL, body);
+        for (uint32_t k = 0; k < n; k++)
+            o[k] = lz_windows_view(f, o[k], w, count);
+        return;
+    }
+    lz_ints dims = {.n = walked(w, rank)};
+    lz_val y[LZ_MAX_RANK];
+    for (int k = 0; k < dims.n; k++)
+        dims.v[k] = rank + k;
+    for (uint32_t k = 0; k < n; k++)
+        o[k] = lz_windows_view(f, o[k], w, count);
+    if (f->status == LZ_OK)
+        lz_windows_in_order(f, n, o, o + n, &dims, body, associates, y);
+    if (f->status == LZ_OK)
+        memcpy(o, y, n * sizeof *o);
 }
 
 void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
                      const lz_window_axis *windows, const lz_func *body, lz_val *out)
+{
+    lz_reduce_order order;
+    lz_status s = lz_reduce_order_of(body, &order);
+    if (s != LZ_OK && f->status == LZ_OK)
+        f->status = s;
+    lz_windows_fold_as(f, n, x, init, windows, body, &order, out);
+}
+
+void lz_windows_fold_as(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
+                        const lz_window_axis *windows, const lz_func *body,
+                        const lz_reduce_order *order, lz_val *out)
 {
     if (f->status != LZ_OK) { /* then x may be no value */
         for (uint32_t k = 0; k < n; k++)
@@ -238,6 +286,12 @@ void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init
         o[n + k] = init[k];
     }
     make_room(f, n, o, base->rank, w, count, body);
+    if (f->status == LZ_OK && !order->commutes) {
+        fold_in_order(f, n, o, base->rank, w, count, body, order->associates);
+        for (uint32_t k = 0; k < n; k++)
+            out[k] = f->status == LZ_OK ? lz_build_reshape(f, o[k], &r) : LZ_NOVAL;
+        return;
+    }
     for (uint32_t k = 0; k < n; k++)
         o[k] = lz_windows_view(f, o[k], w, count);
     memset(&a, 0, sizeof a);
@@ -392,7 +446,10 @@ void lz_windows_reduce(lz_rw *rw, uint32_t i, bool scans, lz_val *out)
 /* ---- the pass ---- */
 
 typedef struct made {
-    lz_val *v; /* results of a reduce_window, in the arena of the function */
+    lz_val *v; /* results of a reduce_window, or of a reduction that wants an order, in the arena of
+                  the function; NULL: of neither */
+    bool ordered;
+    lz_reduce_order order;
 } made;
 
 typedef struct expansion {
@@ -400,18 +457,30 @@ typedef struct expansion {
     bool scans;
 } expansion;
 
+static bool make_room_for(lz_rw *rw, const lz_inst *in, made *m)
+{
+    m->v = lz_arena_alloc(&rw->out->arena, in->sig->nresult * sizeof *m->v);
+    if (!m->v)
+        rw->out->status = LZ_FAIL(LZ_EMEM, "no memory for %u results", in->sig->nresult);
+    for (uint32_t k = 0; k < in->sig->nresult && m->v; k++)
+        m->v[k] = LZ_NOVAL;
+    return m->v != NULL;
+}
+
 static lz_val windows(lz_rw *rw, uint32_t i, void *user)
 {
     const expansion *p = user;
     made *all = p->all;
     const lz_inst *in = &rw->in->insts[i];
     switch (in->sig->attr->kind) {
-    case LZ_ATTR_reduce_window:
-        all[i].v = lz_arena_alloc(&rw->out->arena, in->sig->nresult * sizeof *all[i].v);
-        if (!all[i].v) {
-            rw->out->status = LZ_FAIL(LZ_EMEM, "no memory for %u results", in->sig->nresult);
+    case LZ_ATTR_reduce:
+        if (!all[i].ordered || !make_room_for(rw, in, &all[i]))
             return LZ_NOVAL;
-        }
+        lz_windows_order_reduce(rw, i, &all[i].order, all[i].v);
+        return all[i].v[0];
+    case LZ_ATTR_reduce_window:
+        if (!make_room_for(rw, in, &all[i]))
+            return LZ_NOVAL;
         lz_windows_reduce(rw, i, p->scans, all[i].v);
         return all[i].v[0];
     case LZ_ATTR_select_and_scatter:
@@ -419,9 +488,8 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
     case LZ_ATTR_convolution:
         return lz_windows_conv(rw, i);
     case LZ_ATTR_index:
-        if (lz_op_get(lz_inst_op(&rw->in->insts[in->opnd[0]]))->cls == LZ_CLASS_WINDOW)
-            return all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index];
-        return LZ_NOVAL;
+        return all[in->opnd[0]].v ? all[in->opnd[0]].v[LZ_ATTR(index, in->sig->attr)->index]
+                                  : LZ_NOVAL;
     default:
         return LZ_NOVAL;
     }
@@ -430,16 +498,18 @@ static lz_val windows(lz_rw *rw, uint32_t i, void *user)
 lz_status lz_pass_expand_windows(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
     bool any = false;
-    for (uint32_t i = 0; i < in->ninst && !any; i++)
-        any = lz_op_get(lz_inst_op(&in->insts[i]))->cls == LZ_CLASS_WINDOW;
-    *out = NULL;
-    if (!any)
-        return LZ_OK;
+    lz_status s = LZ_OK;
     made *all = lz_calloc((size_t)in->ninst + 1, sizeof *all);
+    *out = NULL;
     if (!all)
         return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < in->ninst && s == LZ_OK; i++) {
+        all[i].ordered = lz_windows_wants_order(&in->insts[i], &all[i].order, &s);
+        any |= all[i].ordered || lz_op_get(lz_inst_op(&in->insts[i]))->cls == LZ_CLASS_WINDOW;
+    }
     expansion e = {all, o && o->prefix_scans};
-    lz_status s = lz_rw_run(in, windows, &e, out);
+    if (s == LZ_OK && any)
+        s = lz_rw_run(in, windows, &e, out);
     lz_free(all);
     return s;
 }

@@ -2,6 +2,7 @@
 #ifndef LZ_LOWER_PASSES_EXPAND_WINDOW_H
 #define LZ_LOWER_PASSES_EXPAND_WINDOW_H
 #include "ir/window.h"
+#include "lower/passes/reduce_order.h"
 #include "lower/passes/rewrite.h"
 
 #define LZ_RECORD(a) ((const lz_attr *)(const void *)&(a))
@@ -16,6 +17,10 @@ lz_val lz_windows_conv(lz_rw *rw, uint32_t i);
  * scalars. Windows that find no room in the rank are combined element by element before. */
 void lz_windows_fold(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
                      const lz_window_axis *w, const lz_func *body, lz_val *out);
+/* The same, of a region whose order is known. */
+void lz_windows_fold_as(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
+                        const lz_window_axis *w, const lz_func *body, const lz_reduce_order *order,
+                        lz_val *out);
 /* Neighbouring dimensions that windows do not touch become one: room for those that count a
  * window's elements. */
 void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, lz_window_axis *tw);
@@ -30,6 +35,14 @@ bool lz_windows_are_long(const lz_window_axis *w, int rank);
 bool lz_windows_slide(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
                       const lz_window_axis *w, const lz_func *body, bool scans, lz_val *out);
 bool lz_windows_all_scalar(const lz_func *region);
+/* expand_reduce_order.c: n values x reduced over dims, in the order of their elements; init:
+ * scalars, which come first. */
+void lz_windows_in_order(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
+                         const lz_ints *dims, const lz_func *body, bool associates, lz_val *out);
+/* Whether the instruction is a reduction whose region does not commute, and what that is; and such
+ * a one, with a value per result. */
+bool lz_windows_wants_order(const lz_inst *in, lz_reduce_order *order, lz_status *status);
+void lz_windows_order_reduce(lz_rw *rw, uint32_t i, const lz_reduce_order *order, lz_val *out);
 
 /* x dilated and padded with `value` for windows w, to exactly the extent that `count[d]` windows
  * take; then a view of them: the windows counted in the dimensions they had, their elements in new

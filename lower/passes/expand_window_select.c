@@ -59,6 +59,34 @@ static const lz_func *choice(const sas *h, lz_dtype d)
     return r;
 }
 
+/* Whether the program's region chooses the same in whatever groups: (value a, a's number, value b,
+ * b's number) -> what it keeps. */
+static lz_status find_order(const sas *h, lz_dtype d, lz_reduce_order *out)
+{
+    lz_shape scalar = LZ_SCALAR;
+    lz_func *f = lz_func_new("kept");
+    lz_val keep;
+    const lz_type *t = lz_type_get(d, &scalar), *p = lz_type_get(LZ_I32, &scalar);
+    if (!f || !t || !p) {
+        lz_func_free(f);
+        return LZ_EMEM;
+    }
+    lz_val v[4] = {lz_build_param(f, t), lz_build_param(f, p), lz_build_param(f, t),
+                   lz_build_param(f, p)};
+    if (f->status == LZ_OK &&
+        lz_windows_inline(f, h->a->select, (lz_val[]){v[0], v[2]}, &scalar, &keep)) {
+        lz_val both[2] = {lz_build_select(f, keep, v[0], v[2]),
+                          lz_build_select(f, keep, v[1], v[3])};
+        (void)lz_func_set_results(f, both, 2);
+    }
+    lz_status s = f->status;
+    const lz_func *r = s == LZ_OK ? lz_region_intern(f) : NULL;
+    if (s == LZ_OK)
+        s = r ? lz_reduce_order_of(r, out) : lz_error_get()->status;
+    lz_func_free(f);
+    return s;
+}
+
 /* The row-major position of every element of shape s, as a sum over its dimensions, which any
  * layout can compute. */
 static lz_val positions(const sas *h)
@@ -96,9 +124,15 @@ static lz_val chosen(const sas *h, lz_val x)
            init[2] = {lz_build_splat_bits(f, t, 0), lz_build_scalar_i64(f, h->pos, -1)};
     if (f->status != LZ_OK)
         return LZ_NOVAL;
-    if (!lz_windows_are_long(h->w, h->x.rank) || !lz_windows_all_scalar(body) ||
-        !lz_windows_slide(f, 2, v, init, h->w, body, h->scans, out))
-        lz_windows_fold(f, 2, v, init, h->w, body, out);
+    /* by their positions pairs may come in any order, and in any groups where the program's region
+     * associates: comparisons as numbers do not, with NaN among them */
+    lz_reduce_order order;
+    if ((f->status = find_order(h, d, &order)) != LZ_OK)
+        return LZ_NOVAL;
+    order.commutes = order.associates;
+    if (!order.associates || !lz_windows_are_long(h->w, h->x.rank) ||
+        !lz_windows_all_scalar(body) || !lz_windows_slide(f, 2, v, init, h->w, body, h->scans, out))
+        lz_windows_fold_as(f, 2, v, init, h->w, body, &order, out);
     return out[1];
 }
 

@@ -159,7 +159,6 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cpu,
                                       .name = "cpu",
-                                      .cases = "test/diff/cases/cpu/*.mlir",
                                       .seeds = 32,
                                       .quick_seeds = 16,
                                       .whole_seeds = 200,

@@ -9,7 +9,7 @@ module {
     %i = stablehlo.constant dense<0.0> : tensor<f32>
     %0 = "stablehlo.select_and_scatter"(%x, %s, %i) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-      %m = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %m = stablehlo.compare GE, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
       stablehlo.return %m : tensor<i1>
     }, {
     ^bb0(%a: tensor<f32>, %b: tensor<f32>):
