@@ -8,19 +8,19 @@
 #include <lazuli/types.h>
 #include <stdint.h>
 
-/* What the formats of ir/small_floats.def, f16 and bf16 are made of. */
-typedef enum lz_small_kind {
-    LZ_SMALL_IEEE,
-    LZ_SMALL_FN,
-    LZ_SMALL_FNUZ,
-    LZ_SMALL_FNU,
-    LZ_SMALL_FNS
-} lz_small_kind;
-typedef struct lz_small_format {
+/* What the formats of all floats are made of: of ir/small_floats.def, and of IEEE 754. */
+typedef enum lz_float_kind {
+    LZ_FLOAT_IEEE,
+    LZ_FLOAT_FN,
+    LZ_FLOAT_FNUZ,
+    LZ_FLOAT_FNU,
+    LZ_FLOAT_FNS
+} lz_float_kind;
+typedef struct lz_float_format {
     int exponent, mantissa, bias;
-    lz_small_kind kind;
-} lz_small_format;
-const lz_small_format *lz_small_format_of(lz_dtype d);
+    lz_float_kind kind;
+} lz_float_format;
+const lz_float_format *lz_float_format_of(lz_dtype d);
 
 typedef union lz_f32_bits {
     float f;

@@ -45,13 +45,13 @@ static Val i64_to_f64_odd(em *e, Val x, bool sgn)
 
 /* The first magnitude, as the bits of an f32, whose code is none of a number, or the largest where
  * that takes its place. */
-static int64_t first_beyond(const lz_small_format *f)
+static int64_t first_beyond(const lz_float_format *f)
 {
     int64_t top = (INT64_C(1) << f->exponent) - 1 - f->bias + 127, most = (1 << f->mantissa) - 1;
     switch (f->kind) {
-    case LZ_SMALL_IEEE:
+    case LZ_FLOAT_IEEE:
         return top << 23;
-    case LZ_SMALL_FNUZ:
+    case LZ_FLOAT_FNUZ:
         return (top + 1) << 23;
     default:
         return top << 23 | most << (23 - f->mantissa);
@@ -59,7 +59,7 @@ static int64_t first_beyond(const lz_small_format *f)
 }
 
 /* The code of the magnitude `all`, the bits of an f32, and of what is beyond. */
-static Val magnitude_code(em *e, const lz_small_format *f, Val all)
+static Val magnitude_code(em *e, const lz_float_format *f, Val all)
 {
     Ty it = LLVMTypeOf(all), ft = em_like(e, e->f32, all);
     int drop = 23 - f->mantissa, rebias = 127 - f->bias;
@@ -86,24 +86,24 @@ static Val power_code(em *e, Val u)
 
 static Val f8_from_f32(em *e, lz_dtype d, Val x)
 {
-    const lz_small_format *f = lz_small_format_of(d);
+    const lz_float_format *f = lz_float_format_of(d);
     Ty it = em_like(e, e->i32, x);
     int64_t codes = INT64_C(1) << (f->exponent + f->mantissa);
     int up = 31 - f->exponent - f->mantissa;
     Val u = BITS(x, it), r;
-    if (f->kind == LZ_SMALL_FNU)
+    if (f->kind == LZ_FLOAT_FNU)
         return LLVMBuildTrunc(e->b, power_code(e, u), em_type(e, d, em_lanes(x)), "");
     Val sign = AND(u, em_ci(it, 0x80000000)), all = XOR(u, sign);
     Val nan = ICMP(UGT, all, em_ci(it, 0x7f800000));
     r = magnitude_code(e, f, all);
     sign = LSHR(sign, em_ci(it, up));
-    if (f->kind == LZ_SMALL_IEEE)
+    if (f->kind == LZ_FLOAT_IEEE)
         r = SEL(nan, em_ci(it, codes - (INT64_C(1) << (f->mantissa - 1))), r);
-    if (f->kind == LZ_SMALL_FNS) {
+    if (f->kind == LZ_FLOAT_FNS) {
         r = SEL(nan, em_ci(it, 0), r);
         sign = SEL(nan, XOR(sign, em_ci(it, codes)), sign);
     }
-    r = f->kind == LZ_SMALL_FNUZ ? SEL(ICMP(EQ, r, em_ci(it, 0)), r, OR(r, sign)) : OR(r, sign);
+    r = f->kind == LZ_FLOAT_FNUZ ? SEL(ICMP(EQ, r, em_ci(it, 0)), r, OR(r, sign)) : OR(r, sign);
     return LLVMBuildTrunc(e->b, r, em_type(e, d, em_lanes(x)), "");
 }
 
@@ -117,12 +117,12 @@ static Val power_to_f32(em *e, Val code)
 
 static Val f8_to_f32(em *e, lz_dtype d, Val x)
 {
-    const lz_small_format *f = lz_small_format_of(d);
+    const lz_float_format *f = lz_float_format_of(d);
     Ty it = em_like(e, e->i32, x), ft = em_like(e, e->f32, x);
     int width = f->exponent + f->mantissa, up = 23 - f->mantissa;
     int64_t codes = INT64_C(1) << width;
     Val u = LLVMBuildZExt(e->b, x, it, "");
-    if (f->kind == LZ_SMALL_FNU)
+    if (f->kind == LZ_FLOAT_FNU)
         return power_to_f32(e, u);
     Val mag = AND(u, em_ci(it, codes - 1));
     Val scaled = FMUL(BITS(SHL(mag, em_ci(it, up)), ft),
@@ -130,13 +130,13 @@ static Val f8_to_f32(em *e, lz_dtype d, Val x)
     Val r = BITS(scaled, it); /* exact: denormals become normal */
     Val sign = SHL(AND(u, em_ci(it, codes)), em_ci(it, 31 - width));
     int64_t inf = codes - (INT64_C(1) << f->mantissa);
-    if (f->kind == LZ_SMALL_IEEE)
+    if (f->kind == LZ_FLOAT_IEEE)
         r = SEL(ICMP(EQ, mag, em_ci(it, inf)), em_ci(it, 0x7f800000), r);
-    if (f->kind == LZ_SMALL_IEEE || f->kind == LZ_SMALL_FN)
-        r = SEL(ICMP(UGT, mag, em_ci(it, f->kind == LZ_SMALL_IEEE ? inf : codes - 2)),
+    if (f->kind == LZ_FLOAT_IEEE || f->kind == LZ_FLOAT_FN)
+        r = SEL(ICMP(UGT, mag, em_ci(it, f->kind == LZ_FLOAT_IEEE ? inf : codes - 2)),
                 em_ci(it, 0x7fc00000), r);
     r = OR(r, sign);
-    if (f->kind == LZ_SMALL_FNUZ)
+    if (f->kind == LZ_FLOAT_FNUZ)
         r = SEL(ICMP(EQ, u, em_ci(it, codes)), em_ci(it, 0x7fc00000), r);
     return BITS(r, ft);
 }
@@ -152,7 +152,7 @@ static Val f8_from_int(em *e, lz_dtype to, lz_dtype from, Val x)
 {
     bool sgn = lz_dtype_is_signed(from);
     Ty it = LLVMTypeOf(x), ft = em_like(e, e->f32, x), dt = em_like(e, e->f64, x);
-    if (lz_small_format_of(to)->kind == LZ_SMALL_FNU && em_bits(e, it) > 16) {
+    if (lz_float_format_of(to)->kind == LZ_FLOAT_FNU && em_bits(e, it) > 16) {
         Val v = em_bits(e, it) == 64 ? i64_to_f64_odd(e, x, sgn)
                 : sgn                ? LLVMBuildSIToFP(e->b, x, dt, "")
                                      : LLVMBuildUIToFP(e->b, x, dt, "");
@@ -262,13 +262,8 @@ Ev lz_emit_reduce_precision(em *e, const lz_ew *w, const Ev *a)
 {
     const lz_attr_precision *p = LZ_ATTR(precision, w->attr);
     lz_dtype d = w->in[0];
-    int fe = d == LZ_F64   ? 11
-             : d == LZ_F16 ? 5
-                           : 8,
-        fm = d == LZ_F64   ? 52
-             : d == LZ_F32 ? 23
-             : d == LZ_F16 ? 10
-                           : 7;
+    const lz_float_format *f = lz_float_format_of(d);
+    int fe = f->exponent, fm = f->mantissa;
     Ty t = em_like(e, d == LZ_F64 ? e->i64 : d == LZ_F32 ? e->i32 : e->i16, a[0].v);
     if (p->exponent_bits < 1 || p->mantissa_bits < 0)
         return real(em_fail(e, LLVMTypeOf(a[0].v), "reduce_precision: bad number of bits"));
@@ -283,8 +278,7 @@ Ev lz_emit_reduce_precision(em *e, const lz_ew *w, const Ev *a)
         r = AND(ADD(ADD(r, em_ci(t, (last >> 1) - 1)), odd), em_ci(t, ~(last - 1)));
     }
     if (p->exponent_bits < fe) {
-        int64_t bias = (INT64_C(1) << (fe - 1)) - 1,
-                reduced = (INT64_C(1) << (p->exponent_bits - 1)) - 1;
+        int64_t bias = f->bias, reduced = (INT64_C(1) << (p->exponent_bits - 1)) - 1;
         Val exp = LSHR(r, em_ci(t, fm));
         Val small = SEL(ICMP(ULE, exp, em_ci(t, bias - reduced)), em_ci(t, 0), r);
         r = SEL(ICMP(UGT, exp, em_ci(t, bias + reduced)), inf, small);

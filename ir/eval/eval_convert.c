@@ -2,6 +2,7 @@
  * reduce_precision.
  * Threads: pure. */
 #include "ir/eval/eval_complex.h"
+#include "ir/small_float.h"
 #include <math.h>
 #include <string.h>
 
@@ -81,41 +82,29 @@ lz_status lz_ref_convert(const lz_ref_ew *e)
 
 /* ---- reduce_precision ---- */
 
-typedef struct format {
-    int exponent, mantissa;
-} format;
-
-static format format_of(lz_dtype d)
-{
-    return d == LZ_F64   ? (format){11, 52}
-           : d == LZ_F32 ? (format){8, 23}
-           : d == LZ_F16 ? (format){5, 10}
-                         : (format){8, 7};
-}
-
 /* Rounds the bits x of a float in format f to fewer bits, as XLA does: to nearest even; what
  * overflows becomes infinite, and when the exponent shrinks what is below the smallest normal
  * value becomes 0. NaN stays NaN, except that no mantissa bits can hold one: then it is inf. */
-static uint64_t reduce_bits(uint64_t x, format f, int64_t exponent_bits, int64_t mantissa_bits)
+static uint64_t reduce_bits(uint64_t x, const lz_float_format *f, int64_t exponent_bits,
+                            int64_t mantissa_bits)
 {
-    int total = 1 + f.exponent + f.mantissa;
+    int total = 1 + f->exponent + f->mantissa;
     uint64_t sign = x & UINT64_C(1) << (total - 1);
-    uint64_t inf = ((UINT64_C(1) << f.exponent) - 1) << f.mantissa;
+    uint64_t inf = ((UINT64_C(1) << f->exponent) - 1) << f->mantissa;
     uint64_t mag = x ^ sign;
     if (mag > inf)
         return mantissa_bits > 0 ? x : sign | inf;
     if (mag == inf)
         return x;
-    if (mantissa_bits < f.mantissa) {
-        int drop = f.mantissa - (int)mantissa_bits;
+    if (mantissa_bits < f->mantissa) {
+        int drop = f->mantissa - (int)mantissa_bits;
         uint64_t last = UINT64_C(1) << drop;
         mag += (last >> 1) - 1 + ((mag >> drop) & 1);
         mag &= ~(last - 1);
     }
-    if (exponent_bits < f.exponent) {
-        uint64_t bias = (UINT64_C(1) << (f.exponent - 1)) - 1,
-                 reduced = (UINT64_C(1) << (exponent_bits - 1)) - 1;
-        uint64_t exponent = mag >> f.mantissa;
+    if (exponent_bits < f->exponent) {
+        uint64_t bias = (uint64_t)f->bias, reduced = (UINT64_C(1) << (exponent_bits - 1)) - 1;
+        uint64_t exponent = mag >> f->mantissa;
         if (exponent > bias + reduced)
             mag = inf;
         else if (exponent <= bias - reduced)
@@ -137,7 +126,7 @@ lz_status lz_ref_reduce_precision(const lz_ref_ew *e)
     for (int64_t i = 0; i < e->n; i++) {
         uint64_t x = 0;
         memcpy(&x, (const char *)e->src[0] + (size_t)(i * e->step[0]) * esize, esize);
-        x = reduce_bits(x, format_of(e->in[0]), a->exponent_bits, a->mantissa_bits);
+        x = reduce_bits(x, lz_float_format_of(e->in[0]), a->exponent_bits, a->mantissa_bits);
         memcpy((char *)e->dst + (size_t)i * esize, &x, esize);
     }
     return LZ_OK;

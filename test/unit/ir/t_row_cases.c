@@ -72,7 +72,7 @@ static double least_normal(lz_dtype d)
     default:
         return !lz_dtype_is_storage(d) ? 0x1p-126
                : d == LZ_F8E8M0FNU     ? 0 /* it has no denormal numbers */
-                                       : ldexp(1, 1 - lz_small_format_of(d)->bias);
+                                       : ldexp(1, 1 - lz_float_format_of(d)->bias);
     }
 }
 
