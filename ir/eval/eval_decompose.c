@@ -262,8 +262,8 @@ static void complete(lz_matrix *u, int64_t j)
     }
 }
 
-/* w = u s v^H, w with at least as many rows as columns: u may have more columns than w. */
-static void decompose(lz_matrix *w, lz_matrix *u, lz_matrix *v, long double *s)
+/* One-sided Jacobi: w becomes w v, whose columns are orthogonal. */
+static void orthogonalize(lz_matrix *w, lz_matrix *v)
 {
     int64_t n = w->cols;
     for (int64_t i = 0; i < n * n; i++)
@@ -275,6 +275,13 @@ static void decompose(lz_matrix *w, lz_matrix *u, lz_matrix *v, long double *s)
             for (int64_t j = i + 1; j < n; j++)
                 more |= rotate(w, v, i, j);
     }
+}
+
+/* w = u s v^H, w with at least as many rows as columns: u may have more columns than w. */
+static void decompose(lz_matrix *w, lz_matrix *u, lz_matrix *v, long double *s)
+{
+    int64_t n = w->cols;
+    orthogonalize(w, v);
     for (int64_t i = 0; i < n; i++)
         s[i] = sqrtl(column_product(w, i, i).re);
     for (int64_t i = 0; i < n; i++)
@@ -387,16 +394,9 @@ static void eigen(const lz_matrix *a, long double c, lz_matrix *w, lz_matrix *v,
     int64_t n = a->rows;
     for (int64_t i = 0; i < n * n; i++) {
         w->at[i] = a->at[i];
-        v->at[i] = (lz_num){i / n == i % n, 0};
         w->at[i].re += i / n == i % n ? c : 0;
     }
-    bool more = true;
-    for (int round = 0; round < 60 && more; round++) {
-        more = false;
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = i + 1; j < n; j++)
-                more |= rotate(w, v, i, j);
-    }
+    orthogonalize(w, v);
     for (int64_t j = 0; j < n; j++)
         x[j] = quotient_of(a, v, j);
     for (int64_t i = 0; i < n; i++)
