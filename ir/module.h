@@ -193,6 +193,9 @@ const lz_func *lz_region_order(const lz_dtype *d, uint32_t n, uint32_t nkey, boo
 const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index);
 /* The same, of NaN the lower index, too. */
 const lz_func *lz_region_arg_first(bool max, lz_dtype value, lz_dtype index);
+/* (a.., is there a, b.., is there b) -> what the body makes of those that are there, and whether
+ * one is. Interned. */
+const lz_func *lz_region_of_present(const lz_func *body);
 /* The combiner when a region is exactly (a, b) -> op(a, b) with op COMM and ASSOC; LZ_OP_NONE
  * otherwise. */
 lz_op lz_region_as_binary(const lz_func *region);

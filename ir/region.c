@@ -1,5 +1,6 @@
 /* region.c - interned functions: the bodies of reduce, scatter and of control flow. Equal canonical
  * bytes, one pointer. Threads: thread-safe. */
+#include "base/alloc.h"
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/intern.h"
@@ -193,4 +194,39 @@ const lz_func *lz_region_arg(bool max, lz_dtype value, lz_dtype index)
 const lz_func *lz_region_arg_first(bool max, lz_dtype value, lz_dtype index)
 {
     return region_arg(max, true, value, index);
+}
+
+const lz_func *lz_region_of_present(const lz_func *body)
+{
+    uint32_t n = body->nresult;
+    lz_func *f = lz_func_new("there");
+    const lz_func *out = NULL;
+    lz_val *v = lz_calloc(6 * (size_t)n + 2, sizeof *v);
+    if (!f || !v) {
+        lz_func_free(f);
+        lz_free(v);
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a region of %u results", n);
+        return NULL;
+    }
+    const lz_shape scalar = LZ_SCALAR;
+    const lz_type *pred = lz_type_get(LZ_BOOL, &scalar);
+    lz_val *both = v + 2 * (size_t)n + 2, *results = both + 2 * (size_t)n;
+    for (uint32_t k = 0; k < 2 * n + 2; k++) {
+        uint32_t side = k / (n + 1), i = k % (n + 1);
+        v[k] = lz_build_param(f, i < n ? lz_val_type(body, side * n + i) : pred);
+        if (i < n)
+            both[side * n + i] = v[k];
+    }
+    lz_val here = v[n], there = v[2 * n + 1];
+    if (lz_build_inline(f, body, both, results) == LZ_OK) {
+        for (uint32_t k = 0; k < n; k++)
+            results[k] =
+                lz_build_select(f, here, lz_build_select(f, there, results[k], v[k]), v[n + 1 + k]);
+        results[n] = lz_build_ew2(f, LZ_OP_OR, here, there);
+        if (lz_func_set_results(f, results, n + 1) == LZ_OK)
+            out = lz_region_intern(f);
+    }
+    lz_func_free(f);
+    lz_free(v);
+    return out;
 }

@@ -504,8 +504,8 @@ static lz_val group_by_group(lz_func *f, const lz_attr_convolution *a, lz_val x,
     if (!part || !t)
         f->status = part ? lz_error_get()->status : LZ_FAIL(LZ_EMEM, "out of memory");
     for (int64_t g = 0; g < n && f->status == LZ_OK; g++)
-        part[g] = convolve(f, &one, lz_windows_slice(f, x, xd, g * nx, (g + 1) * nx),
-                           lz_windows_slice(f, k, kd, g * nk, (g + 1) * nk), t);
+        part[g] = convolve(f, &one, lz_windows_slice(f, x, xd, g * nx, (g + 1) * nx, 1),
+                           lz_windows_slice(f, k, kd, g * nk, (g + 1) * nk, 1), t);
     if (f->status == LZ_OK)
         v = lz_build(f, LZ_OP_CONCATENATE, LZ_RECORD(along), part, (uint32_t)n);
     lz_free(part);

@@ -140,7 +140,7 @@ static lz_val with_zeros(const conv *c, lz_val y)
         return y;
     for (int d = phased(c, 0); d >= 0; d = phased(c, d + 1)) /* of those that are left: any */
         number *= c->w[d].base;
-    lz_val z = lz_windows_slice(c->f, c->zeros, 0, number, number + 1);
+    lz_val z = lz_windows_slice(c->f, c->zeros, 0, number, number + 1, 1);
     z = lz_build_broadcast(c->f, lz_build_reshape(c->f, z, &row), &last, &s);
     return lz_build_ew2(c->f, LZ_OP_ADD, y, z);
 }
@@ -190,7 +190,7 @@ static lz_val results(const conv *c, lz_val x, lz_val k)
     lz_attr_dim along = {.kind = LZ_ATTR_dim, .dimension = d + 2};
     lz_val y = lz_build(c->f, LZ_OP_CONCATENATE, LZ_RECORD(along), part, (uint32_t)b);
     s.dims[1 + d] *= b;
-    return lz_windows_slice(c->f, lz_build_reshape(c->f, y, &s), 1 + d, 0, c->count[d]);
+    return lz_windows_slice(c->f, lz_build_reshape(c->f, y, &s), 1 + d, 0, c->count[d], 1);
 }
 
 lz_val lz_windows_phases(const conv *c, lz_val x, lz_val k)

@@ -41,19 +41,20 @@ static lz_val slice(lz_func *f, lz_val x, const int64_t *start, const int64_t *l
     return whole ? x : lz_build(f, LZ_OP_SLICE, LZ_RECORD(a), &x, 1);
 }
 
-lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t from, int64_t to)
+lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t from, int64_t to, int64_t stride)
 {
-    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], one[LZ_MAX_RANK];
+    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], by[LZ_MAX_RANK];
     if (x == LZ_NOVAL)
         return x;
     const lz_shape *s = &lz_val_type(f, x)->shape;
     for (int k = 0; k < s->rank; k++) {
         limit[k] = s->dims[k];
-        one[k] = 1;
+        by[k] = 1;
     }
     start[d] = from;
     limit[d] = to;
-    return slice(f, x, start, limit, one);
+    by[d] = stride;
+    return slice(f, x, start, limit, by);
 }
 
 lz_val lz_windows_pad(lz_func *f, lz_val x, lz_val value, const lz_window_axis *w,

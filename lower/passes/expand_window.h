@@ -55,5 +55,7 @@ lz_val lz_windows_view(lz_func *f, lz_val x, const lz_window_axis *w, const int6
 bool lz_windows_inline(lz_func *f, const lz_func *region, const lz_val *args, const lz_shape *s,
                        lz_val *out);
 lz_val lz_windows_spread(lz_func *f, lz_val scalar, const lz_shape *s);
-lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t start, int64_t limit);
+lz_val lz_windows_slice(lz_func *f, lz_val x, int d, int64_t start, int64_t limit, int64_t stride);
+/* x of shape [outer, n, inner] with `low` values before and `high` after, along n. */
+lz_val lz_windows_extend(lz_func *f, lz_val x, lz_val value, int64_t low, int64_t high);
 #endif

@@ -37,32 +37,12 @@ bool lz_windows_are_long(const lz_window_axis *w, int rank)
 
 /* ---- one dimension ---- */
 
-static lz_val strided(lz_func *f, lz_val x, int d, int64_t from, int64_t to, int64_t stride)
-{
-    lz_attr_slice a = {.kind = LZ_ATTR_slice};
-    if (f->status != LZ_OK)
-        return LZ_NOVAL;
-    const lz_shape *s = &lz_val_type(f, x)->shape;
-    a.start_indices.n = a.limit_indices.n = a.strides.n = s->rank;
-    for (int k = 0; k < s->rank; k++) {
-        a.start_indices.v[k] = k == d ? from : 0;
-        a.limit_indices.v[k] = k == d ? to : s->dims[k];
-        a.strides.v[k] = k == d ? stride : 1;
-    }
-    return lz_build(f, LZ_OP_SLICE, LZ_RECORD(a), &x, 1);
-}
-
 /* x of shape [outer, n, inner] with identities behind, `n` in all. */
 static lz_val extended(const slide *c, lz_val x, uint32_t k, int64_t n)
 {
-    lz_attr_pad a = {.kind = LZ_ATTR_pad};
     if (c->f->status != LZ_OK)
         return LZ_NOVAL;
-    int64_t more = n - lz_val_type(c->f, x)->shape.dims[1];
-    a.edge_padding_low.n = a.edge_padding_high.n = a.interior_padding.n = 3;
-    a.edge_padding_high.v[1] = more;
-    lz_val o[2] = {x, c->none[k]};
-    return more ? lz_build(c->f, LZ_OP_PAD, LZ_RECORD(a), o, 2) : x;
+    return lz_windows_extend(c->f, x, c->none[k], 0, n - lz_val_type(c->f, x)->shape.dims[1]);
 }
 
 /* Windows of `size` neighbours along the middle dimension of x, [outer, n, inner], at each place
@@ -77,16 +57,17 @@ static void suffix_and_prefix(const slide *c, lz_val *x, int64_t size)
     lz_val left[MOST], right[MOST], both[2 * MOST];
     for (uint32_t k = 0; k < c->n; k++) {
         lz_val y = lz_build_reshape(f, extended(c, x[k], k, (nb + 1) * block), &four);
-        left[k] = lz_windows_slice(f, y, 1, 0, nb);
-        right[k] = lz_windows_slice(f, y, 1, 1, nb + 1);
+        left[k] = lz_windows_slice(f, y, 1, 0, nb, 1);
+        right[k] = lz_windows_slice(f, y, 1, 1, nb + 1, 1);
     }
     if (f->status == LZ_OK)
         lz_windows_scan(f, c->n, left, c->none, 2, true, c->body, c->scans, left);
     if (f->status == LZ_OK)
         lz_windows_scan(f, c->n, right, c->none, 2, false, c->body, c->scans, right);
     for (uint32_t k = 0; k < c->n && f->status == LZ_OK; k++) {
-        both[k] = lz_windows_slice(f, lz_build_reshape(f, left[k], &three), 1, 0, places);
-        both[c->n + k] = lz_windows_slice(f, lz_build_reshape(f, right[k], &three), 1, 0, places);
+        both[k] = lz_windows_slice(f, lz_build_reshape(f, left[k], &three), 1, 0, places, 1);
+        both[c->n + k] =
+            lz_windows_slice(f, lz_build_reshape(f, right[k], &three), 1, 0, places, 1);
     }
     three.dims[1] = places;
     if (f->status == LZ_OK)
@@ -114,8 +95,8 @@ static void along(const slide *c, lz_val *x, int d, const lz_window_axis *w, int
     s.dims[d] = count;
     for (uint32_t k = 0; k < c->n && f->status == LZ_OK; k++)
         x[k] = lz_build_reshape(f,
-                                strided(f, lz_build_reshape(f, x[k], &flat), 1, 0,
-                                        (count - 1) * w->stride + 1, w->stride),
+                                lz_windows_slice(f, lz_build_reshape(f, x[k], &flat), 1, 0,
+                                                 (count - 1) * w->stride + 1, w->stride),
                                 &s);
 }
 
@@ -129,37 +110,6 @@ static void one_by_one(const slide *c, lz_val *x, int d, const lz_window_axis *w
 }
 
 /* ---- identities ---- */
-
-/* (a.., there_a, b.., there_b) -> what the body makes of those that are there. */
-static const lz_func *flagged(const lz_func *body, uint32_t n)
-{
-    lz_val args[2 * MOST], both[2 * MOST], out[MOST];
-    lz_shape scalar = LZ_SCALAR;
-    lz_func *f = lz_func_new("there");
-    const lz_func *r = NULL;
-    const lz_type *flag = lz_type_get(LZ_BOOL, &scalar);
-    if (!f || !flag) {
-        lz_func_free(f);
-        return NULL;
-    }
-    for (uint32_t k = 0; k < 2 * n + 2; k++) {
-        uint32_t side = k / (n + 1), i = k % (n + 1);
-        args[k] = lz_build_param(f, i < n ? lz_val_type(body, side * n + i) : flag);
-        if (i < n)
-            both[side * n + i] = args[k];
-    }
-    lz_val here = args[n], there = args[2 * n + 1];
-    if (f->status == LZ_OK && lz_windows_inline(f, body, both, &scalar, out)) {
-        for (uint32_t k = 0; k < n; k++)
-            out[k] = lz_build_select(f, here, lz_build_select(f, there, out[k], args[k]),
-                                     args[n + 1 + k]);
-        out[n] = lz_build_ew2(f, LZ_OP_OR, here, there);
-        if (f->status == LZ_OK && lz_func_set_results(f, out, n + 1) == LZ_OK)
-            r = lz_region_intern(f);
-    }
-    lz_func_free(f);
-    return r;
-}
 
 /* Every window, once padding and holes are identities. */
 static void by_dimensions(const slide *c, lz_val *x, const lz_window_axis *w, int rank)
@@ -221,7 +171,7 @@ static void slide_op(lz_func *f, lz_op op, lz_val x, lz_val init, lz_window_axis
 static void slide_region(lz_func *f, uint32_t n, const lz_val *x, const lz_val *init,
                          const lz_window_axis *w, const lz_func *body, bool scans, lz_val *out)
 {
-    slide c = {.f = f, .n = n + 1, .body = flagged(body, n), .scans = scans};
+    slide c = {.f = f, .n = n + 1, .body = lz_region_of_present(body), .scans = scans};
     lz_shape s = lz_val_type(f, x[0])->shape;
     lz_val y[MOST], both[2 * MOST], made[MOST];
     if (!c.body) {

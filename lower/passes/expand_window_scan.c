@@ -62,8 +62,7 @@ static void direct(const scan *c, const lz_val *x, int d, lz_val *out)
     lz_windows_fold(c->f, c->n, x, c->init, w, c->body, out);
 }
 
-/* x of shape [outer, n, inner] with `low` identities before and `high` after. */
-static lz_val padded(const scan *c, lz_val x, lz_val init, int64_t low, int64_t high)
+lz_val lz_windows_extend(lz_func *f, lz_val x, lz_val value, int64_t low, int64_t high)
 {
     lz_attr_pad a = {.kind = LZ_ATTR_pad};
     if (low == 0 && high == 0)
@@ -71,8 +70,8 @@ static lz_val padded(const scan *c, lz_val x, lz_val init, int64_t low, int64_t 
     a.edge_padding_low.n = a.edge_padding_high.n = a.interior_padding.n = 3;
     a.edge_padding_low.v[1] = low;
     a.edge_padding_high.v[1] = high;
-    lz_val o[2] = {x, init};
-    return lz_build(c->f, LZ_OP_PAD, LZ_RECORD(a), o, 2);
+    lz_val o[2] = {x, value};
+    return lz_build(f, LZ_OP_PAD, LZ_RECORD(a), o, 2);
 }
 
 /* One round: x [outer, n, inner] becomes prefixes inside blocks, [outer, blocks, block, inner], and
@@ -86,12 +85,13 @@ static void blocks(const scan *c, const lz_val *x, lz_val *inside, lz_val *befor
              three = lz_shape_make(3, (int64_t[]){s.dims[0], nb, s.dims[2]});
     lz_val y[LZ_MAX_RANK];
     for (uint32_t k = 0; k < c->n; k++)
-        y[k] = lz_build_reshape(f, padded(c, x[k], c->init[k], 0, nb * block - s.dims[1]), &four);
+        y[k] = lz_build_reshape(
+            f, lz_windows_extend(f, x[k], c->init[k], 0, nb * block - s.dims[1]), &four);
     direct(c, y, 2, inside);
     for (uint32_t k = 0; k < c->n; k++) { /* moved by one block: the totals before */
         lz_val last =
-            lz_build_reshape(f, lz_windows_slice(f, inside[k], 2, block - 1, block), &three);
-        before[k] = padded(c, last, c->init[k], 1, -1);
+            lz_build_reshape(f, lz_windows_slice(f, inside[k], 2, block - 1, block, 1), &three);
+        before[k] = lz_windows_extend(f, last, c->init[k], 1, -1);
     }
 }
 
@@ -110,7 +110,7 @@ static void join(const scan *c, const lz_val *inside, const lz_val *before, int6
     if (!lz_windows_inline(f, c->body, args, &four, out))
         return;
     for (uint32_t k = 0; k < c->n; k++)
-        out[k] = lz_windows_slice(f, lz_build_reshape(f, out[k], &three), 1, 0, n);
+        out[k] = lz_windows_slice(f, lz_build_reshape(f, out[k], &three), 1, 0, n, 1);
 }
 
 enum { ROUNDS = 16 }; /* the shortest block to this power is more than any extent */
