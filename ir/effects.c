@@ -96,6 +96,7 @@ static lz_status copy_needed(const lz_func *f, const bool *needed, lz_func *to, 
     lz_val *opnd = map + f->ninst;
     for (uint32_t i = 0; i < f->ninst; i++) {
         const lz_inst *in = &f->insts[i];
+        to->now = lz_func_origin(f, i);
         if (i < f->nparam) {
             map[i] = lz_build_param(to, in->sig->result[0]);
         } else if (!needed[i]) {
@@ -110,7 +111,6 @@ static lz_status copy_needed(const lz_func *f, const bool *needed, lz_func *to, 
         }
         if (map[i] == LZ_NOVAL)
             return lz_error_get()->status;
-        to->insts[map[i]].site = in->site;
     }
     for (uint32_t i = 0; i < f->nresult; i++)
         opnd[i] = map[f->results[i]];
