@@ -112,7 +112,8 @@ static int by_size(const void *x, const void *y)
         return a->nbytes > b->nbytes ? -1 : 1;
     if (a->kind != b->kind)
         return (int)a->kind - (int)b->kind;
-    return a->offset + a->index < b->offset + b->index ? -1 : 1;
+    uint64_t at = a->offset + a->index, than = b->offset + b->index;
+    return at < than ? -1 : at > than;
 }
 
 static lz_status gather(const ranges *r, lz_plan_peak *k)

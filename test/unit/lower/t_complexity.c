@@ -33,7 +33,7 @@ typedef enum bound {
 #define VECTOR "%x: tensor<@xf32>"
 #define MATRIX "%x: tensor<@x@xf32>"
 
-/* In texts: @ is n, $ n - 1, ~ 2 n, & n / 2 + 1. */
+/* In texts: @ is n, $ n - 1, ! n + 1, ~ 2 n, & n / 2 + 1. */
 static const struct row {
     lz_op op;
     bound bound;
