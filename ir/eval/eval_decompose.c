@@ -109,10 +109,10 @@ static lz_num reflection(lz_matrix *a, int64_t j, lz_num *v, lz_num *tau)
     return (lz_num){beta, 0};
 }
 
-/* x less tau v v^H x */
+/* x less tau v v^H x; v is 0 before `from`, and the rows from there on of the columns before it. */
 static void reflect(lz_matrix *x, const lz_num *v, lz_num tau, int64_t from)
 {
-    for (int64_t k = 0; k < x->cols; k++) {
+    for (int64_t k = from; k < x->cols; k++) {
         lz_num s = {0, 0};
         for (int64_t i = from; i < x->rows; i++)
             s = plus_product(x->real, s, lz_m_conjugate(v[i]), *lz_m_el(x, i, k));
