@@ -5,7 +5,9 @@
  * one behind the other. A matrix is computed by one thread, so results do not depend on how a batch
  * is divided among threads; they do depend on the instruction set (AVX-512, AVX2 or the
  * baseline), as those of generated code do.
- * NaN or infinity in a matrix makes its results NaN; nothing iterates without a bound.
+ * NaN or infinity in a matrix makes all results of EIGH and SVD NaN; in others it goes where sums
+ * and quotients take it, complex quotients as C11's annex G has them. Nothing iterates without a
+ * bound.
  * Units: bytes, elements. Threads: thread-safe; scratch memory belongs to one call. */
 #ifndef LZ_LINALG_LINALG_H
 #define LZ_LINALG_LINALG_H

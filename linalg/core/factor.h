@@ -179,7 +179,7 @@ MAYBE void exchange(I n, const int32_t *pivots, I from, I to, M a)
     }
 }
 
-/* The largest magnitude of n numbers; negative where one is NaN. */
+/* The largest magnitude of n numbers; negative where one is NaN or infinite. */
 MAYBE T largest_size(I n, const T *x)
 {
     V most = {0}, odd = {0};
@@ -201,6 +201,21 @@ MAYBE T largest_size(I n, const T *x)
         size = s[k] > size ? s[k] : size;
     rest += sum_of(odd);
     return rest != rest ? -1 : size;
+}
+
+/* The largest magnitude of a part of a matrix of contiguous columns; NaN where one is NaN or
+ * infinite. */
+MAYBE T largest(I m, I n, M a)
+{
+    T most = 0;
+    for (I j = 0; j < n; j++) {
+        T re = largest_size(m, a.re + j * a.cs), im = a.im ? largest_size(m, a.im + j * a.cs) : 0;
+        if (re < 0 || im < 0)
+            return (T)NAN;
+        most = re > most ? re : most;
+        most = im > most ? im : most;
+    }
+    return most;
 }
 
 /* LAPACK's: the first of the largest sums of magnitudes; the last NaN, if there is one. */

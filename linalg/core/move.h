@@ -1,4 +1,4 @@
-/* move.h - between arrays of the IR and planar matrices, and what is looked at on the way. */
+/* move.h - between arrays of the IR and planar matrices, and what is done to all elements. */
 #ifndef LZ_LINALG_CORE_MOVE_H
 #define LZ_LINALG_CORE_MOVE_H
 #include "linalg/core/simd.h"
@@ -87,21 +87,6 @@ MAYBE void store_matrix(I m, I n, M a, T *out, I rs, I cs, bool conj)
                     out[2 * o + 1] = conj ? -a.im[p] : a.im[p];
                 }
         }
-}
-
-/* The largest magnitude of a part; NaN or infinity where there is any. */
-MAYBE T largest(I m, I n, M a)
-{
-    T most = 0, odd = 0;
-    for (I j = 0; j < n; j++)
-        for (I i = 0; i < m; i++) {
-            C x = get(a, i, j);
-            T re = (T)fabs(x.re), im = (T)fabs(x.im);
-            most = re > most ? re : most;
-            most = im > most ? im : most;
-            odd += (x.re - x.re) + (x.im - x.im); /* NaN of infinity */
-        }
-    return odd != odd ? odd : most;
 }
 
 MAYBE void multiply(I m, I n, M a, T by)

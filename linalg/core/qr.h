@@ -203,6 +203,19 @@ static qr_room take_qr(arena *s, const lz_linalg_task *t)
     return r;
 }
 
+/* a[m, n], loaded, as factor does it. Numbers next to the end of the range are scaled by a power of
+ * two, so that sums of their products do not leave it. */
+MAYBE void factor_in_range(const qr_room *r, I m, I n, I k)
+{
+    const T down = (T)0x1p-32, end = (LA_DOUBLE ? (T)DBL_MAX : (T)FLT_MAX) * down;
+    bool scaled = largest(m, n, r->a) > end; /* not where one is NaN or infinite */
+    if (scaled)
+        multiply(m, n, r->a, down);
+    factor(&r->b, m, n, k, r->a, r->v, r->tau);
+    if (scaled)
+        multiply(m, n, r->a, 1 / down);
+}
+
 static void fn_qr(const lz_linalg_task *t, void *const *bufs, char *scratch)
 {
     arena s = arena_of(scratch);
@@ -210,7 +223,7 @@ static void fn_qr(const lz_linalg_task *t, void *const *bufs, char *scratch)
     qr_room r = take_qr(&s, t);
     M q = r.q;
     load_matrix(m, n, bufs[2], n, 1, false, r.a);
-    factor(&r.b, m, n, k, r.a, r.v, r.tau);
+    factor_in_range(&r, m, n, k);
     fill(q, m, t->k, 1);
     apply_all(&r.b, m, t->k, k, r.v, r.tau, q, true);
     for (I j = 0; j < n; j++)
@@ -226,7 +239,7 @@ static void fn_geqrf(const lz_linalg_task *t, void *const *bufs, char *scratch)
     I m = t->m, n = t->n, k = m < n ? m : n;
     qr_room r = take_qr(&s, t);
     load_matrix(m, n, bufs[2], n, 1, false, r.a);
-    factor(&r.b, m, n, k, r.a, r.v, r.tau);
+    factor_in_range(&r, m, n, k);
     for (I j = 0; j < k; j++)
         for (I i = j + 1; i < m; i++)
             put(r.a, i, j, get(r.v, i, j));

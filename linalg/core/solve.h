@@ -14,14 +14,59 @@ typedef struct row {
     V re[2], im[2];
 } row;
 
-/* 1 / d of an infinite d: zeros, whose product with what is finite is 0 (C11, annex G) */
-INLINE C infinite_inverse(C d)
+/* Whether all bits of some element are set. */
+INLINE bool any(VM v)
 {
-    C u = {(T)copysign(isinf(d.re) ? 1 : 0, d.re), (T)copysign(isinf(d.im) ? 1 : 0, d.im)};
-    return (C){0 * u.re, 0 * -u.im};
+    int64_t word[LA_VECTOR_BYTES / 8], all = 0;
+    memcpy(word, &v, sizeof word);
+    for (size_t i = 0; i < LA_VECTOR_BYTES / 8; i++)
+        all |= word[i];
+    return all != 0;
 }
 
-/* x / d: by d / s, and by the power of two s, so that no square overflows */
+/* 1 with x's sign where x is infinite, else 0 with it. */
+INLINE T boxed(T x)
+{
+    return (T)copysign(isinf(x) ? 1 : 0, x);
+}
+
+/* What x / d is where the formula gives NaN twice (C11, annex G): infinite / finite and nonzero / 0
+ * are infinite, finite / infinite is 0. */
+MAYBE C divide_odd(C x, C d)
+{
+    const T inf = (T)INFINITY;
+    bool finite = isfinite(x.re) && isfinite(x.im);
+    if (d.re == 0 && d.im == 0)
+        return (C){(T)copysign(inf, d.re) * x.re, (T)copysign(inf, d.re) * x.im};
+    if ((isinf(x.re) || isinf(x.im)) && isfinite(d.re) && isfinite(d.im)) {
+        C p = times((C){boxed(x.re), boxed(x.im)}, conj_(d));
+        return (C){inf * p.re, inf * p.im};
+    }
+    if ((isinf(d.re) || isinf(d.im)) && finite) {
+        C p = times(x, (C){boxed(d.re), -boxed(d.im)});
+        return (C){0 * p.re, 0 * p.im};
+    }
+    return (C){(T)NAN, (T)NAN};
+}
+
+/* The elements of q = x / d that are NaN twice. */
+static __attribute__((noinline, unused)) void divide_odd_ones(const row *x, row *q, C d)
+{
+    T re[VL], im[VL], from_re[VL], from_im[VL];
+    for (int u = 0; u < 2; u++) {
+        store(from_re, x->re[u]), store(from_im, x->im[u]);
+        store(re, q->re[u]), store(im, q->im[u]);
+        for (int i = 0; i < VL; i++)
+            if (isnan(re[i]) && isnan(im[i])) {
+                C c = divide_odd((C){from_re[i], from_im[i]}, d);
+                re[i] = c.re, im[i] = c.im;
+            }
+        q->re[u] = load(re), q->im[u] = load(im);
+    }
+}
+
+/* x / d: by d / s, and by the power of two s, half of it before, so that nothing overflows or
+ * underflows on the way that the quotient does not */
 INLINE void divide(row *x, C d, bool complex_)
 {
     if (!complex_) {
@@ -30,21 +75,25 @@ INLINE void divide(row *x, C d, bool complex_)
         return;
     }
     int e = 0;
-    if (isinf(d.re) || isinf(d.im)) {
-        d = infinite_inverse(d);
-    } else {
-        (void)frexp((double)fmax(fabs(d.re), fabs(d.im)), &e);
-        d.re = (T)ldexp((double)d.re, -e);
-        d.im = (T)ldexp((double)d.im, -e);
-        T size = d.re * d.re + d.im * d.im;
-        d = (C){d.re / size, -d.im / size};
-    }
-    T up = (T)ldexp(1, e / 2), down = (T)ldexp(1, e - e / 2);
+    (void)frexp((double)fmax(fabs(d.re), fabs(d.im)), &e);
+    C by = {(T)ldexp((double)d.re, -e), (T)ldexp((double)d.im, -e)};
+    T size = by.re * by.re + by.im * by.im;
+    by = (C){by.re / size, -by.im / size};
+    T before = (T)ldexp(1, e / 2), after = (T)ldexp(1, e - e / 2);
+    row from = *x, q;
+    VM odd = (V){0} != (V){0};
     for (int u = 0; u < 2; u++) {
-        V re = x->re[u] * d.re - x->im[u] * d.im, im = x->re[u] * d.im + x->im[u] * d.re;
-        x->re[u] = re / up / down;
-        x->im[u] = im / up / down;
+        V re = from.re[u] / before, im = from.im[u] / before;
+        q.re[u] = (re * by.re - im * by.im) / after;
+        q.im[u] = (re * by.im + im * by.re) / after;
+        odd |= (q.re[u] != q.re[u]) & (q.im[u] != q.im[u]);
     }
+    if (any(odd)) { /* of copies: x stays in registers */
+        row out = q;
+        divide_odd_ones(&from, &out, d);
+        q = out;
+    }
+    *x = q;
 }
 
 INLINE void load_row(M b, I cols, row *x)
