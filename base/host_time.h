@@ -24,7 +24,6 @@ typedef enum lz_host_time_kind {
 } lz_host_time_kind;
 
 extern _Atomic bool lz_host_time_is_on;
-extern __thread int64_t lz_host_kernels; /* nanoseconds of kernels that the thread ran */
 static inline bool lz_host_time_on(void)
 {
     return __builtin_expect(atomic_load_explicit(&lz_host_time_is_on, memory_order_relaxed), 0);
@@ -41,7 +40,18 @@ static inline void lz_host_end(lz_host_time_kind k, int64_t t0)
     if (__builtin_expect(t0 != 0, 0))
         lz_host_add(k, lz_now_ns() - t0);
 }
-void lz_host_start(void);   /* sums begin at 0; the clock of lz_host_wall too */
-int64_t lz_host_wall(void); /* since then; 0: not started */
+/* What runs programs in this thread: kernels (lz_host_ran_kernels) are RUN, the rest is LAUNCH. */
+typedef struct lz_host_launch {
+    int64_t t0, kernels;
+} lz_host_launch;
+lz_host_launch lz_host_launch_of_thread(void);
+static inline lz_host_launch lz_host_launch_begin(void)
+{
+    return lz_host_time_on() ? lz_host_launch_of_thread() : (lz_host_launch){0, 0};
+}
+void lz_host_launch_end(lz_host_launch l);
+void lz_host_ran_kernels(int64_t ns); /* this thread did */
+void lz_host_start(void);             /* sums begin at 0; the clock of lz_host_wall too */
+int64_t lz_host_wall(void);           /* since then; 0: not started */
 int64_t lz_host_sum(lz_host_time_kind k);
 #endif

@@ -16,7 +16,8 @@
 struct lz_profile {
     lz_profile *next;
     _Atomic int64_t runs;
-    uint32_t number, nrow, cap;
+    uint32_t number, cap;
+    _Atomic uint32_t nrow; /* rows are added while others read those there are */
     lz_profile_row row[];
 };
 
@@ -68,18 +69,19 @@ static const char *name_of(const lz_profile_launch *l)
     return l->step->name ? l->step->name : l->kernel->name;
 }
 
-/* Routines have none. */
-static void hash_of(const lz_profile_launch *l, char hex[33])
+/* Its first digits. Routines have none. */
+static void hash_of(const lz_profile_launch *l, char digits[9])
 {
+    char hex[33] = "--------";
     if (l->kernel)
         lz_hash_hex(l->kernel->hash, hex);
-    else
-        memcpy(hex, "--------", 9);
+    memcpy(digits, hex, 8);
+    digits[8] = '\0';
 }
 
 static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
 {
-    char hex[33];
+    char hex[9];
     int64_t calls = atomic_load(&r->calls), least = atomic_load(&r->least_ns);
     double mean = (double)atomic_load(&r->ns) / (double)calls,
            cpu = (double)atomic_load(&r->cpu_ns) / (double)calls;
@@ -88,7 +90,7 @@ static void print_row(const lz_profile_row *r, uint32_t i, lz_buf *out)
     hash_of(l, hex);
     lz_buf_printf(out,
                   "%4u %7" PRId64 " %10.4f %10.4f %10.4f %12" PRIu64 " %11" PRIu64
-                  " %8.1f %8.1f %6" PRId64 " %3d  %.8s ",
+                  " %8.1f %8.1f %6" PRId64 " %3d  %s ",
                   i, calls, mean * 1e-6, cpu * 1e-6, ns * 1e-6, l->step->flops, l->step->bytes,
                   (double)l->step->flops / ns, (double)l->step->bytes / ns, l->units, l->threads,
                   hex);
@@ -177,21 +179,22 @@ lz_status lz_profile_of(const lz_plan_exec *g, lz_profile **out)
 
 void lz_profile_add(lz_profile *p, lz_profile_launch *l)
 {
-    if (!p || p->nrow == p->cap)
+    uint32_t i = p ? atomic_load_explicit(&p->nrow, memory_order_relaxed) : 0;
+    if (!p || i == p->cap)
         return;
-    l->row = &p->row[p->nrow++];
+    l->row = &p->row[i];
     l->row->what = *l;
+    atomic_store_explicit(&p->nrow, i + 1, memory_order_release);
 }
 
 void lz_profile_span(const lz_profile_launch *l, uint32_t timeline_row, int64_t t0, int64_t ns)
 {
-    char hex[33], line[280] = "";
+    char hex[9], line[280] = "";
     const lz_step_node *n = l->step->nnode ? l->step->nodes : NULL; /* the costliest */
     bool known = n && n->op != LZ_OP_NONE;
     if (known && n->site && n->site->file)
         snprintf(line, sizeof line, "%s:%d", n->site->file, n->site->line);
-    hash_of(l, hex);
-    hex[8] = '\0'; /* as printed in the table */
+    hash_of(l, hex); /* as printed in the table */
     lz_timeline_add(&(lz_span){
         .name = name_of(l),
         .category = "kernel",
@@ -212,7 +215,7 @@ void lz_profile_count(const lz_profile_launch *l, int64_t ns, int64_t cpu_ns)
     lz_profile_row *r = l->row;
     if (!r)
         return;
-    lz_host_kernels += ns;
+    lz_host_ran_kernels(ns);
     int64_t least = atomic_load_explicit(&r->least_ns, memory_order_relaxed);
     if (least == 0 || ns < least) /* the launches of a program run one after the other */
         atomic_store_explicit(&r->least_ns, ns, memory_order_relaxed);
@@ -241,17 +244,18 @@ static lz_profile_entry entry_of(const lz_profile *p, uint32_t i)
 {
     const lz_profile_row *r = &p->row[i];
     const lz_step *s = r->what.step;
-    return (lz_profile_entry){.program = p->number,
-                              .index = i,
-                              .name = name_of(&r->what),
-                              .kernel = r->what.kernel->hash,
-                              .flops = s->flops,
-                              .bytes = s->bytes,
-                              .nnode = s->nnode,
-                              .nodes = s->nodes,
-                              .calls = atomic_load(&r->calls),
-                              .ns = atomic_load(&r->ns),
-                              .least_ns = atomic_load(&r->least_ns)};
+    lz_profile_entry e = {.program = p->number,
+                          .index = i,
+                          .name = name_of(&r->what),
+                          .flops = s->flops,
+                          .bytes = s->bytes,
+                          .nnode = s->nnode,
+                          .nodes = s->nodes,
+                          .calls = atomic_load(&r->calls),
+                          .ns = atomic_load(&r->ns),
+                          .least_ns = atomic_load(&r->least_ns)};
+    hash_of(&r->what, e.kernel);
+    return e;
 }
 
 /* What has run stays in reports. Without memory for it, it does not. */

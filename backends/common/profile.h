@@ -49,7 +49,7 @@ bool lz_profile_on(void); /* or by an option */
 typedef struct lz_profile_entry {
     uint32_t program, index; /* programs by the order in which they were made */
     const char *name;
-    lz_hash kernel;
+    char kernel[9]; /* the first digits of its hash; dashes of a routine */
     uint64_t flops, bytes;
     uint32_t nnode;
     const lz_step_node *nodes;

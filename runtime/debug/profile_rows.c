@@ -59,12 +59,10 @@ static void text_of(gathering *g, lz_profile_by by, const lz_step_node *n)
 static void add_step(gathering *g, const lz_profile_entry *e)
 {
     lz_step s = {.nnode = e->nnode, .nodes = (lz_step_node *)(uintptr_t)e->nodes};
-    char hex[33];
-    lz_hash_hex(e->kernel, hex);
     g->text.len = 0;
     lz_step_print_node(&s, 0, &g->text);
-    lz_buf_printf(&g->text, "%s%s  %.8s program %u step %u", g->text.len ? "  " : "", e->name, hex,
-                  e->program, e->index);
+    lz_buf_printf(&g->text, "%s%s  %s program %u step %u", g->text.len ? "  " : "", e->name,
+                  e->kernel, e->program, e->index);
     add(g, LZ_BY_STEP, e, 1);
 }
 

@@ -218,14 +218,9 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
     r->out->nodes = c->nodes.len;
     r->out->hash = r->prog->hash;
-    t0 = lz_host_begin();
-    int64_t kernels = lz_host_kernels;
+    lz_host_launch l = lz_host_launch_begin();
     lz_status s = execute(d, c, r->prog, r->awaited, &r->out->done);
-    if (t0) {
-        kernels = lz_host_kernels - kernels;
-        lz_host_add(LZ_HOST_RUN, kernels);
-        lz_host_add(LZ_HOST_LAUNCH, lz_now_ns() - t0 - kernels);
-    }
+    lz_host_launch_end(l);
     return s;
 }
 
@@ -271,7 +266,6 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
 static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
 {
     lz_metric_add(LZ_METRIC_LazyTracing, (double)ns);
-    lz_host_add(LZ_HOST_WALK, ns);
     lz_timeline_note(t0, ns, .name = "trace graph", .category = "trace", .key = {"nodes"},
                      .value = {c->nodes.len});
 }
@@ -312,13 +306,15 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
     lz_thread_state *t = lz_thread_state_self;
     lz_status s = t && t->effects.len ? take_effects(t, d, sc) : LZ_OK;
     int64_t t0 = cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH ? lz_now_ns() : 0;
+    int64_t h0 = lz_host_begin();
     while (s == LZ_OK && r.again) {
         s = capture_roots(d, sc, cause);
         if (s != LZ_OK || !(sc->todo.len || sc->effects.len))
             break;
         if (t0)
             note_tracing(&sc->cap, t0, lz_now_ns() - t0);
-        t0 = 0; /* once */
+        lz_host_end(LZ_HOST_WALK, h0);
+        t0 = h0 = 0; /* once */
         s = run(d, &sc->cap, &r);
     }
     drop_effects(sc);

@@ -2,6 +2,7 @@
  * are compiled and of ones that are found on disk; that rows add up; errors. No times are compared
  * but with each other. */
 #include "rt.h"
+#include <pthread.h>
 #include <sys/wait.h>
 
 static char text[1 << 16];
@@ -112,6 +113,64 @@ START_TEST(of_a_program_found_on_disk)
 }
 END_TEST
 
+/* Routines in C are launches without a kernel. */
+START_TEST(routines_have_rows)
+{
+    use();
+    setenv("XLA_COMPILATION_CACHE_SIZE", "1", 1); /* what has run stays in reports */
+    OK(lz_start_profile());
+    for (int i = 0; i < 4; i++) {
+        OK(lz_scope_begin());
+        lz_tensor *x = lz_rand(LZ_F32, LZ_SHAPE(64, 1000));
+        ck_assert(isfinite(lz_item(lz_sum(i % 2 ? lz_tanh(x) : lz_abs(lz_fft(x))))));
+        OK(lz_scope_end());
+        ck_assert(lz_profile_report(i < 2 ? "text" : "json", text, sizeof text) > 0);
+        ck_assert_msg(strstr(text, i < 2 ? "fft  -------- " : "\"operation\":\"fft\""), "%s", text);
+    }
+}
+END_TEST
+
+static _Atomic int busy;
+static void *make_programs(void *arg)
+{
+    int first = *(int *)arg;
+    for (int i = 1; i < 30; i++) {
+        lz_scope_begin();
+        lz_tensor *x = lz_rand(LZ_F32, LZ_SHAPE(1 + i + first, 3));
+        lz_tensor *y = lz_cumsum(lz_sort(x, 0, false, NULL), 0);
+        if (!isfinite(lz_item(lz_sum(y))))
+            abort();
+        lz_scope_end();
+    }
+    busy--;
+    return NULL;
+}
+
+/* Other threads compile and step meanwhile: rows of a program are added while it is made. */
+START_TEST(while_others_step)
+{
+    enum { N = 3 };
+    pthread_t th[N];
+    int first[N];
+    use();
+    setenv("XLA_COMPILATION_CACHE_SIZE", "4", 1);
+    OK(lz_start_profile());
+    ck_assert(lz_profile_report("json", text, sizeof text) > 0);
+    busy = N;
+    for (int i = 0; i < N; i++) {
+        first[i] = 100 * i;
+        pthread_create(&th[i], NULL, make_programs, &first[i]);
+    }
+    do
+        ck_assert(lz_profile_report(busy % 2 ? "json" : "text", text, sizeof text) > 0);
+    while (busy);
+    for (int i = 0; i < N; i++)
+        pthread_join(th[i], NULL);
+    ck_assert(lz_profile_report("json", text, sizeof text) > 0);
+    ck_assert_ptr_nonnull(strstr(text, "\"calls\":"));
+}
+END_TEST
+
 START_TEST(errors)
 {
     use();
@@ -137,6 +196,8 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, names_the_slow_line);
     tcase_add_test(t, of_a_program_found_on_disk);
+    tcase_add_test(t, routines_have_rows);
+    tcase_add_test(t, while_others_step);
     tcase_add_test(t, errors);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
