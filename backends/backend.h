@@ -18,6 +18,7 @@ void lz_event_retain(lz_event *e);
 void lz_event_release(lz_event *e);                       /* NULL is fine */
 void lz_event_complete(lz_event *e, const lz_error *err); /* NULL: success */
 bool lz_event_done(const lz_event *e);
+int64_t lz_event_completed_ns(const lz_event *e); /* when it was (lz_now_ns); it is complete */
 /* Has fn(user, error) called once when it is complete (error: LZ_OK for success), by the thread
  * that completes it as soon as that holds no lock, by this one if it is complete: a function of the
  * program's, or of ours that does little. LZ_EMEM: it will not be. */
@@ -40,6 +41,12 @@ void lz_queue_free(lz_queue *q); /* drains */
 /* Runs fn(arg) on the queue after everything before it. When the queue is idle and `inline_ok`,
  * runs it right here. */
 lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inline_ok);
+/* The same, but when the queue is idle this thread runs it as soon as it holds no lock, or waits
+ * for an event or a queue, unless the queue's thread has come before it: an item that may take
+ * long, for which others must not wait that only need the lock. */
+lz_status lz_queue_push_unlocked(lz_queue *q, void (*fn)(void *arg), void *arg);
+/* Runs now what the thread would run later; a wait begins with it. */
+void lz_queue_run_own(void);
 void lz_queue_drain(lz_queue *q);
 /* Whether the calling thread is inside an item of some queue, on which others may be waiting. */
 bool lz_queue_is_running(void);

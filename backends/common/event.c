@@ -25,6 +25,7 @@ struct lz_event {
     _Atomic uint32_t refs;
     lz_latch done;
     _Atomic(follower *) followers; /* the last one first; nobody: no more are taken */
+    int64_t completed_ns;          /* as error */
     lz_error error; /* LZ_OK: success. Written before `done` is set, never after; valid only when it
                        is set */
 };
@@ -104,21 +105,6 @@ lz_status lz_event_then(lz_event *e, void (*fn)(void *user, const lz_error *err)
     return LZ_OK;
 }
 
-/* Whoever sees the latch set may free the event: it is not touched afterwards. */
-void lz_event_complete(lz_event *e, const lz_error *err)
-{
-    if (err)
-        e->error = *err;
-    follower *last = atomic_exchange(&e->followers, &nobody);
-    lz_latch_set(&e->done);
-    tell_all(last);
-}
-
-bool lz_event_done(const lz_event *e)
-{
-    return lz_latch_is_set(&e->done);
-}
-
 /* ---- the habit ---- */
 
 /* Per thread: the event started last and not waited for (compared only), and how many times in a
@@ -152,6 +138,31 @@ static void waits_for(const lz_event *e)
     habit.last = NULL;
 }
 
+/* ---- completing ---- */
+
+/* Whoever sees the latch set may free the event: it is not touched afterwards. */
+void lz_event_complete(lz_event *e, const lz_error *err)
+{
+    if (err)
+        e->error = *err;
+    e->completed_ns = lz_now_ns();
+    if (habit.last == e) /* the thread has run it itself: it waits from now on */
+        habit.at = e->completed_ns;
+    follower *last = atomic_exchange(&e->followers, &nobody);
+    lz_latch_set(&e->done);
+    tell_all(last);
+}
+
+bool lz_event_done(const lz_event *e)
+{
+    return lz_latch_is_set(&e->done);
+}
+
+int64_t lz_event_completed_ns(const lz_event *e)
+{
+    return e->completed_ns;
+}
+
 /* ---- waiting ---- */
 
 /* A step is often nearly finished when somebody asks: spin first, because sleeping and waking would
@@ -169,6 +180,16 @@ static bool spin(const lz_event *e)
     return false;
 }
 
+static void wait_done(lz_event *e)
+{
+    int64_t t0 = lz_timeline_begin();
+    int64_t h0 = lz_host_time_on() && !lz_queue_is_running() ? lz_now_ns() : 0;
+    if (!spin(e))
+        (void)lz_latch_wait(&e->done, -1);
+    lz_host_end(LZ_HOST_WAIT, h0);
+    lz_timeline_end(t0, .name = "wait", .category = "wait");
+}
+
 const lz_error *lz_event_failure(lz_event *e)
 {
     if (!e)
@@ -177,11 +198,9 @@ const lz_error *lz_event_failure(lz_event *e)
     if (!lz_event_done(e)) {
         if (lz_fork_check() != LZ_OK) /* in a forked child nobody will complete it */
             return lz_error_get();
-        int64_t t0 = lz_timeline_begin(), h0 = lz_queue_is_running() ? 0 : lz_host_begin();
-        if (!spin(e))
-            (void)lz_latch_wait(&e->done, -1);
-        lz_host_end(LZ_HOST_WAIT, h0);
-        lz_timeline_end(t0, .name = "wait", .category = "wait");
+        lz_queue_run_own(); /* it may be what is waited for */
+        if (!lz_event_done(e))
+            wait_done(e);
     }
     return e->error.status != LZ_OK ? &e->error : NULL;
 }

@@ -440,13 +440,18 @@ static void take_back(lz_job *j, lz_device_buffer ***out, lz_event **done)
     }
 }
 
-/* Whether the calling thread, which holds its device's lock, may run it. Of several partitions the
- * time of one is known. */
-static bool may_run_here(const lz_exec *x, bool awaited)
+/* Who runs it: the calling thread at once, though it holds its device's lock, when it is small;
+ * that thread when it has left the lock, when it would wait next and the program is brief, or was
+ * until now. Of several partitions the time of one is known. */
+static lz_status enqueue(lz_job *j, bool awaited, bool ready)
 {
-    if (x->plan->partitions) /* nobody waits here for other partitions: those are never brief */
-        return awaited && x->brief;
-    return x->small || ((awaited || lz_event_awaited_lately()) && x->brief);
+    const lz_exec *x = j->x;
+    bool single = x->plan->partitions > 0; /* nobody waits here for other partitions */
+    if (ready && x->small && !single)
+        return lz_queue_push(j->d->queue, run_job, j, true);
+    if (ready && x->brief && (awaited || (!single && lz_event_awaited_lately())))
+        return lz_queue_push_unlocked(j->d->queue, run_job, j);
+    return lz_queue_push(j->d->queue, run_job, j, false);
 }
 
 typedef struct absence {
@@ -496,7 +501,7 @@ static lz_status execute(lz_exec *x, lz_exec_device *d, bool single,
         hand_over(j, out, done);
         int64_t t0 = lz_timeline_begin();
         uint64_t flow = j->flow;
-        s = lz_queue_push(d->queue, run_job, j, may_run_here(x, awaited) && ready);
+        s = enqueue(j, awaited, ready);
         note_enqueued(x, t0, flow);
         if (s == LZ_OK) {
             if (x->brief && !x->small) /* for other executables it does not matter who runs them */

@@ -1,9 +1,12 @@
 /* queue.c - the ordered execution queue of one device. One item runs at a time: on the queue's
  * thread, or in the calling thread when the queue is idle. The thread is started by the first item
- * that needs it; when it runs out of work it spins briefly, then sleeps. Threads: thread-safe; an
- * item must not drain or free its own queue. */
+ * that needs it; when it runs out of work it spins briefly, then sleeps. An item that its caller
+ * runs later (lz_queue_push_unlocked) is in the queue, but nobody is woken for it: the queue's
+ * thread takes it only if something else wakes that before the caller gets to it.
+ * Threads: thread-safe; an item must not drain or free its own queue. */
 #include "backends/backend.h"
 #include "base/alloc.h"
+#include "base/host_time.h"
 #include "base/thread.h"
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +24,8 @@ struct lz_queue {
     /* under lock: */
     item *head, **tail, *spare;
     uint32_t nspare;
-    bool running; /* an item is running, on whichever thread */
+    uint64_t taken; /* items so far that the queue held */
+    bool running;   /* an item is running, on whichever thread */
     bool started, stop;
     lz_cond idle; /* idle: nothing runs, nothing waits */
     pthread_t thread;
@@ -101,6 +105,7 @@ static item *take(lz_queue *q)
     if (!q->head)
         q->tail = &q->head;
     q->running = true;
+    q->taken++;
     return i;
 }
 
@@ -188,7 +193,6 @@ static void leave_here(lz_queue *q)
 
 static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)
 {
-    LZ_TRY(start(q));
     item *i = item_new(q);
     if (!i)
         return LZ_FAIL(LZ_EMEM, "no memory for an item of the queue %s", q->name);
@@ -209,10 +213,74 @@ lz_status lz_queue_push(lz_queue *q, void (*fn)(void *arg), void *arg, bool inli
         return LZ_OK;
     }
     lz_mutex_lock(&q->lock);
-    lz_status s = append(q, fn, arg);
+    lz_status s = start(q);
+    if (s == LZ_OK)
+        s = append(q, fn, arg);
     lz_mutex_unlock(&q->lock);
     if (s == LZ_OK)
         notify(q);
+    return s;
+}
+
+/* The item that this thread is to run, the taken-th of q; q NULL: none. */
+static _Thread_local struct {
+    lz_queue *q;
+    uint64_t taken;
+    lz_unlocked_call call;
+    bool put_off; /* call is in the thread's list */
+} own;
+
+void lz_queue_run_own(void)
+{
+    lz_queue *q = own.q;
+    if (!q)
+        return;
+    own.q = NULL;
+    lz_mutex_lock(&q->lock);
+    item *i = q->taken == own.taken ? take(q) : NULL;
+    lz_mutex_unlock(&q->lock);
+    if (!i)
+        return; /* the queue's thread has it */
+    lz_host_launch l = lz_host_launch_begin();
+    lz_put_off_begin();
+    run(i->fn, i->arg);
+    lz_host_launch_end(l);
+    lz_mutex_lock(&q->lock);
+    item_done(q, i);
+    bool more = finished(q);
+    lz_mutex_unlock(&q->lock);
+    if (more)
+        notify(q);
+    lz_put_off_end();
+}
+
+static void run_put_off(lz_unlocked_call *c)
+{
+    (void)c;
+    own.put_off = false;
+    lz_queue_run_own();
+}
+
+lz_status lz_queue_push_unlocked(lz_queue *q, void (*fn)(void *arg), void *arg)
+{
+    if (lz_unlocked_now() || own.q)
+        return lz_queue_push(q, fn, arg, !own.q);
+    LZ_TRY(lz_fork_check());
+    lz_mutex_lock(&q->lock);
+    bool idle = !q->running && !q->head;
+    lz_status s = idle ? append(q, fn, arg) : LZ_OK;
+    if (idle && s == LZ_OK) {
+        own.q = q;
+        own.taken = q->taken;
+    }
+    lz_mutex_unlock(&q->lock);
+    if (!idle)
+        return lz_queue_push(q, fn, arg, false);
+    if (s == LZ_OK && !own.put_off) {
+        own.put_off = true;
+        own.call.fn = run_put_off;
+        lz_call_unlocked(&own.call);
+    }
     return s;
 }
 
@@ -220,6 +288,7 @@ void lz_queue_drain(lz_queue *q)
 {
     if (lz_fork_happened())
         return; /* the thread belongs to the parent process */
+    lz_queue_run_own();
     lz_mutex_lock(&q->lock);
     while (q->head || q->running)
         lz_cond_wait(&q->idle, &q->lock);

@@ -227,8 +227,10 @@ static void land(lz_dev *d)
     const lz_error *err = lz_event_failure(f->done);
     if (err && d->error.status == LZ_OK)
         d->error = *err;
-    int64_t end_ns = f->end_ns ? f->end_ns : lz_now_ns();
-    lz_metric_add_at(LZ_METRIC_ExecuteTime, (double)(end_ns - f->start_ns), end_ns);
+    if (lz_event_done(f->done)) { /* it is not in a forked child */
+        int64_t end_ns = lz_event_completed_ns(f->done);
+        lz_metric_add_at(LZ_METRIC_ExecuteTime, (double)(end_ns - f->start_ns), end_ns);
+    }
     lz_event_release(f->done);
     d->flight_head = (d->flight_head + 1) % LZ_DEV_FLIGHTS;
     d->flight_len--;
@@ -301,8 +303,7 @@ void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
 {
     if (d->flight_len == LZ_DEV_FLIGHTS)
         land(d);
-    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_FLIGHTS] =
-        (lz_flight){done, start_ns, lz_event_done(done) ? lz_now_ns() : 0};
+    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_FLIGHTS] = (lz_flight){done, start_ns};
     atomic_store_explicit(&d->flying, d->flight_len, memory_order_relaxed);
 }
 

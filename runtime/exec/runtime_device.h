@@ -14,8 +14,8 @@ enum {
 };
 
 typedef struct lz_flight {
-    lz_event *done;           /* owned */
-    int64_t start_ns, end_ns; /* end_ns: 0: not known when it was added */
+    lz_event *done; /* owned */
+    int64_t start_ns;
 } lz_flight;
 /* Device copies of recently used scalars: the same number is uploaded once. */
 typedef struct lz_scalar_copy {

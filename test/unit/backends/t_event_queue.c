@@ -208,6 +208,82 @@ START_TEST(inline_only_when_idle)
 }
 END_TEST
 
+typedef struct later {
+    pthread_t by;
+    lz_event *e;
+} later;
+
+static void run_later(void *arg)
+{
+    later *l = arg;
+    l->by = pthread_self();
+    lz_event_complete(l->e, NULL);
+}
+
+static bool by_me(later *l)
+{
+    ck_assert_int_eq(lz_event_wait(l->e), LZ_OK);
+    lz_event_release(l->e);
+    l->e = lz_event_new();
+    return pthread_equal(l->by, pthread_self());
+}
+
+/* The thread that gave it runs it when it holds no lock, or waits; or the queue's thread has. */
+START_TEST(runs_when_no_lock_is_held)
+{
+    lz_mutex m;
+    lz_latch gate = {0};
+    pthread_t t;
+    lz_mutex_init(&m, "outer");
+    lz_queue *q = lz_queue_new("test"), *q2 = lz_queue_new("test2");
+    later l = {.e = lz_event_new()}, l2 = {.e = lz_event_new()};
+    ck_assert_int_eq(lz_queue_push_unlocked(q, run_later, &l), LZ_OK);
+    ck_assert(lz_event_done(l.e));
+    ck_assert(by_me(&l));
+    for (int i = 0; i < 100; i++) {
+        lz_mutex_lock(&m);
+        ck_assert_int_eq(lz_queue_push_unlocked(q, run_later, &l), LZ_OK);
+        ck_assert(!lz_event_done(l.e));
+        if (i % 4 == 0) /* a wait under the lock comes first */
+            ck_assert(by_me(&l));
+        if (i % 4 == 1)
+            lz_queue_drain(q);
+        if (i % 4 == 2) { /* of two queues the second one has its thread */
+            ck_assert_int_eq(lz_queue_push_unlocked(q2, run_later, &l2), LZ_OK);
+            ck_assert(!by_me(&l2));
+        }
+        lz_mutex_unlock(&m);
+        if (i % 4) {
+            ck_assert(lz_event_done(l.e));
+            ck_assert(by_me(&l));
+        }
+    }
+    for (int i = 0; i < 100; i++) { /* what follows wakes the queue's thread for both */
+        lz_mutex_lock(&m);
+        ck_assert_int_eq(lz_queue_push_unlocked(q, run_later, &l), LZ_OK);
+        ck_assert_int_eq(lz_queue_push(q, who, &t, i % 2), LZ_OK);
+        for (int k = 0; k < i % 3; k++)
+            ck_assert_int_eq(lz_queue_push_unlocked(q, who, &t), LZ_OK);
+        lz_mutex_unlock(&m);
+        lz_queue_drain(q);
+        (void)by_me(&l);
+        ck_assert(!pthread_equal(t, pthread_self()) || i % 3);
+    }
+    ck_assert_int_eq(lz_queue_push(q, block, &gate, false), LZ_OK);
+    lz_mutex_lock(&m);
+    ck_assert_int_eq(lz_queue_push_unlocked(q, run_later, &l), LZ_OK); /* must not overtake */
+    lz_mutex_unlock(&m);
+    ck_assert(!lz_event_done(l.e));
+    lz_latch_set(&gate);
+    ck_assert(!by_me(&l));
+    lz_event_release(l.e);
+    lz_event_release(l2.e);
+    lz_queue_free(q);
+    lz_queue_free(q2);
+    lz_mutex_destroy(&m);
+}
+END_TEST
+
 typedef struct shared {
     lz_queue *q;
     _Atomic int running, done;
@@ -304,6 +380,7 @@ int main(void)
     tcase_set_timeout(t, 30);
     tcase_add_test(t, items_run_in_order);
     tcase_add_test(t, inline_only_when_idle);
+    tcase_add_test(t, runs_when_no_lock_is_held);
     tcase_add_test(t, many_pushers_one_runner);
     tcase_add_test(t, push_fails_cleanly);
     tcase_add_test(t, a_forked_child_is_told);

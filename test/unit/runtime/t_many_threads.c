@@ -377,6 +377,73 @@ START_TEST(a_program_is_made_once)
 }
 END_TEST
 
+/* ---- a loop that a condition ends ---- */
+
+static lz_tensor *rounds_left(lz_tensor *const *in, void *user)
+{
+    (void)user;
+    return lz_gt_scalar(in[0], 0);
+}
+
+static void one_round(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_sub_scalar(in[0], 1);
+    out[1] = lz_add_scalar(lz_mul_scalar(in[1], 1664525), 1013904223);
+}
+
+/* Waits for as many rounds. */
+static void go_round(int64_t n, bool step)
+{
+    lz_tensor *out[2];
+    uint32_t seed = 1;
+    OK(lz_scope_begin());
+    lz_tensor *in[2] = {lz_from_host(LZ_I64, (lz_shape){0}, &n),
+                        lz_from_host(LZ_U32, (lz_shape){0}, &seed)};
+    OK(lz_while(in, 2, rounds_left, one_round, NULL, out));
+    if (step)
+        OK(lz_mark_step());
+    (void)lz_item(out[1]);
+    OK(lz_scope_end());
+}
+
+static _Atomic bool goes_round, has_gone;
+static void *others(void *arg)
+{
+    float v[2] = {1, 2};
+    bool *held = arg;
+    for (int k = 0; k < 2; k++) { /* the first time it compiles */
+        while (k && !goes_round)
+            usleep(1000);
+        usleep(k * 100000);
+        lz_scope_begin();
+        CHECK(lz_status_of(lz_exp(lz_from_host(LZ_F32, LZ_SHAPE(2), v))) == LZ_OK);
+        CHECK(lz_mark_step() == LZ_OK);
+        lz_scope_end();
+        *held = k ? has_gone : false;
+    }
+    return NULL;
+}
+
+/* It was quick until now, so the thread that waits runs it; others can trace and step. */
+START_TEST(a_long_loop_holds_nobody_up)
+{
+    pthread_t th;
+    bool held = true, step = _i;
+    rt_use("CPU");
+    for (int i = 0; i < 50; i++)
+        go_round(3, step);
+    pthread_create(&th, NULL, others, &held);
+    usleep(300000);
+    goes_round = true;
+    go_round(1500000000, step);
+    has_gone = true;
+    pthread_join(th, NULL);
+    ck_assert_int_eq(wrong, 0);
+    ck_assert(!held);
+}
+END_TEST
+
 int main(void)
 {
     rt_use(getenv("RT_DEVICE") ? getenv("RT_DEVICE") : "REF");
@@ -391,6 +458,7 @@ int main(void)
     tcase_add_test(t, device_failures_reach_the_next_wait);
     tcase_add_loop_test(t, steps_go_on_while_a_thread_compiles, 0, 3);
     tcase_add_test(t, a_program_is_made_once);
+    tcase_add_loop_test(t, a_long_loop_holds_nobody_up, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
