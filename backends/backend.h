@@ -25,12 +25,13 @@ int64_t lz_event_completed_ns(const lz_event *e); /* when it was (lz_now_ns); it
 lz_status lz_event_then(lz_event *e, void (*fn)(void *user, const lz_error *err), void *user);
 /* spins briefly, then sleeps; puts the error into this thread's record. NULL: LZ_OK */
 lz_status lz_event_wait(lz_event *e);
-/* The same, but the error is given, not recorded: the event's own, or NULL. */
+/* The same, but the error is given, not recorded: the event's own, or NULL. No habit. */
 const lz_error *lz_event_failure(lz_event *e);
-/* Two habits of the calling thread. lz_event_started: it has started the work of `e` and returns to
- * the program. lz_event_awaited_lately: it has lately waited at once for the work it started, so it
- * may as well run the next work itself. */
+/* A habit of the calling thread. lz_event_started: it has started the work of `e` and returns to
+ * the program; lz_event_ran_here: only now, since it has run it itself. lz_event_awaited_lately: it
+ * has lately waited at once for the work it started, so it may as well run the next work itself. */
 void lz_event_started(const lz_event *e);
+void lz_event_ran_here(void);
 bool lz_event_awaited_lately(void);
 
 /* ---- ordered execution queue of one device: one thread, started at first use, spins briefly

@@ -124,6 +124,11 @@ void lz_event_started(const lz_event *e)
     habit.at = lz_now_ns();
 }
 
+void lz_event_ran_here(void)
+{
+    habit.at = lz_now_ns();
+}
+
 bool lz_event_awaited_lately(void)
 {
     return habit.times >= SURE;
@@ -146,8 +151,6 @@ void lz_event_complete(lz_event *e, const lz_error *err)
     if (err)
         e->error = *err;
     e->completed_ns = lz_now_ns();
-    if (habit.last == e) /* the thread has run it itself: it waits from now on */
-        habit.at = e->completed_ns;
     follower *last = atomic_exchange(&e->followers, &nobody);
     lz_latch_set(&e->done);
     tell_all(last);
@@ -192,21 +195,20 @@ static void wait_done(lz_event *e)
 
 const lz_error *lz_event_failure(lz_event *e)
 {
-    if (!e)
-        return NULL;
-    waits_for(e);
-    if (!lz_event_done(e)) {
+    if (e && !lz_event_done(e)) {
         if (lz_fork_check() != LZ_OK) /* in a forked child nobody will complete it */
             return lz_error_get();
         lz_queue_run_own(); /* it may be what is waited for */
         if (!lz_event_done(e))
             wait_done(e);
     }
-    return e->error.status != LZ_OK ? &e->error : NULL;
+    return e && e->error.status != LZ_OK ? &e->error : NULL;
 }
 
 lz_status lz_event_wait(lz_event *e)
 {
+    if (e)
+        waits_for(e);
     const lz_error *err = lz_event_failure(e);
     if (!err)
         return LZ_OK;

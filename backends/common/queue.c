@@ -245,6 +245,7 @@ void lz_queue_run_own(void)
     lz_put_off_begin();
     run(i->fn, i->arg);
     lz_host_launch_end(l);
+    lz_event_ran_here();
     lz_mutex_lock(&q->lock);
     item_done(q, i);
     bool more = finished(q);

@@ -1,6 +1,7 @@
-/* cpu_mem.c - see cpu_mem.h. One lock: an allocation pops a block from a free list. Free blocks are
- * linked through their first bytes; under the address sanitizer the rest of them is poisoned (not
- * the link: the leak detector follows it). */
+/* cpu_mem.c - see cpu_mem.h. One lock: an allocation pops a block from a free list, for which it is
+ * a leaf; memory goes to the system and comes from it while it is held as others are. Free blocks
+ * are linked through their first bytes; under the address sanitizer the rest of them is poisoned
+ * (not the link: the leak detector follows it). */
 #include "backends/cpu/cpu_mem.h"
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
@@ -148,17 +149,24 @@ static uint64_t limit_bytes(void)
     return (uint64_t)lz_cfg_int(LZ_OPT_DEVICE_MEM_LIMIT_MB) << 20;
 }
 
-static void *take(int c, size_t size, bool *reused)
+static void *pop(int c, size_t size)
 {
     block *b = waiting[c];
-    *reused = b != NULL;
     if (b) {
         ASAN_UNPOISON_MEMORY_REGION(b, size);
         waiting[c] = b->next;
         waiting_bytes -= size;
-        return b;
     }
-    void *p = fresh(size);
+    return b;
+}
+
+static void *take(int c, size_t size, bool *reused)
+{
+    void *p = pop(c, size);
+    *reused = p != NULL;
+    if (p)
+        return p;
+    p = fresh(size);
     if (!p && waiting_bytes) { /* another class may hold the missing bytes */
         trim_to(0);
         p = fresh(size);
@@ -178,6 +186,44 @@ static lz_status no_memory(int device, size_t nbytes, uint64_t limit)
                    device, nbytes, used);
 }
 
+static void account(int device, size_t size, bool reused)
+{
+    dev[device].used += size;
+    dev[device].allocs++;
+    dev[device].reuses += reused;
+    if (dev[device].used > dev[device].peak)
+        dev[device].peak = dev[device].used;
+    used_all += size;
+    if (used_all > peak_all)
+        peak_all = used_all;
+}
+
+static bool is_full(int device, size_t size, uint64_t limit)
+{
+    return limit && dev[device].used + size > limit;
+}
+
+/* ---- allocating and freeing ---- */
+
+/* A block that waits, in a few instructions. */
+static void *take_waiting(int device, int c, size_t size, uint64_t limit)
+{
+    lz_mutex_lock_leaf(&lock);
+    void *p = c < 0 || is_full(device, size, limit) ? NULL : pop(c, size);
+    if (p)
+        account(device, size, true);
+    lz_mutex_unlock_leaf(&lock);
+    return p;
+}
+
+static void *take_any(int device, int c, size_t size, uint64_t limit, bool *reused)
+{
+    void *p = c < 0 || is_full(device, size, limit) ? NULL : take(c, size, reused);
+    if (p)
+        account(device, size, *reused);
+    return p;
+}
+
 static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity, bool *clean)
 {
     *out = NULL;
@@ -186,24 +232,20 @@ static lz_status try_to(int device, size_t nbytes, void **out, size_t *capacity,
     size_t size = 0;
     int c = nbytes > (size_t)1 << (MAX_BITS - 1) ? -1 : class_of(nbytes, &size);
     uint64_t limit = limit_bytes();
-    lz_mutex_lock(&lock);
-    bool full = limit && dev[device].used + size > limit, reused = false;
-    void *p = c < 0 || full ? NULL : take(c, size, &reused);
-    if (p) {
-        dev[device].used += size;
-        dev[device].allocs++;
-        dev[device].reuses += reused;
-        if (dev[device].used > dev[device].peak)
-            dev[device].peak = dev[device].used;
-        used_all += size;
-        if (used_all > peak_all)
-            peak_all = used_all;
-        count_used(device);
-        if (limit && used_all + waiting_bytes > limit)
+    void *p = take_waiting(device, c, size, limit);
+    bool reused = p != NULL;
+    lz_status s = LZ_OK;
+    if (!p || limit || lz_timeline_on()) {
+        lz_mutex_lock(&lock);
+        p = p ? p : take_any(device, c, size, limit, &reused);
+        if (p)
+            count_used(device);
+        else
+            s = no_memory(device, nbytes, is_full(device, size, limit) ? limit : 0);
+        if (p && limit && used_all + waiting_bytes > limit)
             trim_to(limit > used_all ? limit - used_all : 0);
+        lz_mutex_unlock(&lock);
     }
-    lz_status s = p ? LZ_OK : no_memory(device, nbytes, full ? limit : 0);
-    lz_mutex_unlock(&lock);
     *out = p;
     *capacity = size;
     *clean = !reused && size >= cut_from;
@@ -258,6 +300,11 @@ lz_status lz_mem_zeros(int device, size_t nbytes, void **out, size_t *capacity)
     return LZ_OK;
 }
 
+static bool waits_much(void)
+{
+    return waiting_bytes > peak_all && waiting_bytes > KEEP_MIN;
+}
+
 void lz_mem_free(int device, void *p, size_t capacity)
 {
     if (!p)
@@ -265,16 +312,21 @@ void lz_mem_free(int device, void *p, size_t capacity)
     size_t size = 0;
     int c = class_of(capacity, &size);
     LZ_DCHECK(size == capacity);
-    lz_mutex_lock(&lock);
+    lz_mutex_lock_leaf(&lock);
     block *b = p;
     b->next = waiting[c];
     waiting[c] = b;
     waiting_bytes += size;
     dev[device].used -= size;
     used_all -= size;
-    count_used(device);
     ASAN_POISON_MEMORY_REGION(b + 1, size - sizeof *b);
-    if (waiting_bytes > peak_all && waiting_bytes > KEEP_MIN)
+    bool much = waits_much();
+    lz_mutex_unlock_leaf(&lock);
+    if (!much && !lz_timeline_on())
+        return;
+    lz_mutex_lock(&lock);
+    count_used(device);
+    if (waits_much())
         trim_to(peak_all > KEEP_MIN ? peak_all : KEEP_MIN);
     lz_mutex_unlock(&lock);
 }

@@ -396,10 +396,10 @@ lz_rng lz_dev_rng_stepped(lz_dev *d)
 
 void lz_dev_rng_step(lz_dev *d, uint32_t serial)
 {
-    lz_mutex_lock(&d->rng_lock);
+    lz_mutex_lock_leaf(&d->rng_lock);
     if (d->rng_owner == serial)
         d->rng_owner = 0;
-    lz_mutex_unlock(&d->rng_lock);
+    lz_mutex_unlock_leaf(&d->rng_lock);
 }
 
 /* ---- public ---- */

@@ -156,7 +156,9 @@ typedef struct started {
 typedef struct sync_run {
     lz_sync_cause cause;
     bool awaited;
-    lz_program *prog; /* a reference */
+    int64_t now_ns;         /* about */
+    const char *graph_name; /* of the thread; may be NULL */
+    lz_program *prog;       /* a reference */
     lz_found found;
     bool again;
     started *out;
@@ -202,18 +204,17 @@ static void tell_step(void)
 static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
     miss_arg m = {r->cause};
-    const lz_thread_state *t = lz_thread_state_self;
     bool analyse = lz_analysis_on(), explain = analyse || lz_timeline_on();
     int64_t t0 = lz_host_begin();
     LZ_TRY(lz_capture_finish(c));
     lz_host_end(LZ_HOST_HASH, t0);
-    LZ_TRY(lz_program_get(c, t ? t->graph_name : NULL, explain ? on_miss : NULL, &m, &r->prog,
-                          &r->found, &r->again));
+    LZ_TRY(lz_program_get(c, r->graph_name, explain ? on_miss : NULL, &m, &r->prog, &r->found,
+                          &r->again));
     if (r->again)
         return LZ_OK;
     if (analyse || lz_dump_on())
         tell(c, r->prog, r->found, r->cause, analyse);
-    lz_metric_add(LZ_METRIC_TensorsGraphSize, c->nodes.len);
+    lz_metric_add_at(LZ_METRIC_TensorsGraphSize, c->nodes.len, r->now_ns);
     lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
     r->out->nodes = c->nodes.len;
@@ -265,7 +266,7 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
 
 static void note_tracing(const lz_capture *c, int64_t t0, int64_t ns)
 {
-    lz_metric_add(LZ_METRIC_LazyTracing, (double)ns);
+    lz_metric_add_at(LZ_METRIC_LazyTracing, (double)ns, t0 + ns);
     lz_timeline_note(t0, ns, .name = "trace graph", .category = "trace", .key = {"nodes"},
                      .value = {c->nodes.len});
 }
@@ -302,8 +303,12 @@ static void drop_effects(lz_sync_scratch *sc)
 static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cause, bool awaited,
                                started *out)
 {
-    sync_run r = {.cause = cause, .awaited = awaited, .again = true, .out = out};
     lz_thread_state *t = lz_thread_state_self;
+    sync_run r = {.cause = cause,
+                  .awaited = awaited,
+                  .graph_name = t ? t->graph_name : NULL,
+                  .again = true,
+                  .out = out};
     lz_status s = t && t->effects.len ? take_effects(t, d, sc) : LZ_OK;
     int64_t t0 = cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH ? lz_now_ns() : 0;
     int64_t h0 = lz_host_begin();
@@ -311,8 +316,9 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
         s = capture_roots(d, sc, cause);
         if (s != LZ_OK || !(sc->todo.len || sc->effects.len))
             break;
+        r.now_ns = lz_now_ns();
         if (t0)
-            note_tracing(&sc->cap, t0, lz_now_ns() - t0);
+            note_tracing(&sc->cap, t0, r.now_ns - t0);
         lz_host_end(LZ_HOST_WALK, h0);
         t0 = h0 = 0; /* once */
         s = run(d, &sc->cap, &r);
