@@ -43,18 +43,27 @@ static void name_locked(const lz_tensor *t, const char *param, size_t n)
     }
 }
 
-void lz_nn_name(const lz_tensor *t, const char *param)
+/* Bytes of a parameter's name that are its layer's; 0: it is of no layer. */
+static size_t layer_of(const char *param)
 {
     const char *dot = strrchr(param, '.');
-    if (!dot || dot == param)
+    return dot ? (size_t)(dot - param) : 0;
+}
+
+void lz_nn_name(const lz_tensor *t, const char *param)
+{
+    size_t n = layer_of(param);
+    if (!n)
         return;
     lz_mutex_lock(&lock);
-    name_locked(t, param, (size_t)(dot - param));
+    name_locked(t, param, n);
     lz_mutex_unlock(&lock);
 }
 
-void lz_nn_unname(const lz_tensor *t)
+void lz_nn_unname(const lz_tensor *t, const char *param)
 {
+    if (!layer_of(param))
+        return;
     lz_mutex_lock(&lock);
     layer_name *l = lz_map_get(&names, key_of(t));
     if (l && --l->lists == 0) {

@@ -44,7 +44,7 @@ const char *lz_nn_shape_text(const lz_shape *s, char *text);
 /* layer_scope.c: the tensor is a list's under this name, or no longer; the name scope of the layer
  * that has this weight (NULL: none), open until its end. */
 void lz_nn_name(const lz_tensor *t, const char *param);
-void lz_nn_unname(const lz_tensor *t);
+void lz_nn_unname(const lz_tensor *t, const char *param);
 typedef struct lz_nn_layer {
     bool open;
     const char *outer;

@@ -148,7 +148,8 @@ lz_status lz_params_select(const lz_params *from, lz_params *to,
 
 static void drop_last(lz_params *ps)
 {
-    lz_nn_unname(ps->tensors[--ps->len]);
+    ps->len--;
+    lz_nn_unname(ps->tensors[ps->len], ps->names[ps->len]);
     lz_release(ps->tensors[ps->len]);
     lz_free(ps->names[ps->len]);
 }

@@ -90,6 +90,9 @@ START_TEST(as_long_as_a_list_has_it)
     OK(lz_linear_layer_init(&l, &ps, "up", 4, 4, false, LZ_F32));
     OK(lz_mark_step());
     lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(2, 4));
+    OK(lz_params_add(&other, "weight", l.weight)); /* of no layer */
+    lz_params_free(&other);
+    ck_assert_int_gt(count(lz_linear_layer_forward(&l, x), "up"), 0);
     OK(lz_params_select(&ps, &other, all, NULL));
     lz_retain(l.weight);
     lz_params_free(&ps);
