@@ -171,33 +171,49 @@ void lz_windows_merge(const lz_shape *s, const lz_window_axis *w, lz_shape *to, 
     }
 }
 
-/* Windows along dimension d of n padded values, element by element: strided slices, combined,
- * behind init where it is given. */
-static void unroll(lz_func *f, uint32_t n, lz_val *x, int d, lz_window_axis *w, int64_t count,
-                   const lz_val *init, const lz_func *body)
+/* Element `at` of the windows of x along the dimensions from `from` to `to`, which are then walked:
+ * strided slices. */
+static lz_val element(lz_func *f, lz_val x, int from, int to, const lz_window_axis *w,
+                      const int64_t *count, const int64_t *at)
+{
+    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], stride[LZ_MAX_RANK];
+    if (f->status != LZ_OK)
+        return LZ_NOVAL;
+    const lz_shape *s = &lz_val_type(f, x)->shape;
+    for (int e = 0; e < s->rank; e++) {
+        limit[e] = s->dims[e];
+        stride[e] = 1;
+    }
+    for (int d = from; d < to; d++) {
+        start[d] = at[d] * w[d].dilation;
+        limit[d] = start[d] + (count[d] - 1) * w[d].stride + 1;
+        stride[d] = w[d].stride;
+    }
+    return slice(f, x, start, limit, stride);
+}
+
+/* Windows along dimensions `from` to `to` of n padded values, element by element, combined in
+ * row-major order, behind init where it is given. */
+static void unroll(lz_func *f, uint32_t n, lz_val *x, int from, int to, lz_window_axis *w,
+                   const int64_t *count, const lz_val *init, const lz_func *body)
 {
     lz_val args[2 * LZ_MAX_RANK];
-    for (int64_t j = 0; j < w->size && f->status == LZ_OK; j++) {
-        for (uint32_t k = 0; k < n; k++) {
-            int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK], stride[LZ_MAX_RANK];
-            const lz_shape *s = &lz_val_type(f, x[k])->shape;
-            for (int e = 0; e < s->rank; e++) {
-                limit[e] = s->dims[e];
-                stride[e] = 1;
-            }
-            start[d] = j * w->dilation;
-            limit[d] = start[d] + (count - 1) * w->stride + 1;
-            stride[d] = w->stride;
-            args[n + k] = slice(f, x[k], start, limit, stride);
-        }
-        for (uint32_t k = 0; k < n && j == 0 && f->status == LZ_OK; k++)
+    int64_t at[LZ_MAX_RANK] = {0};
+    int d = to - 1;
+    for (bool first = true; d >= from && f->status == LZ_OK; first = false) {
+        for (uint32_t k = 0; k < n; k++)
+            args[n + k] = element(f, x[k], from, to, w, count, at);
+        for (uint32_t k = 0; k < n && first && f->status == LZ_OK; k++)
             args[k] = init ? lz_windows_spread(f, init[k], &lz_val_type(f, args[n + k])->shape)
                            : args[n + k];
-        if ((j > 0 || init) && f->status == LZ_OK)
+        if ((!first || init) && f->status == LZ_OK)
             lz_windows_inline(f, body, args, &lz_val_type(f, args[0])->shape, args);
+        for (d = to - 1; d >= from && ++at[d] == w[d].size; d--)
+            at[d] = 0;
     }
     memcpy(x, args, n * sizeof *x);
-    *w = (lz_window_axis){1, 1, 0, 0, 1, 1};
+    for (d = from; d < to; d++)
+        w[d] = (lz_window_axis){1, 1, 0, 0, 1, 1};
 }
 
 /* Dimensions for the elements of windows, as far as the rank allows; the shortest windows give
@@ -210,7 +226,7 @@ static void make_room(lz_func *f, uint32_t n, lz_val *x, int rank, lz_window_axi
         for (int d = 0; d < rank; d++)
             if (w[d].size > 1 && (best < 0 || w[d].size < w[best].size))
                 best = d;
-        unroll(f, n, x, best, &w[best], count[best], NULL, body);
+        unroll(f, n, x, best, best + 1, w, count, NULL, body);
     }
 }
 
@@ -222,19 +238,19 @@ static void fold_in_order(lz_func *f, uint32_t n, lz_val *o, int rank, lz_window
                           const int64_t *count, const lz_func *body, bool associates)
 {
     int64_t all = 1;
-    int first = rank;
+    int first = rank, last = 0;
     for (int d = rank - 1; d >= 0; d--) {
         all = w[d].size > UNROLLED || all > UNROLLED ? UNROLLED + 1 : all * w[d].size;
         first = w[d].size > 1 ? d : first;
+        last = w[d].size > 1 && d > last ? d : last;
     }
-    /* rows of windows are combined by themselves: of one that does not associate there is one */
-    bool rows = walked(w, rank) == 1 || associates;
-    if (all <= UNROLLED && first < rank && rows) {
-        for (int d = rank - 1; d >= first && f->status == LZ_OK; d--)
-            if (w[d].size > 1)
-                unroll(f, n, o, d, &w[d], count[d], d == first ? o + n : NULL, body);
-        for (uint32_t k = 0; k < n; k++)
-            o[k] = lz_windows_view(f, o[k], w, count);
+    if (all <= UNROLLED && first < rank) {
+        if (associates) /* rows of windows by themselves: fewer steps */
+            for (; last > first && f->status == LZ_OK; last--)
+                if (w[last].size > 1)
+                    unroll(f, n, o, last, last + 1, w, count, NULL, body);
+        if (f->status == LZ_OK)
+            unroll(f, n, o, first, last + 1, w, count, o + n, body);
         return;
     }
     lz_ints dims = {.n = walked(w, rank)};
