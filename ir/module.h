@@ -172,9 +172,6 @@ lz_status lz_build_inline_nodes(lz_func *to, const lz_func *f, const lz_val *arg
 /* Whether the sizes of f's values do not bound its time: it calls a function of the program's or
  * has a loop, in its regions too. */
 bool lz_func_may_take_long(const lz_func *f);
-/* Whoever computes a result of f has every effect of f, in their order. LZ_EUNSUPPORTED: f has
- * effects and no results. */
-lz_status lz_func_tie_effects(lz_func *f);
 /* The regions of a record, which is written, become those that give the same results and do nothing
  * beside, unless a result is made of it. */
 lz_status lz_attr_drop_effects(lz_attr *a);

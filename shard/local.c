@@ -81,8 +81,7 @@ lz_val lz_local_compare(const lz_local *l, lz_comparison_direction direction, lz
         lz_build_broadcast(l->f, number(l, v), &none, &lz_val_type(l->f, places)->shape));
 }
 
-/* i1[]: whether the coordinates along some axes are all 0. */
-static lz_val is_first(const lz_local *l, uint32_t axes)
+lz_val lz_local_is_first(const lz_local *l, uint32_t axes)
 {
     lz_axis_list a = lz_axis_list_of(axes);
     return lz_build_compare(l->f, LZ_CMP_EQ, tile_of(l, &a), number(l, 0));
@@ -123,7 +122,7 @@ lz_val lz_local_first_only(const lz_local *l, lz_val v, uint32_t axes, lz_op com
     if (v == LZ_NOVAL)
         return v;
     lz_val other = lz_local_identity(l, combiner, lz_val_type(l->f, v));
-    return lz_build_select(l->f, is_first(l, axes), v, other);
+    return lz_build_select(l->f, lz_local_is_first(l, axes), v, other);
 }
 
 /* ---- pieces of an array ---- */
@@ -288,4 +287,15 @@ lz_val lz_local_permute(const lz_local *l, lz_val v, const int64_t *source)
     return r.source_target_pairs
                ? lz_build(l->f, LZ_OP_COLLECTIVE_PERMUTE, (const lz_attr *)&r, &v, 1)
                : LZ_NOVAL;
+}
+
+lz_val lz_local_broadcast(const lz_local *l, lz_val v, uint32_t axes)
+{
+    lz_axis_list a = lz_axis_list_of(axes);
+    lz_attr_collective_broadcast r = {.kind = LZ_ATTR_collective_broadcast,
+                                      .channel_id = CHANNEL,
+                                      .channel_type = CHANNEL_TYPE,
+                                      .replica_groups = groups_of(l, &a)};
+    return r.replica_groups ? lz_build(l->f, LZ_OP_COLLECTIVE_BROADCAST, (const lz_attr *)&r, &v, 1)
+                            : LZ_NOVAL;
 }

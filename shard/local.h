@@ -28,6 +28,8 @@ lz_val lz_local_mask(const lz_local *l, lz_val v, lz_val other, int dim, lz_val 
  * axes, is behind its end; v itself where tiles are even. */
 lz_val lz_local_mask_padding(const lz_local *l, lz_val v, int dim, int64_t extent,
                              const lz_axis_list *a, lz_op combiner);
+/* i1[]: whether the partition is the first along the axes. */
+lz_val lz_local_is_first(const lz_local *l, uint32_t axes);
 /* v where the partition is the first along the axes, elsewhere the identity. */
 lz_val lz_local_first_only(const lz_local *l, lz_val v, uint32_t axes, lz_op combiner);
 /* Dimension dim made n long: more elements are zeros, fewer are cut off the end. */
@@ -44,4 +46,6 @@ lz_val lz_local_all_to_all(const lz_local *l, lz_val v, int split, int concat,
                            const lz_axis_list *a);
 /* source[p]: whose value partition p gets; -1: zeros. */
 lz_val lz_local_permute(const lz_local *l, lz_val v, const int64_t *source);
+/* What the first partition along the axes has. */
+lz_val lz_local_broadcast(const lz_local *l, lz_val v, uint32_t axes);
 #endif

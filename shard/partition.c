@@ -268,13 +268,8 @@ static lz_status instruction(lz_partial *p, lz_val v)
     default:
         break;
     }
-    if (in->sig->flags & LZ_F_EFFECT && p->l.mesh->ndevice > 1) {
-        bool call = in->sig->op == LZ_OP_CUSTOM_CALL;
-        return LZ_FAIL(LZ_EUNSUPPORTED,
-                       "%s%s%s: has effects, and is of a program on several devices",
-                       lz_op_get(in->sig->op)->text, call ? " @" : "",
-                       call ? LZ_ATTR(call, in->sig->attr)->call_target_name : "");
-    }
+    if (in->sig->flags & LZ_F_EFFECT)
+        return lz_part_effect(p, v);
     LZ_TRY(lz_rule_of(in->sig, p->scratch, &r));
     p->free[v] = r->free_result;
     return r->free_result ? LZ_OK : generic(p, v, r);

@@ -134,6 +134,7 @@ lz_status lz_part_build(lz_part_op *o);
 lz_status lz_part_while(lz_partial *p, lz_val v);
 lz_status lz_part_if(lz_partial *p, lz_val v);
 lz_status lz_part_manual(lz_partial *p, lz_val v); /* partition_manual.c */
+lz_status lz_part_effect(lz_partial *p, lz_val v); /* partition_effect.c */
 lz_status lz_part_build_same(lz_part_op *o);       /* with nothing but local extents */
 lz_status lz_part_build_gather(lz_part_op *o);
 lz_status lz_part_build_scatter(lz_part_op *o);

@@ -62,8 +62,9 @@ LZ_API lz_status lz_print_at(lz_tensor *t, const lz_site *site);
  * of recording, whether or not somebody reads what is printed. Derivatives do not print again what
  * the values have printed. Nothing waits for it: lz_wait_device_ops does. In lz_vmap each
  * example prints. At most 64 tensors, all of one device, whose values are copied to the host.
- * Errors: LZ_ENULL, LZ_EINVAL (the format and the number of tensors), a tensor's own error. A
- * program on a mesh of several devices that has one is LZ_EUNSUPPORTED when it is compiled.
+ * On a mesh whole tensors are printed, once; in a body for each device (manual.h) each prints its
+ * parts.
+ * Errors: LZ_ENULL, LZ_EINVAL (the format and the number of tensors), a tensor's own error.
  * Source: jax.debug.print. */
 LZ_API lz_status lz_debug_print_at(const char *format, lz_tensor *const *tensors, int n,
                                    const lz_site *site);

@@ -144,6 +144,22 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_capture_effects effects,
     return LZ_OK;
 }
 
+lz_status lz_capture_keep_effects(lz_capture *c, lz_capture_effects effects)
+{
+    LZ_TRY(lz_vec_reserve(&c->roots, (uint64_t)c->roots.len + effects.n));
+    for (uint32_t i = 0; i < effects.n; i++) {
+        lz_node *n = effects.nodes[i];
+        lz_capture_note *note = &c->notes.data[n->index];
+        uint32_t uses = lz_node_uses(n);
+        bool held = lz_node_refs(n) != uses + 1 || uses != note->edges; /* 1: the list's own */
+        if (n->sig->nresult != 1 || lz_node_is_value(n) || note->root || !held)
+            continue;
+        c->roots.data[c->roots.len++] = n;
+        note->root = true;
+    }
+    return LZ_OK;
+}
+
 /* An intermediate node that somebody outside the graph still holds keeps its operands. */
 static void mark_held(lz_capture *c)
 {

@@ -49,6 +49,9 @@ typedef struct lz_capture_effects {
 /* Walks from the effects and the roots (distinct, without a value). */
 lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_capture_effects effects,
                           lz_node *const *roots, uint32_t nroots);
+/* What the effects give and somebody outside of the graph holds is computed, too, so that it is not
+ * done again when it is asked for. */
+lz_status lz_capture_keep_effects(lz_capture *c, lz_capture_effects effects);
 /* Decides which parameters are donated: old[i] is the node an assigned tensor had before, held by
  * its slot and the caller. */
 void lz_capture_donate(lz_capture *c, lz_node *const *old, uint32_t n);

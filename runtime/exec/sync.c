@@ -254,6 +254,8 @@ static lz_status capture_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
         return LZ_OK;
     lz_capture_effects effects = {sc->effects.data, sc->effects.len};
     LZ_TRY(lz_capture_walk(&sc->cap, d, effects, sc->todo.data, sc->todo.len));
+    if (effects.n && cause != LZ_CAUSE_STEP) /* a step keeps what is to be kept */
+        LZ_TRY(lz_capture_keep_effects(&sc->cap, effects));
     if (cause != LZ_CAUSE_STEP)
         return LZ_OK;
     cut_leaves(&sc->cap);

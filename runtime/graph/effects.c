@@ -1,9 +1,17 @@
 /* effects.c - see effects.h. */
 #include "runtime/graph/effects.h"
 
+/* Whether it happens, or is a result of what does. */
+static bool happens(const lz_node *n)
+{
+    return n->kind == LZ_NODE_OP &&
+           (n->sig->flags & LZ_F_EFFECT ||
+            (n->sig->op == LZ_OP_RESULT && n->opnd && n->opnd[0]->sig->flags & LZ_F_EFFECT));
+}
+
 lz_status lz_effects_note(lz_thread_state *t, lz_node *n)
 {
-    if (!n || n->kind != LZ_NODE_OP || !(n->sig->flags & LZ_F_EFFECT))
+    if (!n || !happens(n))
         return LZ_OK;
     LZ_TRY(lz_vec_push(&t->effects, n));
     lz_node_retain(n);

@@ -8,8 +8,9 @@
 #include "runtime/graph/node.h"
 #include "runtime/graph/thread_state.h"
 
-/* n happens when the thread's next step runs, or in the body that it records. No effect when n has
- * none, or is NULL. LZ_EMEM. */
+/* n happens when the thread's next step runs, or in the body that it records. Results of what
+ * happens are noted, too: they are kept then, whoever asks for them later. No effect when n is
+ * neither, or is NULL. LZ_EMEM. */
 lz_status lz_effects_note(lz_thread_state *t, lz_node *n);
 /* The first of those recorded since a node of this id was made; the others follow in t->effects. */
 uint32_t lz_effects_since(const lz_thread_state *t, uint64_t id);

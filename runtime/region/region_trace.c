@@ -415,10 +415,11 @@ lz_status lz_control_op(lz_op op, const lz_attr *record, lz_node *const *opnd, u
     uint32_t got = 0;
     for (; s == LZ_OK && got < m->sig->nresult; got++) {
         lz_node *r = lz_tracer_result(&c, m, got);
-        if (!r) {
-            s = lz_error_get()->status;
+        s = r ? LZ_OK : lz_error_get()->status;
+        if (s == LZ_OK && r != m)
+            s = lz_effects_note(c.thr, r);
+        if (s != LZ_OK)
             break;
-        }
         lz_node_retain(results[got] = r);
     }
     while (s != LZ_OK && got > 0)

@@ -1,6 +1,5 @@
 /* stablehlo.c - programs from StableHLO text: include/lazuli/stablehlo.h. A program is a function
- * of the tensor IR; a call records its instructions on the operands (lz_region_replay), as the
- * gradient of a region does. */
+ * of the tensor IR; a call records its instructions on the operands (lz_region_perform). */
 #include "base/status.h"
 #include "ir/text/check.h"
 #include "runtime/region/region_trace.h"
@@ -61,8 +60,6 @@ static lz_status parse(lz_stablehlo *p, const char *text, size_t n, const char *
     LZ_TRY(lz_func_parse_entry(text, n, name ? name : "<text>", entry, &whole));
     lz_literal **values = lz_calloc((size_t)whole->ninst + 1, sizeof(lz_literal *));
     lz_status s = values ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u values", whole->ninst);
-    if (s == LZ_OK) /* only what the results need is recorded by a call */
-        s = lz_func_tie_effects(whole);
     lz_map_free(&whole->table); /* nothing more is built in it */
     if (s == LZ_OK)
         s = lz_func_free_constants(whole, LZ_NODE_IMM + 1, &p->f, values);
@@ -176,7 +173,7 @@ static lz_status call(const lz_stablehlo *p, lz_tensor *const *in, lz_node **arg
     lz_dev *dev = NULL;
     for (uint32_t i = 0; i < p->f->nparam; i++)
         LZ_TRY(take(p, i, i < p->nin ? in[i] : p->large[i - p->nin], &dev, &args[i]));
-    return lz_region_replay(p->f, args, results, site);
+    return lz_region_perform(p->f, args, results, site);
 }
 
 lz_status lz_stablehlo_call_at(const lz_stablehlo *p, lz_tensor *const *in, int nin,

@@ -133,6 +133,30 @@ START_TEST(loops_print_each_round)
 }
 END_TEST
 
+static void two_of(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    OK(lz_debug_print("{} {}", i, in[1]));
+    out[0] = lz_add_scalar(in[0], 1);
+    out[1] = lz_add(in[1], in[1]);
+}
+
+/* Results that are read one after the other are of one run. */
+START_TEST(reads_do_not_print_again)
+{
+    rt_use(rt_devices[_i]);
+    lz_tensor *x[2] = {vec(1, 3), vec(2, 2)}, *y[2], *z;
+    capture_begin();
+    OK(lz_fori(0, 2, x, 2, two_of, NULL, y));
+    z = lz_mul(y[0], y[1]);
+    rt_expect(z, (float[]){24, 40}, 2, 0);
+    rt_expect(y[1], (float[]){8, 8}, 2, 0);
+    rt_expect(y[0], (float[]){3, 5}, 2, 0);
+    rt_expect(lz_add(y[0], z), (float[]){27, 45}, 2, 0);
+    capture_end("0 [2., 2.]\n1 [4., 4.]\n");
+}
+END_TEST
+
 static lz_tensor *is_small(lz_tensor *const *in, void *user)
 {
     (void)user;
@@ -375,6 +399,7 @@ int main(void)
                           layouts,
                           every_dtype,
                           loops_print_each_round,
+                          reads_do_not_print_again,
                           conditions_and_branches_print,
                           functions_print_at_each_call,
                           a_function_inside_of_another_prints,

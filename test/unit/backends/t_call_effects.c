@@ -241,7 +241,6 @@ START_TEST(no_results_at_all)
     OK(lz_lower(f, NULL, &p));
     OK(lz_plan_run(p, (const void *[]){x}, (void *[]){NULL}));
     ck_assert_str_eq(made, "g-3 ");
-    ck_assert_int_eq(lz_func_tie_effects(f), LZ_EUNSUPPORTED);
     lz_plan_free(p);
     lz_func_free(f);
 }
@@ -305,28 +304,6 @@ START_TEST(in_loops)
 }
 END_TEST
 
-/* Whoever asks for one result alone gets all effects with it. */
-START_TEST(tied_to_results)
-{
-    lz_func *f = parse(text), *g = lz_func_new("caller");
-    OK(lz_func_tie_effects(f));
-    OK(lz_func_verify(f));
-    expect_run(f);
-    uint32_t calls = 0;
-    lz_val v[2], r;
-    for (uint32_t i = 0; i < 2; i++)
-        v[i] = lz_build_param(g, lz_val_type(f, i));
-    OK(lz_build_inline(g, f, v, &r));
-    OK(lz_func_set_results(g, &r, 1));
-    for (uint32_t i = g->nparam; i < g->ninst; i++)
-        calls +=
-            lz_inst_op(&g->insts[i]) == LZ_OP_OPTIMIZATION_BARRIER ? g->insts[i].sig->nopnd : 0;
-    ck_assert_uint_eq(calls, 8); /* seven effects and the result */
-    lz_func_free(f);
-    lz_func_free(g);
-}
-END_TEST
-
 START_TEST(wrong_texts)
 {
     static const char *const bad[][2] = {
@@ -363,7 +340,6 @@ int main(void)
     tcase_add_loop_test(t, on_devices, 0, 2);
     tcase_add_test(t, no_results_at_all);
     tcase_add_loop_test(t, in_loops, 0, 4);
-    tcase_add_test(t, tied_to_results);
     tcase_add_test(t, wrong_texts);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

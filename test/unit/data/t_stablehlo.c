@@ -200,8 +200,54 @@ static lz_status note(const lz_ffi_call *c, void *user)
     (void)user;
     lz_snprintf(noted + end, sizeof noted - end, "%s%g ", c->backend_config,
                 *(const float *)c->args[0].data);
+    for (int i = 0; c->nrets && i < 2; i++)
+        ((float *)c->rets[0].data)[i] = ((const float *)c->args[0].data)[i] + 1;
     return LZ_OK;
 }
+
+/* Results are kept, whatever is asked for first: nothing happens twice. A program may have none. */
+START_TEST(side_effects_happen_once)
+{
+    static const char text[] =
+        "func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {\n"
+        "  %y = stablehlo.custom_call @note(%x) {backend_config = \"a\", has_side_effect = true} : "
+        "(tensor<2xf32>) -> tensor<2xf32>\n"
+        "  %z = stablehlo.add %y, %y : tensor<2xf32>\n"
+        "  return %z, %y : tensor<2xf32>, tensor<2xf32>\n}\n",
+                      none[] = "func.func @main(%x: tensor<2xf32>) {\n"
+                               "  stablehlo.custom_call @note(%x) {backend_config = \"b\"} : "
+                               "(tensor<2xf32>) -> ()\n  return\n}\n";
+    float v[2] = {1.5f, 2};
+    rt_use(rt_devices[_i % 2]);
+    lz_scope_begin();
+    noted[0] = '\0';
+    OK(lz_ffi_register("note", note, NULL));
+    lz_stablehlo *p = parse(text), *q = parse(none);
+    ck_assert(p && q);
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2), v), *y[2];
+    OK(lz_stablehlo_call(p, &x, 1, y, 2));
+    if (_i / 2) {
+        (void)lz_retain(y[0]);
+        (void)lz_retain(y[1]);
+        OK(lz_mark_step());
+    }
+    OK(lz_to_host(y[0], v, sizeof v));
+    ck_assert(v[0] == 5 && v[1] == 6);
+    OK(lz_to_host(y[1], v, sizeof v));
+    ck_assert(v[0] == 2.5f && v[1] == 3);
+    ck_assert_str_eq(noted, "a1.5 ");
+    OK(lz_stablehlo_call(q, &x, 1, NULL, 0));
+    OK(lz_mark_step());
+    OK(lz_wait_device_ops());
+    ck_assert_str_eq(noted, "a1.5 b1.5 ");
+    for (int i = 0; _i / 2 && i < 2; i++)
+        lz_release(y[i]);
+    lz_stablehlo_free(p);
+    lz_stablehlo_free(q);
+    lz_scope_end();
+    OK(lz_ffi_register("note", NULL, NULL));
+}
+END_TEST
 
 START_TEST(side_effects)
 {
@@ -332,6 +378,7 @@ int main(void)
     tcase_add_loop_test(t, a_call_inside_a_function, 0, 2);
     tcase_add_loop_test(t, inputs_may_be_none_or_numbers, 0, 2);
     tcase_add_loop_test(t, side_effects, 0, 2);
+    tcase_add_loop_test(t, side_effects_happen_once, 0, 4);
     tcase_add_test(t, what_is_wrong_is_named);
     tcase_add_test(t, memory_runs_out);
     suite_add_tcase(s, t);
