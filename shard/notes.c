@@ -2,6 +2,7 @@
  * its site would be, so that whatever copies instructions keeps it; when the local function is
  * complete notes become a list, and instructions get the sites of the operations behind them.
  * Threads: thread-compatible. */
+#include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/participants.h"
 #include "shard/partition.h"
@@ -127,6 +128,32 @@ static bool append(lz_arena *a, lz_shard_collective c, const lz_shard_collective
     return true;
 }
 
+/* Those of *c that are still in the regions of an operation of control: pruning may have dropped
+ * some. Both are in the order of the instructions. */
+static bool append_inner(lz_arena *a, const lz_sig *sig, const lz_shard_collective **c,
+                         const lz_shard_collective **list, lz_shard_collective **end)
+{
+    const lz_func *r;
+    for (int k = 0; (r = lz_attr_region(sig->attr, k)); k++)
+        for (lz_val i = 0; i < r->ninst; i++) {
+            const lz_sig *s = r->insts[i].sig;
+            const lz_shard_collective *x = *c;
+            if (s->op == LZ_OP_WHILE || s->op == LZ_OP_IF) {
+                if (!append_inner(a, s, c, list, end))
+                    return false;
+                continue;
+            }
+            while (lz_op_get(s->op)->cls == LZ_CLASS_COLLECTIVE && x && x->sig != s)
+                x = x->next;
+            if (lz_op_get(s->op)->cls != LZ_CLASS_COLLECTIVE || !x)
+                continue;
+            if (!append(a, *x, list, end))
+                return false;
+            *c = x->next;
+        }
+    return true;
+}
+
 bool lz_note_take(lz_arena *a, lz_func *local, const lz_shard_place *in,
                   const lz_shard_collective **list, lz_shard_collective **end)
 {
@@ -137,9 +164,9 @@ bool lz_note_take(lz_arena *a, lz_func *local, const lz_shard_place *in,
         if (collective &&
             !append(a, (lz_shard_collective){at->sig, in, n ? n->why : NULL, NULL}, list, end))
             return false;
-        for (const lz_shard_collective *c = n ? n->inner : NULL; c; c = c->next)
-            if (!append(a, *c, list, end))
-                return false;
+        const lz_shard_collective *inner = n ? n->inner : NULL;
+        if (inner && !append_inner(a, at->sig, &inner, list, end))
+            return false;
         at->site = n ? n->source : NULL;
     }
     return true;

@@ -147,7 +147,8 @@ static void check_notes(const trial *t, const char *what)
     lz_buf b = {0};
     for (const lz_shard_collective *c = t->p.collectives; c; c = c->next, n++)
         ck_assert_msg(c->why != NULL, "%s: nobody wants the %s", what, lz_op_get(c->sig->op)->text);
-    ck_assert_uint_eq(n, count_collectives(t->p.local));
+    ck_assert_msg(n == count_collectives(t->p.local), "%s: %u notes, %u collectives", what, n,
+                  count_collectives(t->p.local));
     ck_assert_int_eq(lz_shard_report_collectives(&t->p, t->mesh, &b), LZ_OK);
     ck_assert(strstr(lz_buf_str(&b), " collectives, "));
     lz_buf_free(&b);
