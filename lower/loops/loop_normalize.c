@@ -320,6 +320,8 @@ lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t 
 {
     bool ordered = k->serial || scatters(k) || sorts(k) || scans(k);
     lz_loops_merge_outer(k);
+    if (!product)
+        LZ_TRY(lz_loops_merge_short(k));
     for (uint32_t s = 0; s < k->nstage; s++) {
         if (!ordered)
             order_inner(k, &k->stages[s]);

@@ -73,6 +73,8 @@ lz_status lz_build_rows(lz_group_build *b, uint32_t top);
 lz_status lz_loops_normalize_b2b(lz_kernel *k);
 /* loop_normalize.c */
 void lz_loops_merge_outer(lz_kernel *k);
+/* loop_short.c: the last outer loop, where it is very short, and the one around it become one. */
+lz_status lz_loops_merge_short(lz_kernel *k);
 /* Outer loop i becomes what loop order[i] was. */
 void lz_loops_permute_outer(lz_kernel *k, const uint8_t *order);
 #endif
