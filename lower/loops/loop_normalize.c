@@ -330,5 +330,5 @@ lz_status lz_loops_normalize(lz_kernel *k, bool product, int32_t dot_a, int32_t 
     if (product)
         LZ_TRY(describe_product(k, dot_a, dot_b));
     choose_vector(k);
-    return LZ_OK;
+    return lz_loops_free_constants(k);
 }

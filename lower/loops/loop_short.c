@@ -58,66 +58,54 @@ static bool may_merge(const lz_kernel *k)
 
 /* ---- the scalar ops ---- */
 
-typedef struct shorten {
-    lz_stage *st;
+typedef struct merged {
+    lz_stage_rewrite w;
     uint32_t l; /* the merged loop */
     int64_t n;  /* columns */
-    lz_soplist sops;
-    int32_t *to; /* [nsop]: of the old ops */
-} shorten;
+} merged;
 
-static int32_t index_of(shorten *x, uint32_t loop)
+static int32_t index_of(merged *x)
 {
-    lz_sop s = {.kind = LZ_S_INDEX, .dtype = LZ_I64, .a = (int32_t)loop, .b = -1, .c = -1};
+    lz_sop s = {.kind = LZ_S_INDEX, .dtype = LZ_I64, .a = (int32_t)x->l, .b = -1, .c = -1};
     s.size.slot = -1;
-    s.node = x->sops.node;
-    return lz_sops_add(&x->sops, &s);
+    s.node = x->w.sops.node;
+    return lz_sops_add(&x->w.sops, &s);
 }
 
 /* In 32 bits, where vectors divide by a constant without a division. */
-static int32_t row_of(shorten *x)
+static int32_t row_of(merged *x)
 {
-    lz_soplist *l = &x->sops;
-    int32_t at = lz_sops_convert(l, index_of(x, x->l), LZ_U32),
+    lz_soplist *l = &x->w.sops;
+    int32_t at = lz_sops_convert(l, index_of(x), LZ_U32),
             n = lz_sops_const(l, LZ_U32, (uint64_t)x->n);
     return lz_sops_convert(l, lz_sops_ew(l, LZ_OP_DIVIDE, LZ_U32, at, n, -1, NULL), LZ_I64);
 }
 
-static int32_t column_of(shorten *x)
+static int32_t column_of(merged *x)
 {
-    lz_soplist *l = &x->sops;
+    lz_soplist *l = &x->w.sops;
     int32_t n = lz_sops_const(l, LZ_I64, (uint64_t)x->n),
             before = lz_sops_ew(l, LZ_OP_MULTIPLY, LZ_I64, row_of(x), n, -1, NULL);
-    return lz_sops_ew(l, LZ_OP_SUBTRACT, LZ_I64, index_of(x, x->l), before, -1, NULL);
+    return lz_sops_ew(l, LZ_OP_SUBTRACT, LZ_I64, index_of(x), before, -1, NULL);
 }
 
-static int32_t copy_sop(shorten *x, const lz_sop *old)
+static int32_t copy_sop(merged *x, const lz_sop *old)
 {
-    lz_sop s = *old;
-    if (s.kind == LZ_S_INDEX && (uint32_t)s.a == x->l)
+    if (old->kind == LZ_S_INDEX && (uint32_t)old->a == x->l)
         return row_of(x);
-    if (s.kind == LZ_S_INDEX && (uint32_t)s.a == x->l + 1)
+    if (old->kind == LZ_S_INDEX && (uint32_t)old->a == x->l + 1)
         return column_of(x);
-    if (s.kind == LZ_S_EW) {
-        int n = lz_sop_arity(&s);
-        s.a = n > 0 ? x->to[s.a] : s.a;
-        s.b = n > 1 ? x->to[s.b] : s.b;
-        s.c = n > 2 ? x->to[s.c] : s.c;
-    }
-    return lz_sops_add(&x->sops, &s);
+    return lz_stage_rewrite_copy(&x->w, old);
 }
 
 /* ---- the accesses ---- */
 
 /* The address of a row and a column is that of their common index, and for each row what it is not
  * by then. */
-static void merge_access(shorten *x, lz_access *a, int32_t row)
+static void merge_access(const merged *x, lz_access *a, int32_t row)
 {
-    int64_t step = a->stride[x->l].v - a->stride[x->l + 1].v * x->n; /* may_merge: no overflow */
-    for (uint32_t i = 0; i < a->ndyn; i++)
-        a->dyn[i].sop = x->to[a->dyn[i].sop];
-    a->guard = a->guard >= 0 ? x->to[a->guard] : -1;
-    a->other = a->other >= 0 ? x->to[a->other] : -1;
+    /* may_merge: none of this overflows */
+    int64_t step = a->stride[x->l].v - a->stride[x->l + 1].v * x->n;
     a->stride[x->l] = a->stride[x->l + 1];
     a->stride[x->l + 1] = lz_sz_of(0);
     if (step == 0)
@@ -126,43 +114,27 @@ static void merge_access(shorten *x, lz_access *a, int32_t row)
     a->dyn[a->ndyn++].stride = lz_sz_of(step);
 }
 
-static lz_status merge(lz_kernel *k, shorten *x)
-{
-    lz_stage *st = x->st;
-    int32_t row = -1;
-    for (uint32_t i = 0; i < st->nacc && row < 0; i++) /* before the loads that need it */
-        row = as_one(&st->accs[i], x->l, x->n) ? -1 : row_of(x);
-    for (uint32_t i = 0; i < st->nsop; i++) {
-        x->sops.node = st->sops[i].node;
-        x->to[i] = copy_sop(x, &st->sops[i]);
-    }
-    lz_sop *sops = lz_arena_copy(&k->arena, x->sops.v.data, x->sops.v.len * sizeof *sops);
-    if (x->sops.failed || !sops)
-        return LZ_FAIL(LZ_EMEM, "no memory for the loops of '%s'", k->name);
-    st->sops = sops;
-    st->nsop = x->sops.v.len;
-    for (uint32_t i = 0; i < st->nacc; i++)
-        merge_access(x, &st->accs[i], row);
-    for (uint32_t i = 0; i < st->nstore; i++) {
-        merge_access(x, &st->stores[i].at, -1);
-        st->stores[i].value = x->to[st->stores[i].value];
-    }
-    k->outer[x->l].v *= x->n;
-    k->nouter--;
-    return LZ_OK;
-}
-
 lz_status lz_loops_merge_short(lz_kernel *k)
 {
     if (!may_merge(k))
         return LZ_OK;
-    shorten x = {.st = &k->stages[0], .l = k->nouter - 2, .n = k->outer[k->nouter - 1].v};
-    x.to = lz_alloc(((size_t)x.st->nsop + 1) * sizeof *x.to);
-    lz_status s =
-        x.to ? merge(k, &x) : LZ_FAIL(LZ_EMEM, "no memory for the loops of '%s'", k->name);
-    lz_sops_free(&x.sops);
-    lz_free(x.to);
-    if (s == LZ_OK)
-        lz_loops_merge_outer(k);
-    return s;
+    lz_stage *st = &k->stages[0];
+    merged x = {.l = k->nouter - 2, .n = k->outer[k->nouter - 1].v};
+    int32_t row = -1;
+    LZ_TRY(lz_stage_rewrite_begin(&x.w, st));
+    for (uint32_t i = 0; i < st->nacc && row < 0; i++) /* before the loads that need it */
+        row = as_one(&st->accs[i], x.l, x.n) ? -1 : row_of(&x);
+    for (uint32_t i = 0; i < st->nsop; i++) {
+        x.w.sops.node = st->sops[i].node;
+        x.w.to[i] = copy_sop(&x, &st->sops[i]);
+    }
+    LZ_TRY(lz_stage_rewrite_end(&x.w, k, LZ_OK));
+    for (uint32_t i = 0; i < st->nacc; i++)
+        merge_access(&x, &st->accs[i], row);
+    for (uint32_t i = 0; i < st->nstore; i++)
+        merge_access(&x, &st->stores[i].at, -1);
+    k->outer[x.l].v *= x.n;
+    k->nouter--;
+    lz_loops_merge_outer(k);
+    return LZ_OK;
 }

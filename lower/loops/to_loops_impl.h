@@ -73,6 +73,20 @@ lz_status lz_build_rows(lz_group_build *b, uint32_t top);
 lz_status lz_loops_normalize_b2b(lz_kernel *k);
 /* loop_normalize.c */
 void lz_loops_merge_outer(lz_kernel *k);
+/* stage_rewrite.c: a stage's scalar ops made anew. After begin, `to` gets the new number of each op
+ * in turn, of what the caller adds to `sops` or of a copy; end puts them in the place of the old
+ * ones, when s is LZ_OK, and gives the status. */
+typedef struct lz_stage_rewrite {
+    lz_stage *st;
+    lz_soplist sops;
+    int32_t *to; /* [nsop]: of the old ops */
+} lz_stage_rewrite;
+lz_status lz_stage_rewrite_begin(lz_stage_rewrite *x, lz_stage *st);
+/* The op, on what its operands have become. */
+int32_t lz_stage_rewrite_copy(lz_stage_rewrite *x, const lz_sop *old);
+lz_status lz_stage_rewrite_end(lz_stage_rewrite *x, lz_kernel *k, lz_status s);
+/* loop_constants.c: numbers of the program become arguments. */
+lz_status lz_loops_free_constants(lz_kernel *k);
 /* loop_short.c: the last outer loop, where it is very short, and the one around it become one. */
 lz_status lz_loops_merge_short(lz_kernel *k);
 /* Outer loop i becomes what loop order[i] was. */

@@ -102,33 +102,6 @@ START_TEST(columns)
 }
 END_TEST
 
-/* Rows too short for a vector are not a loop each: what lies along rows is loaded at computed ones.
- * Where that takes more than it saves, they are. */
-START_TEST(short_rows_are_one_loop)
-{
-    static const struct {
-        int64_t columns;
-        int loads; /* along rows */
-        uint32_t loops;
-    } rows[] = {{2, 1, 1}, {3, 2, 1}, {4, 2, 1}, {7, 1, 1}, {7, 3, 2}, {15, 1, 2}, {16, 1, 2}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        lz_func *f = lz_func_new("rows");
-        lz_shape s = LZ_SHAPE(50, rows[i].columns);
-        lz_val row[3], x = g_param(f, LZ_F32, s);
-        for (int k = 0; k < rows[i].loads; k++)
-            row[k] = g_param(f, LZ_F32, LZ_SHAPE(50));
-        for (int k = 0; k < rows[i].loads; k++)
-            x = g_add(f, x, g_spread(f, row[k], g_dims(1, 0, 0), s));
-        lz_plan *p = lower(finish(f, &x, 1));
-        ck_assert_int_eq(p->nstep, 1);
-        ck_assert_msg(p->kernels[0]->nouter == rows[i].loops, "%zu: %u loops", i,
-                      p->kernels[0]->nouter);
-        lz_plan_free(p);
-        lz_func_free(f);
-    }
-}
-END_TEST
-
 /* Rotated halves (rotary embeddings): the concatenation is a choice between loads. */
 START_TEST(rotation)
 {
@@ -674,7 +647,6 @@ int main(void)
     tcase_add_loop_test(t, too_many_rows_go_to_memory, 0, 3);
     tcase_add_test(t, costly_values_are_made_once);
     tcase_add_test(t, columns);
-    tcase_add_test(t, short_rows_are_one_loop);
     tcase_add_test(t, rotation);
     tcase_add_test(t, optimizer);
     tcase_add_test(t, products);
