@@ -125,8 +125,8 @@ MAYBE void apply_block(const block_room *b, I m, I n, I k, M v, bool adjoint, M 
     gemm(&b->g, m, n, k, -1, v, false, b->w2, false, c, ALL);
 }
 
-/* One reflection on n columns: c less conj(tau) v (v^H c). w: a row of n */
-MAYBE void apply_one(I m, I n, M v, C tau, M c, M w)
+/* One reflection on n columns: c less conj(tau) v (v^H c). */
+MAYBE void apply_one(I m, I n, M v, C tau, M c)
 {
     if (n <= 0 || (tau.re == 0 && tau.im == 0))
         return;
@@ -135,7 +135,33 @@ MAYBE void apply_one(I m, I n, M v, C tau, M c, M w)
         C s = times(conj_(tau), dotc(m, v, x));
         axpy(m, (C){-s.re, -s.im}, v, x);
     }
-    (void)w;
+}
+
+MAYBE bool are_finite(I m, I k, M v, const C *tau)
+{
+    T odd = largest(m, k, v);
+    for (I i = 0; i < k; i++)
+        odd += (tau[i].re - tau[i].re) + (tau[i].im - tau[i].im);
+    return odd == odd;
+}
+
+/* k reflections on c[m, n]: the product of them, or of their adjoints from the first on. Where
+ * `upper`, c has zeros above row i in the columns from i on. As a block; where NaN or infinities
+ * are among them one by one, so that what does not need them stays finite. */
+MAYBE void apply(const block_room *b, I m, I n, I k, M v, const C *tau, bool adjoint, bool upper,
+                 M c)
+{
+    if (n <= 0 || k <= 0)
+        return;
+    if (are_finite(m, k, v, tau)) {
+        make_t(&b->g, m, k, v, tau, b->t, b->products);
+        apply_block(b, m, n, k, v, adjoint, c);
+        return;
+    }
+    for (I s = 0; s < k; s++) {
+        I i = adjoint ? s : k - 1 - s, from = upper ? i : 0;
+        apply_one(m - i, n - from, at(v, i, i), adjoint ? tau[i] : conj_(tau[i]), at(c, i, from));
+    }
 }
 
 /* The reflections of column j.. of a, w of them, on the columns up to `end`; v gets the vectors. */
@@ -149,12 +175,9 @@ MAYBE void qr_panel(const block_room *b, I m, I j, I w, I end, M a, M v, C *tau)
                 put(x, i, 0, get(y, i, 0));
             T beta = reflection(m - c, x, &tau[c]);
             put(y, 0, 0, (C){beta, 0});
-            apply_one(m - c, to - c - 1, x, tau[c], at(a, c, c + 1), b->w);
+            apply_one(m - c, to - c - 1, x, tau[c], at(a, c, c + 1));
         }
-        if (to < end) {
-            make_t(&b->g, m - s, to - s, at(v, s, s), tau + s, b->t, b->products);
-            apply_block(b, m - s, end - to, to - s, at(v, s, s), true, at(a, s, to));
-        }
+        apply(b, m - s, end - to, to - s, at(v, s, s), tau + s, true, false, at(a, s, to));
     }
 }
 
@@ -167,8 +190,7 @@ MAYBE void factor(const block_room *b, I m, I n, I k, M a, M v, C *tau)
         qr_panel(b, m, j, w, j + w, a, v, tau);
         if (j + w == n)
             return;
-        make_t(&b->g, m - j, w, at(v, j, j), tau + j, b->t, b->products);
-        apply_block(b, m - j, n - j - w, w, at(v, j, j), true, at(a, j, j + w));
+        apply(b, m - j, n - j - w, w, at(v, j, j), tau + j, true, false, at(a, j, j + w));
     }
 }
 
@@ -178,8 +200,7 @@ MAYBE void apply_all(const block_room *b, I m, I n, I k, M v, const C *tau, M q,
 {
     for (I j = (k - 1) / BLOCK * BLOCK; k > 0 && j >= 0; j -= BLOCK) {
         I w = k - j < BLOCK ? k - j : BLOCK, from = upper ? j : 0;
-        make_t(&b->g, m - j, w, at(v, j, j), tau + j, b->t, b->products);
-        apply_block(b, m - j, n - from, w, at(v, j, j), false, at(q, j, from));
+        apply(b, m - j, n - from, w, at(v, j, j), tau + j, false, upper, at(q, j, from));
     }
 }
 
