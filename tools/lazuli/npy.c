@@ -3,6 +3,7 @@
 #include "base/file_io.h"
 #include "base/text.h"
 #include "data/data_internal.h"
+#include "ir/eval/agreement.h"
 #include "runtime/exec/sync.h"
 #include <inttypes.h>
 #include <lazuli/data.h>
@@ -81,12 +82,6 @@ lz_status tool_npy_write(const char *path, const lz_literal *l)
     return plain(lz_npy_write_at(path, &a, NULL));
 }
 
-uint32_t tool_components(const lz_type *t, lz_dtype *part)
-{
-    *part = lz_dtype_part(t->dtype);
-    return lz_dtype_is_complex(t->dtype) ? 2 : 1;
-}
-
 static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)
 {
     if (lz_dtype_is_float(d) || lz_dtype_is_storage(d)) {
@@ -105,7 +100,7 @@ static void print_number(FILE *f, lz_dtype d, const void *data, int64_t i)
 void tool_print_element(FILE *f, const lz_literal *l, int64_t i)
 {
     lz_dtype part;
-    if (tool_components(l->type, &part) == 1) {
+    if (lz_components(l->type, &part) == 1) {
         print_number(f, part, l->data, i);
         return;
     }

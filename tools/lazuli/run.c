@@ -3,6 +3,7 @@
  * itself. */
 #include "backends/backend.h"
 #include "base/timeline.h"
+#include "ir/eval/agreement.h"
 #include "ir/participants.h"
 #include "ir/text/check.h"
 #include "lower/plan/plan.h"
@@ -10,7 +11,6 @@
 #include "base/text.h"
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@
 static void fill_random(lz_literal *l, uint64_t *r)
 {
     lz_dtype part;
-    int64_t n = l->type->nelem * tool_components(l->type, &part);
+    int64_t n = l->type->nelem * lz_components(l->type, &part);
     bool flt = lz_dtype_is_float(part);
     for (int64_t i = 0; i < n; i++) {
         *r = *r * 6364136223846793005u + 1442695040888963407u;
@@ -151,137 +151,39 @@ static lz_status execute(const char *device, const lz_func *f, uint64_t times,
 }
 
 /* ---- comparison ---- */
-static double default_rtol(lz_dtype d)
+static lz_status run_other(void *user, const lz_func *f, lz_literal *const *in, lz_literal **out)
 {
-    return d == LZ_F64 ? 1e-12 : d == LZ_F32 ? 2e-5 : d == LZ_F16 ? 4e-3 : d == LZ_BF16 ? 4e-2 : 0;
-}
-
-static bool close_enough(double a, double b, double rtol, double atol)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(a) && isnan(b);
-    if (isinf(a) || isinf(b)) /* no tolerance makes a number infinite */
-        return a == b;
-    return a == b || fabs(a - b) <= atol + rtol * fabs(b);
-}
-
-/* What a result may differ by because its sums are in another order: how far it moves when every
- * input does by a rounding or two, a random one. A sum whose terms cancel has an error of its
- * terms, not of itself, and moves as they do. */
-enum { MOVES = 3, PER_MOVE = 16 };
-typedef struct slack {
-    double **of; /* of each result, an element each; NULL: none */
-    uint32_t n;
-} slack;
-
-static double epsilon(lz_dtype d)
-{
-    return d == LZ_F64 ? 0x1p-52 : d == LZ_F32 ? 0x1p-23 : d == LZ_F16 ? 0x1p-10 : 0x1p-7;
-}
-
-/* The input with each float moved by at most two units; its integers as they are. */
-static lz_literal *moved(const lz_literal *l, uint64_t *r)
-{
-    lz_dtype part;
-    int64_t n = l->type->nelem * tool_components(l->type, &part);
-    lz_literal *m = lz_literal_new(l->type);
-    if (!m)
-        return NULL;
-    memcpy(m->data, l->data, l->nbytes);
-    for (int64_t i = 0; lz_dtype_is_float(part) && i < n; i++) {
-        *r = *r * 6364136223846793005u + 1442695040888963407u;
-        double by = (double)(*r >> 11) / 4503599627370496.0 - 1;
-        lz_elem_set_f64(part, m->data, i,
-                        lz_elem_get_f64(part, l->data, i) * (1 + 2 * by * epsilon(part)));
-    }
-    return m;
-}
-
-static void add_move(slack *s, lz_literal *const *want, lz_literal *const *got)
-{
-    for (uint32_t k = 0; k < s->n; k++) {
-        lz_dtype d;
-        int64_t n = got[k]->type->nelem * tool_components(got[k]->type, &d);
-        for (int64_t i = 0; lz_dtype_is_float(d) && i < n; i++) {
-            double by =
-                fabs(lz_elem_get_f64(d, got[k]->data, i) - lz_elem_get_f64(d, want[k]->data, i));
-            if (by > s->of[k][i] && isfinite(by))
-                s->of[k][i] = by;
-        }
-    }
-}
-
-static void slack_free(slack *s)
-{
-    for (uint32_t k = 0; s->of && k < s->n; k++)
-        lz_free(s->of[k]);
-    lz_free(s->of);
-}
-
-static lz_status measure(slack *s, const run_options *o, const lz_func *f, lz_literal *const *in,
-                         lz_literal *const *want)
-{
-    uint64_t r = 1;
-    lz_status st = LZ_OK;
-    *s = (slack){lz_calloc(f->nresult + 1, sizeof *s->of), f->nresult};
-    for (uint32_t k = 0; s->of && k < s->n; k++)
-        if (!(s->of[k] = lz_calloc((size_t)want[k]->nbytes + 1, sizeof **s->of)))
-            return LZ_FAIL(LZ_EMEM, "no memory for the tolerance");
-    for (int m = 0; m < MOVES && st == LZ_OK; m++) {
-        lz_literal **near = lz_calloc(f->nparam + 1, sizeof *near),
-                   **got = lz_calloc(f->nresult + 1, sizeof *got);
-        st = near && got && s->of ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for the tolerance");
-        for (uint32_t i = 0; i < f->nparam && st == LZ_OK; i++)
-            if (!(near[i] = moved(in[i], &r)))
-                st = lz_error_get()->status;
-        if (st == LZ_OK && (st = execute(o->compare, f, 1, near, got)) == LZ_OK)
-            add_move(s, want, got);
-        for (uint32_t i = 0; near && i < f->nparam; i++)
-            lz_literal_release(near[i]);
-        for (uint32_t i = 0; got && i < f->nresult; i++)
-            lz_literal_release(got[i]);
-        lz_free(near);
-        lz_free(got);
-    }
-    return st;
+    return execute(user, f, 1, in, out);
 }
 
 /* Whether result k is the same; prints the first element that is not. */
 static bool same_result(const run_options *o, const lz_literal *got, const lz_literal *want,
-                        const slack *s, uint32_t k)
+                        const lz_moves *m, uint32_t k)
 {
+    int64_t i;
     lz_dtype d;
-    int64_t n = got->type->nelem * tool_components(got->type, &d);
-    bool flt = lz_dtype_is_float(d);
-    double rtol = o->rtol >= 0 ? o->rtol : default_rtol(d);
-    for (int64_t i = 0; i < n; i++) {
-        double a = lz_elem_get_f64(d, got->data, i), b = lz_elem_get_f64(d, want->data, i);
-        double atol = o->atol >= 0 ? o->atol : rtol * 0.1;
-        if (flt && s->of)
-            atol += PER_MOVE * s->of[k][i];
-        if (flt ? close_enough(a, b, rtol, atol)
-                : lz_elem_get_i64(d, got->data, i) == lz_elem_get_i64(d, want->data, i))
-            continue;
-        lz_fprintf(stderr,
-                   "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n", k,
-                   i * got->type->nelem / n, o->device, a, o->compare, b);
-        return false;
-    }
-    return true;
+    if (lz_agrees(m, k, got, want, o->rtol, o->atol, &i))
+        return true;
+    uint32_t parts = lz_components(got->type, &d);
+    lz_fprintf(stderr, "lazuli: result %u element %" PRId64 ": %s gives %.17g, %s gives %.17g\n", k,
+               i / parts, o->device, lz_elem_get_f64(d, got->data, i), o->compare,
+               lz_elem_get_f64(d, want->data, i));
+    return false;
 }
 
 static int compare(const run_options *o, const lz_func *f, lz_literal *const *in,
                    lz_literal *const *got)
 {
     int bad = 0;
-    slack s = {NULL, 0};
+    lz_moves m = {0};
     lz_literal **want = lz_calloc(f->nresult + 1, sizeof *want);
     if (!want || execute(o->compare, f, 1, in, want) != LZ_OK ||
-        (o->rtol < 0 && o->atol < 0 && measure(&s, o, f, in, want) != LZ_OK))
+        (o->rtol < 0 && o->atol < 0 &&
+         lz_moves_measure(&m, f, in, want, run_other, (void *)(uintptr_t)o->compare) != LZ_OK))
         bad = tool_fail(o->compare);
     for (uint32_t k = 0; k < f->nresult && !bad; k++)
-        bad = !same_result(o, got[k], want[k], &s, k);
-    slack_free(&s);
+        bad = !same_result(o, got[k], want[k], &m, k);
+    lz_moves_free(&m);
     for (uint32_t k = 0; want && k < f->nresult; k++)
         lz_literal_release(want[k]);
     lz_free(want);

@@ -46,6 +46,4 @@ lz_status tool_npy_read(const char *path, lz_dtype want, lz_literal **out);
 lz_status tool_npy_write(const char *path, const lz_literal *l);
 void tool_print_literal(FILE *f, const lz_literal *l);
 void tool_print_element(FILE *f, const lz_literal *l, int64_t i);
-/* Numbers per element and their dtype: complex numbers are two floats, all others themselves. */
-uint32_t tool_components(const lz_type *t, lz_dtype *part);
 #endif
