@@ -19,16 +19,16 @@ bool lz_func_may_take_long(const lz_func *f)
 
 /* ---- without them ---- */
 
-/* The instructions that the results are made of, by their number. NULL: no memory. */
-static bool *find_needed(const lz_func *f)
+/* The instructions that the values are made of, by their number. NULL: no memory. */
+static bool *find_needed(const lz_func *f, const lz_val *v, uint32_t n)
 {
     bool *needed = lz_calloc((size_t)f->ninst + 1, sizeof *needed);
     if (!needed) {
         (void)LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
         return NULL;
     }
-    for (uint32_t i = 0; i < f->nresult; i++)
-        needed[f->results[i]] = true;
+    for (uint32_t i = 0; i < n; i++)
+        needed[v[i]] = true;
     for (uint32_t i = f->ninst; i-- > 0;)
         for (uint32_t k = 0; needed[i] && k < f->insts[i].sig->nopnd; k++)
             needed[f->insts[i].opnd[k]] = true;
@@ -69,25 +69,40 @@ static lz_status copy_needed(const lz_func *f, const bool *needed, lz_func *to, 
         if (map[i] == LZ_NOVAL)
             return lz_error_get()->status;
     }
-    for (uint32_t i = 0; i < f->nresult; i++)
-        opnd[i] = map[f->results[i]];
-    return lz_func_set_results(to, opnd, f->nresult);
+    return LZ_OK;
+}
+
+lz_status lz_func_pick(const lz_func *f, const lz_val *v, uint32_t n, lz_func **out)
+{
+    uint32_t widest = lz_func_widest(f);
+    widest = n > widest ? n : widest;
+    lz_func *to = lz_func_new(f->name);
+    bool *needed = to ? find_needed(f, v, n) : NULL;
+    lz_val *map = needed ? lz_alloc(((size_t)f->ninst + widest) * sizeof *map) : NULL;
+    lz_status s = !to || !needed ? lz_error_get()->status
+                  : map          ? copy_needed(f, needed, to, map)
+                                 : LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
+    for (uint32_t i = 0; i < n && s == LZ_OK; i++)
+        map[f->ninst + i] = map[v[i]];
+    if (s == LZ_OK)
+        s = lz_func_set_results(to, map + f->ninst, n);
+    lz_free(map);
+    lz_free(needed);
+    if (s != LZ_OK) {
+        lz_func_free(to);
+        to = NULL;
+    }
+    *out = to;
+    return s;
 }
 
 /* The region that gives the same results. NULL with the error recorded. */
 static const lz_func *quiet(const lz_func *f)
 {
-    uint32_t widest = lz_func_widest(f);
-    widest = f->nresult > widest ? f->nresult : widest;
-    lz_func *to = lz_func_new(f->name);
-    bool *needed = to ? find_needed(f) : NULL;
-    lz_val *map = needed ? lz_alloc(((size_t)f->ninst + widest) * sizeof *map) : NULL;
-    bool ok = map && copy_needed(f, needed, to, map) == LZ_OK;
-    const lz_func *r = ok ? lz_region_intern(to) : NULL;
-    if (needed && !map)
-        (void)LZ_FAIL(LZ_EMEM, "no memory to copy %s", f->name);
-    lz_free(map);
-    lz_free(needed);
+    lz_func *to;
+    if (lz_func_pick(f, f->results, f->nresult, &to) != LZ_OK)
+        return NULL;
+    const lz_func *r = lz_region_intern(to);
     lz_func_free(to);
     return r;
 }

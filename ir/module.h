@@ -172,6 +172,8 @@ lz_status lz_build_inline_nodes(lz_func *to, const lz_func *f, const lz_val *arg
 /* Whether the sizes of f's values do not bound its time: it calls a function of the program's or
  * has a loop, in its regions too. */
 bool lz_func_may_take_long(const lz_func *f);
+/* A copy of f that gives the values v[0..n-1] and does nothing beside, unless one is made of it. */
+lz_status lz_func_pick(const lz_func *f, const lz_val *v, uint32_t n, lz_func **out);
 /* The regions of a record, which is written, become those that give the same results and do nothing
  * beside, unless a result is made of it. */
 lz_status lz_attr_drop_effects(lz_attr *a);

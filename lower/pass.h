@@ -17,6 +17,9 @@ typedef struct lz_pass {
 } lz_pass;
 const lz_pass *lz_pass_get(const char *name); /* NULL when unknown */
 const lz_pass *lz_pass_at(int i);             /* row i; NULL past the end */
+/* Runs before the first pass of every pipeline from now on; NULL: nothing does. For tests of what
+ * looks for wrong passes. */
+void lz_pass_inject(lz_pass_fn *run);
 /* Runs a comma-separated list of passes (`lazuli opt --passes=`); "pipeline" in it is the whole
  * pipeline. o: NULL is all defaults. Takes no ownership of f. */
 lz_status lz_passes_run(const lz_func *f, const char *list, const lz_lower_options *o,

@@ -96,6 +96,7 @@ static const struct {
     {LZ_EGRAD, PJRT_INVALID_ARGUMENT},
     {LZ_EDEVICE, PJRT_INTERNAL},
     {LZ_EINTERNAL, PJRT_INTERNAL},
+    {LZ_ECHECK, PJRT_INTERNAL},
 };
 enum { CODES = sizeof codes / sizeof *codes };
 

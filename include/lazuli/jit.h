@@ -40,7 +40,8 @@ LZ_API lz_status lz_function_trace_at(lz_body_fn *fn, void *user, lz_tensor *con
  * after which every out[k] is an error tensor and no state has changed: LZ_ENULL; LZ_EINVAL
  * (another number of arguments or results, another device, state in a body that runs any number of
  * times); LZ_ESHAPE, LZ_EDTYPE naming the argument that has another type; LZ_ESTATE (an optimizer
- * that it steps was freed); the errors of tensors that it reads. */
+ * that it steps was freed); the errors of tensors that it reads. LZ_ECHECK (LAZULI_CHECK) comes
+ * once the call has been made: its state has changed. */
 LZ_API lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,
                                      int nout, const lz_site *site);
 #define lz_function_call(...) lz_function_call_at(__VA_ARGS__, LZ_SITE)

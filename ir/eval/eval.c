@@ -4,8 +4,6 @@
 #include "ir/eval/eval_frame.h"
 #include <string.h>
 
-enum { MAX_DEPTH = 32 };
-
 /* What evaluates an op: exactly one of the two. */
 typedef struct rule {
     lz_ref_ew_fn *ew;
@@ -227,15 +225,29 @@ static void discount_dead(lz_ref_frame *r)
 lz_status lz_ref_frame_begin(lz_ref_frame *r, const lz_func *f, lz_literal *const *args, int depth)
 {
     *r = (lz_ref_frame){.f = f};
-    if (depth > MAX_DEPTH)
+    if (depth > LZ_REF_DEPTH)
         return LZ_FAIL(LZ_EUNSUPPORTED, "'%s': regions are nested deeper than %d", f->name,
-                       MAX_DEPTH);
+                       LZ_REF_DEPTH);
     if (f->status != LZ_OK)
         return LZ_FAIL(f->status, "'%s': the function was not built to the end", f->name);
     LZ_TRY(check_args(f, args));
     LZ_TRY(allocate(r, f));
     discount_dead(r);
     return LZ_OK;
+}
+
+static __thread lz_ref_watch *watch; /* of the run of the thread; NULL: nobody looks */
+
+static lz_status eval_watched(lz_ref_frame *r, uint32_t i, lz_literal **out, int depth)
+{
+    const lz_inst *in = &r->f->insts[i];
+    if (!watch)
+        return lz_ref_eval_at(in->sig, r->opnd, out, depth);
+    watch->at[depth].f = r->f;
+    watch->at[depth].v = i;
+    LZ_TRY(lz_ref_eval_at(in->sig, r->opnd, out, depth));
+    watch->depth = depth;
+    return watch->seen(watch, r->opnd, out);
 }
 
 lz_status lz_ref_frame_step(lz_ref_frame *r, uint32_t i, lz_literal *const *args, int depth)
@@ -251,7 +263,7 @@ lz_status lz_ref_frame_step(lz_ref_frame *r, uint32_t i, lz_literal *const *args
         return lz_ref_eval_at(in->sig, &r->val[r->first[in->opnd[0]]], out, depth);
     for (uint32_t k = 0; k < in->sig->nopnd; k++)
         r->opnd[k] = r->val[r->first[in->opnd[k]]];
-    return lz_ref_eval_at(in->sig, r->opnd, out, depth);
+    return eval_watched(r, i, out, depth);
 }
 
 void lz_ref_frame_used(lz_ref_frame *r, uint32_t i)
@@ -298,6 +310,16 @@ lz_status lz_ref_run_at(const lz_func *f, lz_literal *const *args, lz_literal **
 lz_status lz_ref_run(const lz_func *f, lz_literal *const *args, lz_literal **results)
 {
     return lz_ref_run_at(f, args, results, 0);
+}
+
+lz_status lz_ref_run_watched(const lz_func *f, lz_literal *const *args, lz_literal **results,
+                             lz_ref_watch *w)
+{
+    lz_ref_watch *outer = watch;
+    watch = w;
+    lz_status s = lz_ref_run_at(f, args, results, 0);
+    watch = outer;
+    return s;
 }
 
 /* ---- regions ---- Nearly every region is a few elementwise operations on scalars: those run on

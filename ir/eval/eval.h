@@ -21,6 +21,23 @@
  * every results[k] is NULL. */
 lz_status lz_ref_run(const lz_func *f, lz_literal *const *args, lz_literal **results);
 
+/* The same by the calling thread, which shows every operation as it is evaluated, with its operands
+ * and results: those of loops and branches each time they run, and of regions that are not
+ * elementwise operations on scalars. What `seen` fails with ends the run. */
+enum { LZ_REF_DEPTH = 32 }; /* of nested regions, at most */
+typedef struct lz_ref_watch lz_ref_watch;
+struct lz_ref_watch {
+    lz_status (*seen)(lz_ref_watch *w, lz_literal *const *opnds, lz_literal *const *results);
+    /* at[depth] is the operation at hand, in the region of that of at[depth - 1], ... */
+    struct {
+        const lz_func *f;
+        lz_val v;
+    } at[LZ_REF_DEPTH + 1];
+    int depth;
+};
+lz_status lz_ref_run_watched(const lz_func *f, lz_literal *const *args, lz_literal **results,
+                             lz_ref_watch *w);
+
 /* Evaluates one operation on literals of the signature's operand types; sig->nresult new
  * references. For RESULT, opnds are all results of the operation it reads. PARAMETER and CONSTANT
  * have no value of their own: LZ_EINVAL. */

@@ -34,6 +34,11 @@ typedef struct lz_program {
     lz_graph_note *notes;    /* nnote of the nodes in capture order */
     uint32_t nnote, nnode;
     const char *name; /* graph name when it was compiled; NULL: none */
+    struct {          /* of LAZULI_CHECK (runtime/debug/value_check.h) */
+        _Atomic uint64_t runs;
+        _Atomic bool found,
+            from_outside; /* a NaN was reported; was searched though an input has one */
+    } check;
 } lz_program;
 
 typedef enum lz_found { LZ_FOUND_MEMORY, LZ_FOUND_DISK, LZ_FOUND_COMPILED } lz_found;

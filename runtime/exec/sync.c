@@ -12,6 +12,7 @@
 #include "runtime/exec/capture.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
+#include "runtime/debug/value_check.h"
 #include "runtime/exec/program.h"
 #include "ir/custom_call.h"
 #include "runtime/graph/effects.h"
@@ -125,33 +126,58 @@ static void attach(lz_capture *c, const lz_program *p)
             }
 }
 
-/* *done: a reference owned by the caller. */
-static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, lz_event **done)
+/* The started execution. */
+typedef struct started {
+    lz_event *done;      /* a reference; NULL when nothing was left to do */
+    lz_check_run *check; /* to be ended without the lock; NULL: none */
+    uint32_t nodes;      /* of the graph */
+    lz_hash hash;
+} started;
+
+/* What a checked program reads is still there when its results are looked at. */
+static void give_nothing(lz_capture *c)
+{
+    for (uint32_t i = 0; c->ndonated && i < c->leaves.len; i++)
+        c->given.data[i] = false;
+    c->ndonated = c->ngiven = 0;
+}
+
+static void begin_check(lz_dev *d, const lz_capture *c, lz_program *p, lz_check_run **out)
+{
+    LZ_QUIETLY {
+        lz_func *f = NULL;
+        uint32_t *map = lz_calloc((size_t)c->roots.len + 1, sizeof *map);
+        if (map)
+            (void)lz_capture_func(c, p->name ? p->name : "main", &f, map);
+        lz_free(map);
+        lz_check_begin(d, p, f, c->in.data, c->out.data, out);
+    }
+}
+
+/* out->done: a reference owned by the caller. */
+static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, started *out)
 {
     LZ_TRY(lz_vec_reserve(&c->out, p->nresult));
     lz_status s = gather_inputs(c);
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
+        if (lz_check_on())
+            give_nothing(c);
         drop_donated(c);
         s = d->be->execute(p->exec, d->ordinal, c->in.data, c->given.data, awaited, c->out.data,
-                           done);
+                           &out->done);
         retake_donated(c);
         if (s == LZ_OK) {
-            lz_event_retain(*done);
-            lz_dev_fly(d, *done, t0);
+            lz_event_retain(out->done);
+            lz_dev_fly(d, out->done, t0);
+            if (lz_check_on())
+                begin_check(d, c, p, &out->check);
             attach(c, p);
         }
     }
     drop_inputs(c);
     return s;
 }
-
-/* The started execution. */
-typedef struct started {
-    lz_event *done; /* a reference; NULL when nothing was left to do */
-    uint32_t nodes; /* of the graph */
-    lz_hash hash;
-} started;
 
 typedef struct sync_run {
     lz_sync_cause cause;
@@ -220,7 +246,7 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     r->out->nodes = c->nodes.len;
     r->out->hash = r->prog->hash;
     lz_host_launch l = lz_host_launch_begin();
-    lz_status s = execute(d, c, r->prog, r->awaited, &r->out->done);
+    lz_status s = execute(d, c, r->prog, r->awaited, r->out);
     lz_host_launch_end(l);
     return s;
 }
@@ -358,6 +384,8 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
         lz_dev_reap(d);
     }
     lz_dev_unlock(d);
+    lz_status checked = lz_check_end(out.check);
+    s = s == LZ_OK ? checked : s;
     if (s == LZ_EDEVMEM)
         lz_live_annotate();
     return s;
@@ -704,6 +732,11 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     lz_dev_reap(d);
     s = report(d, s, &tensor_error);
     lz_dev_unlock(d);
+    if (s == LZ_OK)
+        s = lz_check_end(out.check);
+    else
+        LZ_QUIETLY (void)
+            lz_check_end(out.check);
     lz_event_release(out.done);
     lz_counter_add(LZ_COUNTER_MarkStep, 1);
     note_step(t0, &out);
@@ -841,6 +874,10 @@ static void flush(lz_thread_state *t, lz_dev *d, int64_t limit)
         if (data && out.done) /* queued work holds its data too */
             (void)lz_event_wait(out.done);
         lz_event_release(out.done);
+        if (s == LZ_OK && (s = lz_check_end(out.check)) != LZ_OK) {
+            LZ_WARN("sync", "%s", lz_error_get()->message);
+            s = LZ_OK;
+        }
         lz_counter_add(LZ_COUNTER_AutoFlush, 1);
         if (s != LZ_OK)
             LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);

@@ -9,6 +9,7 @@
  */
 #include "base/thread.h"
 #include "runtime/debug/metrics.h"
+#include "runtime/debug/value_check.h"
 #include "runtime/exec/sync.h"
 #include "runtime/region/function.h"
 #include <string.h>
@@ -29,6 +30,7 @@ typedef struct run {
     lz_event_value *value;  /* per event */
     bool *donated;
     bool later; /* the state counts with the thread's next step */
+    lz_check_run *check;
     void *block, *first_block;
 } run;
 
@@ -201,7 +203,8 @@ static lz_status gather(run *r)
             continue;
         }
         r->buf[i] = lz_node_buf(n);
-        r->donated[i] = l->donate && is_alone(n) && (l->kind != LZ_LEAF_GRAD || grad_is_alone(l));
+        r->donated[i] = !lz_check_on() && l->donate && is_alone(n) &&
+                        (l->kind != LZ_LEAF_GRAD || grad_is_alone(l));
         if (!r->donated[i])
             lz_device_buffer_retain(r->buf[i]);
     }
@@ -341,6 +344,16 @@ static void assign_states(run *r)
 
 /* ---- the call ---- */
 
+/* The call sites are those where the function was recorded. */
+static void begin_check(run *r)
+{
+    LZ_QUIETLY {
+        lz_func *f = NULL;
+        (void)lz_func_copy(r->v->func, &f);
+        lz_check_begin(r->f->dev, r->v->prog, f, r->buf, r->out, &r->check);
+    }
+}
+
 static lz_status execute(run *r)
 {
     lz_dev *dev = r->f->dev;
@@ -357,6 +370,8 @@ static lz_status execute(run *r)
         if (s == LZ_OK) {
             lz_dev_fly(dev, done, t0);
             lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
+            if (lz_check_on())
+                begin_check(r);
         }
     }
     for (uint32_t i = 0; i < r->v->nparam; i++)
@@ -423,7 +438,8 @@ static lz_status call_outside(run *r)
     run_end(r);
     if (locked)
         lz_mutex_unlock(&r->f->lock);
-    return s;
+    lz_status checked = lz_check_end(r->check); /* none where the program did not start */
+    return s == LZ_OK ? checked : s;
 }
 
 static lz_status check_call(const lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,

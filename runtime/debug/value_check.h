@@ -1,0 +1,21 @@
+/* value_check.h - LAZULI_CHECK: what a program has computed is looked at once it has run. A NaN (or
+ * infinity) is searched for with the reference interpreter (nonfinite.h), results are compared with
+ * it (first_difference.h). What is found is an error of whoever ran the program.
+ * Threads: thread-safe. */
+#ifndef LZ_RUNTIME_DEBUG_VALUE_CHECK_H
+#define LZ_RUNTIME_DEBUG_VALUE_CHECK_H
+#include "runtime/exec/program.h"
+
+/* An execution whose results are to be looked at; it holds what the program read, which must not be
+ * donated, and what it gave. */
+typedef struct lz_check_run lz_check_run;
+bool lz_check_on(void); /* some check is wanted. Costs a load */
+/* The program has been started on these buffers. Makes nothing, *out = NULL, where nothing is to be
+ * looked at, and where there is no memory, with a warning. `f` is what it computes, whose
+ * instructions have the present call sites; it is taken over. NULL: there was no memory. */
+void lz_check_begin(lz_dev *d, lz_program *p, struct lz_func *f, lz_device_buffer *const *in,
+                    lz_device_buffer *const *results, lz_check_run **out);
+/* Waits for the program and looks; frees the run. The caller holds no lock. NULL: LZ_OK.
+ * Errors: LZ_ECHECK naming the operation. A program that failed is none. */
+lz_status lz_check_end(lz_check_run *r);
+#endif
