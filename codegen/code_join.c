@@ -79,6 +79,15 @@ static void point(joint *j, uint32_t nslot, const char *name, uint32_t to)
     }
 }
 
+/* Names the joined function, for debuggers, as it is called. */
+static void add_func(joint *j, uint32_t at, const char *name)
+{
+    if (j->im.nfunc == LZ_CODE_FUNCS || j->names.len + strlen(name) >= LZ_CODE_NAMES)
+        return;
+    j->im.funcs[j->im.nfunc++] = (lz_code_func){at, (uint32_t)j->names.len};
+    lz_buf_put(&j->names, name, strlen(name) + 1);
+}
+
 const char *lz_code_join(const lz_code_image *own, const lz_code_image *parts, uint32_t n,
                          const char *(*name)(uint32_t i), lz_buf *out)
 {
@@ -91,8 +100,10 @@ const char *lz_code_join(const lz_code_image *own, const lz_code_image *parts, u
             break;
         }
         uint32_t at = append(&j, &parts[i]);
-        if (!j.names.failed)
-            point(&j, own->nslot, name(i), at + parts[i].funcs[0].at);
+        if (j.names.failed)
+            break;
+        point(&j, own->nslot, name(i), at + parts[i].funcs[0].at);
+        add_func(&j, at + parts[i].funcs[0].at, name(i));
     }
     j.im.code = (const uint8_t *)j.code.data;
     j.im.ncode = (uint32_t)j.code.len;

@@ -99,6 +99,12 @@ static void unmap(region *r)
     lz_free(r);
 }
 
+/* It takes a file's names from the file. */
+static bool is_for_perf(void)
+{
+    return lz_cfg_bool(LZ_OPT_PERF) || *lz_cfg_str(LZ_OPT_JITDUMP);
+}
+
 static region *region_new(size_t need)
 {
     region *r = lz_calloc(1, sizeof *r);
@@ -107,7 +113,7 @@ static region *region_new(size_t need)
     r->cap = 16;
     r->holes = lz_alloc(r->cap * sizeof *r->holes);
     r->nbytes = LZ_ALIGN_UP(need > REGION ? need : REGION, page_bytes());
-    if (r->holes && !no_memfd && !lz_cfg_bool(LZ_OPT_PERF) && !map_twice(r))
+    if (r->holes && !no_memfd && !is_for_perf() && !map_twice(r))
         no_memfd = true;
     if (!r->holes || (!r->exec && !map_once(r))) {
         unmap(r);

@@ -14,6 +14,7 @@ typedef struct lz_code {
     size_t nbytes;
     void *region; /* where it lies: code_memory.c */
     size_t offset;
+    void *symbols; /* the loader's own: what debuggers know of it */
 } lz_code;
 
 /* The bytes are untrusted. Errors: LZ_ECORRUPT saying what is wrong with them, LZ_EMEM. On error

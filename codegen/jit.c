@@ -30,6 +30,13 @@ typedef struct func {
     const char *name;
 } func;
 
+/* A function that only the object itself calls: its name is for debuggers. */
+enum { LOCALS = 8, LOCAL_NAME = 40 };
+typedef struct local {
+    size_t at; /* in the section of code */
+    char name[LOCAL_NAME];
+} local;
+
 /* What is being linked. */
 typedef struct link {
     const lz_jit_unit *u;
@@ -41,7 +48,8 @@ typedef struct link {
     const char *externs[LZ_JIT_EXTERNS]; /* names of the session's pool, as those of funcs */
     slot slots[LZ_CODE_SLOTS];
     func funcs[LZ_CODE_FUNCS];
-    uint32_t machine;
+    local locals[LOCALS];
+    uint32_t nlocal, machine;
     uint64_t mark;
     bool no_memory;
 } link;
@@ -298,6 +306,38 @@ static void choose_mark(link *l, const uint8_t *object, size_t nbytes)
     l->mark = FIRST_MARK + (uint64_t)i * MARKS_APART;
 }
 
+/* The only section of code that is not empty; 0: there are several. */
+static uint32_t code_of_object(const Elf64_Shdr *s, uint32_t n)
+{
+    uint32_t found = 0, many = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if ((s[i].sh_flags & SHF_EXECINSTR) && s[i].sh_size) {
+            found = i;
+            many++;
+        }
+    return many == 1 ? found : 0;
+}
+
+/* What is wrong with the object, LLVM says. */
+static void note_locals(link *l, const uint8_t *object)
+{
+    const Elf64_Ehdr *h = (const void *)object;
+    const Elf64_Shdr *s = (const void *)(object + h->e_shoff);
+    uint32_t code = code_of_object(s, h->e_shnum);
+    for (uint32_t i = 1; i < h->e_shnum && code; i++) {
+        if (s[i].sh_type != SHT_SYMTAB)
+            continue;
+        const Elf64_Sym *sym = (const void *)(object + s[i].sh_offset);
+        const char *names = (const char *)object + s[s[i].sh_link].sh_offset;
+        for (uint64_t k = 1; k < s[i].sh_size / sizeof *sym && l->nlocal < LOCALS; k++)
+            if (sym[k].st_info == ELF64_ST_INFO(STB_LOCAL, STT_FUNC) && sym[k].st_shndx == code) {
+                local *x = &l->locals[l->nlocal++];
+                x->at = sym[k].st_value;
+                snprintf(x->name, sizeof x->name, "%s", names + sym[k].st_name);
+            }
+    }
+}
+
 static void materialize(void *user, LLVMOrcMaterializationResponsibilityRef r)
 {
     session *s = user;
@@ -310,6 +350,8 @@ static void materialize(void *user, LLVMOrcMaterializationResponsibilityRef r)
         const void *bytes = LLVMGetBufferStart(object);
         l->machine = ((const Elf64_Ehdr *)bytes)->e_machine;
         choose_mark(l, bytes, LLVMGetBufferSize(object));
+        if (!l->u->shared)
+            note_locals(l, bytes);
         LLVMOrcObjectLayerEmit(s->layer, r, object);
         return;
     }
@@ -499,6 +541,9 @@ static void write_image(session *s, lz_buf *image)
                         .nslot = l->nslot,
                         .nfunc = l->nfunc,
                         .code = s->block};
+    for (uint32_t i = 0; i < l->nlocal && l->ncode == 1 && l->nfunc < LZ_CODE_FUNCS; i++)
+        l->funcs[l->nfunc++] = (func){l->code[0] + l->locals[i].at, l->locals[i].name};
+    im.nfunc = l->nfunc;
     qsort(l->funcs, l->nfunc, sizeof *l->funcs, by_place);
     for (uint32_t i = 0; i < l->nfunc; i++)
         im.funcs[i] = (lz_code_func){(uint32_t)l->funcs[i].at, put_name(&names, l->funcs[i].name)};

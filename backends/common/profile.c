@@ -28,25 +28,6 @@ static _Atomic bool started;
 static uint32_t nprofile;
 static LZ_VEC(lz_profile_entry) retired; /* launches of programs that are no longer there */
 
-/* ---- names for perf ---- */
-
-/* perf-PID.map lies in /tmp, where anyone may have created a file of that name: only a file of our
- * own user is written to, and perf reads only those. */
-void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k)
-{
-    char path[64], hex[33], line[160];
-    if (!lz_cfg_bool(LZ_OPT_PERF))
-        return;
-    lz_hash_hex(k->hash, hex);
-    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    int n = snprintf(line, sizeof line, "%" PRIxPTR " %zx lazuli:%.8s:%s\n", (uintptr_t)code,
-                     nbytes, hex, k->name);
-    size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    int error = lz_file_append(path, line, len, true);
-    if (error)
-        LZ_WARN_ONCE("perf", "%s cannot be written: %s", path, strerrordesc_np(error));
-}
-
 /* ---- the table ---- */
 
 static bool on(void)

@@ -1,14 +1,11 @@
-/* profile.h - where the time of kernels goes: symbols of generated code for perf (LAZULI_PERF), a
- * table of the launches of every program (LAZULI_PROFILE), and their spans in a timeline. Backends
- * measure launches by their own clocks; cpu_ns is 0 where a launch takes no processor time. A
- * failure to write is warned about and never fails a program. Threads: thread-safe. */
+/* profile.h - where the time of kernels goes: a table of the launches of every program
+ * (LAZULI_PROFILE), and their spans in a timeline. Backends measure launches by their own clocks;
+ * cpu_ns is 0 where a launch takes no processor time. A failure to write is warned about and never
+ * fails a program. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_PROFILE_H
 #define LZ_BACKENDS_COMMON_PROFILE_H
 #include "base/timeline.h"
 #include "lower/plan/plan_exec.h"
-
-/* Appends a line to /tmp/perf-PID.map, where perf finds symbols of code without a file. */
-void lz_profile_code(const void *code, size_t nbytes, const lz_kernel *k);
 
 typedef struct lz_profile lz_profile;
 /* Accumulated time of one launch. */

@@ -1,6 +1,6 @@
 /* cpu_kernels.c - see cpu_kernels.h. */
 #include "backends/cpu/cpu_kernels.h"
-#include "backends/common/profile.h"
+#include "backends/common/code_symbols.h"
 #include "backends/cpu/workers.h"
 #include "codegen/code_memory.h"
 
@@ -75,12 +75,13 @@ static lz_status load(void *user, const lz_kernel *k, const void *bytes, size_t 
     (void)user;
     lz_code *c = code;
     LZ_TRY(lz_code_load(bytes, nbytes, c));
-    lz_profile_code(c->at, c->nbytes, k);
+    c->symbols = lz_code_symbols_add(c->at, bytes, nbytes, k);
     return LZ_OK;
 }
 
 static void unload(void *code)
 {
+    lz_code_symbols_remove(((lz_code *)code)->symbols);
     lz_code_free(code);
 }
 

@@ -63,6 +63,7 @@ Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, boo
 {
     e->f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, nargs, 0));
     set_nounwind(e, e->f);
+    string_attr(e, e->f, "frame-pointer", "all"); /* backtraces go through code without tables */
     /* or code generation splits every vector in two where the tuning prefers that */
     if (e->avx512) {
         string_attr(e, e->f, "prefer-vector-width", "512");
