@@ -119,6 +119,8 @@ void lz_print_number(const lz_type *t, const void *data, int64_t element, lz_buf
 
 typedef struct search {
     lz_ref_watch watch; /* first: it is cast back */
+    const uint32_t *order;
+    uint32_t rank; /* of what was found */
     bool inf;
     bool found;
     bool of_inf; /* the operation has infinite operands */
@@ -217,27 +219,48 @@ static void print_made(const search *w, lz_literal *const *opnd, const lz_litera
     }
 }
 
+/* Whether what is looked at comes before what was found. */
+static bool is_before(const search *w, uint32_t *rank)
+{
+    const lz_ref_watch *at = &w->watch;
+    *rank = w->order ? w->order[at->at[0].f->insts[at->at[0].v].node] : 0;
+    return !w->found || *rank < w->rank;
+}
+
+static void note(search *w, uint32_t rank, lz_literal *const *opnd, const lz_literal *result,
+                 int64_t element)
+{
+    const lz_ref_watch *at = &w->watch;
+    const lz_sig *s = at->at[at->depth].f->insts[at->at[at->depth].v].sig;
+    w->found = true;
+    w->rank = rank;
+    w->of_inf = false;
+    for (uint32_t o = 0; o < s->nopnd; o++)
+        w->of_inf |= lz_nonfinite_find(s->opnd[o], opnd[o]->data, true) >= 0;
+    w->out->len = 0;
+    print_made(w, opnd, result, element, w->out);
+}
+
 static lz_status seen(lz_ref_watch *watch, lz_literal *const *opnd, lz_literal *const *results)
 {
     search *w = (search *)watch;
     const lz_sig *s = watch->at[watch->depth].f->insts[watch->at[watch->depth].v].sig;
-    for (uint32_t k = 0; k < s->nresult && !w->found; k++) {
+    uint32_t rank;
+    for (uint32_t k = 0; k < s->nresult && is_before(w, &rank); k++) {
         int64_t e = made_here(s, opnd, results[k], w->inf);
-        w->found = e >= 0;
-        for (uint32_t o = 0; w->found && o < s->nopnd; o++)
-            w->of_inf |= lz_nonfinite_find(s->opnd[o], opnd[o]->data, true) >= 0;
-        if (w->found)
-            print_made(w, opnd, results[k], e, w->out);
+        if (e >= 0)
+            note(w, rank, opnd, results[k], e);
         else if (!w->inf && !w->first_inf.len && (e = made_here(s, opnd, results[k], true)) >= 0)
             print_made(w, opnd, results[k], e, &w->first_inf);
     }
     /* any failure ends the run; this one is not recorded */
-    return w->found ? LZ_ECHECK : LZ_OK;
+    return w->found && !w->order ? LZ_ECHECK : LZ_OK;
 }
 
-lz_status lz_nonfinite_search(const lz_func *f, lz_literal *const *args, bool inf, lz_buf *out)
+lz_status lz_nonfinite_search(const lz_func *f, const uint32_t *order, lz_literal *const *args,
+                              bool inf, lz_buf *out)
 {
-    search w = {.watch.seen = seen, .inf = inf, .out = out};
+    search w = {.watch.seen = seen, .order = order, .inf = inf, .out = out};
     lz_literal **results = lz_calloc((size_t)f->nresult + 1, sizeof *results);
     if (!results)
         return LZ_FAIL(LZ_EMEM, "no memory to search '%s'", f->name);

@@ -75,6 +75,7 @@ struct lz_check_run {
     lz_dev *dev;
     lz_program *prog; /* a reference */
     lz_func *f;
+    uint32_t *order;                  /* of f's instructions; NULL: theirs */
     lz_device_buffer **in, **results; /* references */
     bool compare;
 };
@@ -88,19 +89,21 @@ static void run_free(lz_check_run *r)
     lz_free(r->in);
     lz_free(r->results);
     lz_func_free(r->f);
+    lz_free(r->order);
     lz_program_release(r->prog);
     lz_free(r);
 }
 
-/* NULL: no memory. Takes f over. */
-static lz_check_run *run_new(lz_dev *d, lz_program *p, lz_func *f)
+/* NULL: no memory. Takes f and order over. */
+static lz_check_run *run_new(lz_dev *d, lz_program *p, lz_func *f, uint32_t *order)
 {
     lz_check_run *r = f ? lz_calloc(1, sizeof *r) : NULL;
     if (!r) {
         lz_func_free(f);
+        lz_free(order);
         return NULL;
     }
-    *r = (lz_check_run){.dev = d, .prog = p, .f = f};
+    *r = (lz_check_run){.dev = d, .prog = p, .f = f, .order = order};
     atomic_fetch_add(&p->refs, 1);
     r->in = lz_calloc((size_t)f->nparam + 1, sizeof *r->in);
     r->results = lz_calloc((size_t)f->nresult + 1, sizeof *r->results);
@@ -110,17 +113,19 @@ static lz_check_run *run_new(lz_dev *d, lz_program *p, lz_func *f)
     return NULL;
 }
 
-void lz_check_begin(lz_dev *d, lz_program *p, lz_func *f, lz_device_buffer *const *in,
-                    lz_device_buffer *const *results, lz_check_run **out)
+void lz_check_begin(lz_dev *d, lz_program *p, lz_func *f, uint32_t *order,
+                    lz_device_buffer *const *in, lz_device_buffer *const *results,
+                    lz_check_run **out)
 {
     uint64_t n = atomic_fetch_add(&p->check.runs, 1);
     bool compare = want.compare && n % (uint64_t)want.compare == 0;
     *out = NULL;
     if (!compare && !want.nan) {
         lz_func_free(f);
+        lz_free(order);
         return;
     }
-    lz_check_run *r = run_new(d, p, f);
+    lz_check_run *r = run_new(d, p, f, order);
     if (!r) {
         LZ_WARN_ONCE("check", "LAZULI_CHECK: no memory to check a program");
         return;
@@ -183,7 +188,7 @@ static lz_status search(const lz_check_run *r, lz_literal *const *in, lz_buf *ou
 {
     lz_func *f;
     LZ_TRY(lz_func_pick(r->f, r->f->results, r->f->nresult, &f));
-    lz_status s = lz_nonfinite_search(f, in, want.inf, out);
+    lz_status s = lz_nonfinite_search(f, r->order, in, want.inf, out);
     lz_func_free(f);
     return s;
 }
@@ -252,7 +257,7 @@ static lz_status look(const lz_check_run *r)
     if (s == LZ_OK && want.nan)
         s = look_for_nonfinite(r, in, results);
     if (s == LZ_OK && r->compare && is_alone(r))
-        s = lz_first_difference(r->dev, r->f, in, results);
+        s = lz_first_difference(r->dev, r->f, r->order, in, results);
     release_all(in, r->f->nparam);
     release_all(results, r->f->nresult);
     return s;

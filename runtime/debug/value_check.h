@@ -12,9 +12,11 @@ typedef struct lz_check_run lz_check_run;
 bool lz_check_on(void); /* some check is wanted. Costs a load */
 /* The program has been started on these buffers. Makes nothing, *out = NULL, where nothing is to be
  * looked at, and where there is no memory, with a warning. `f` is what it computes, whose
- * instructions have the present call sites; it is taken over. NULL: there was no memory. */
-void lz_check_begin(lz_dev *d, lz_program *p, struct lz_func *f, lz_device_buffer *const *in,
-                    lz_device_buffer *const *results, lz_check_run **out);
+ * instructions have the present call sites; it is taken over. NULL: there was no memory. order[v]:
+ * how many of them were recorded before v, taken over; NULL: they are in that order. */
+void lz_check_begin(lz_dev *d, lz_program *p, struct lz_func *f, uint32_t *order,
+                    lz_device_buffer *const *in, lz_device_buffer *const *results,
+                    lz_check_run **out);
 /* Waits for the program and looks; frees the run. The caller holds no lock. NULL: LZ_OK.
  * Errors: LZ_ECHECK naming the operation. A program that failed is none. */
 lz_status lz_check_end(lz_check_run *r);

@@ -3,6 +3,7 @@
 #include "runtime/graph/handle.h"
 #include "ir/attr.h"
 #include "ir/sharding/sharding.h"
+#include <stdlib.h>
 #include <string.h>
 
 static lz_status leave_node(lz_capture *c, lz_node *n);
@@ -407,8 +408,42 @@ static void plain_name(const char *name, char *buf, size_t n)
     buf[i] = '\0';
 }
 
-lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out,
-                          uint32_t *root_result)
+/* A node and the instruction that it became. */
+typedef struct recorded {
+    uint64_t id;
+    lz_val v;
+} recorded;
+
+static int by_id(const void *a, const void *b)
+{
+    const recorded *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static lz_status order_of(const lz_capture *c, const lz_func *f, const lz_val *vals,
+                          uint32_t **order)
+{
+    uint32_t n = c->nodes.len, rank = 0;
+    recorded *r = lz_alloc(((size_t)n + 1) * sizeof *r);
+    *order = lz_alloc(((size_t)f->ninst + 1) * sizeof **order);
+    if (!r || !*order) {
+        lz_free(r);
+        return LZ_FAIL(LZ_EMEM, "no memory for the order of %u nodes", n);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        r[i] = (recorded){c->nodes.data[i]->id, vals[i]};
+    qsort(r, n, sizeof *r, by_id);
+    for (uint32_t v = 0; v < f->ninst; v++)
+        (*order)[v] = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) /* equal nodes are one instruction: the first counts */
+        if ((*order)[r[i].v] == UINT32_MAX)
+            (*order)[r[i].v] = rank++;
+    lz_free(r);
+    return LZ_OK;
+}
+
+static lz_status capture_func(const lz_capture *c, const char *name, lz_func **out,
+                              uint32_t *root_result, uint32_t **order)
 {
     char plain[64];
     plain_name(name && name[0] ? name : "main", plain, sizeof plain);
@@ -421,6 +456,8 @@ lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out,
     lz_val *vals = lz_calloc((size_t)c->nodes.len + widest + 1, sizeof *vals);
     lz_status s = f && vals ? build(f, c, vals, vals + c->nodes.len, root_result)
                             : LZ_FAIL(LZ_EMEM, "no memory for a graph of %u nodes", c->nodes.len);
+    if (s == LZ_OK && order)
+        s = order_of(c, f, vals, order);
     lz_free(vals);
     if (s != LZ_OK) {
         lz_func_free(f);
@@ -428,6 +465,24 @@ lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out,
     }
     *out = f;
     return LZ_OK;
+}
+
+lz_status lz_capture_func(const lz_capture *c, const char *name, lz_func **out,
+                          uint32_t *root_result)
+{
+    return capture_func(c, name, out, root_result, NULL);
+}
+
+lz_status lz_capture_func_order(const lz_capture *c, const char *name, lz_func **out,
+                                uint32_t *root_result, uint32_t **order)
+{
+    *order = NULL;
+    lz_status s = capture_func(c, name, out, root_result, order);
+    if (s != LZ_OK) {
+        lz_free(*order);
+        *order = NULL;
+    }
+    return s;
 }
 
 void lz_capture_free(lz_capture *c)

@@ -69,5 +69,8 @@ const char *lz_capture_placement(const lz_capture *c, uint32_t i);
  * the result index of each root; equal values are one result. */
 lz_status lz_capture_func(const lz_capture *c, const char *name, struct lz_func **out,
                           uint32_t *root_result);
+/* The same; (*order)[v], for lz_free: how many of its instructions were recorded before v. */
+lz_status lz_capture_func_order(const lz_capture *c, const char *name, struct lz_func **out,
+                                uint32_t *root_result, uint32_t **order);
 void lz_capture_free(lz_capture *c); /* back to {0} */
 #endif

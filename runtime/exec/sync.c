@@ -146,11 +146,11 @@ static void begin_check(lz_dev *d, const lz_capture *c, lz_program *p, lz_check_
 {
     LZ_QUIETLY {
         lz_func *f = NULL;
-        uint32_t *map = lz_calloc((size_t)c->roots.len + 1, sizeof *map);
+        uint32_t *order = NULL, *map = lz_calloc((size_t)c->roots.len + 1, sizeof *map);
         if (map)
-            (void)lz_capture_func(c, p->name ? p->name : "main", &f, map);
+            (void)lz_capture_func_order(c, p->name ? p->name : "main", &f, map, &order);
         lz_free(map);
-        lz_check_begin(d, p, f, c->in.data, c->out.data, out);
+        lz_check_begin(d, p, f, order, c->in.data, c->out.data, out);
     }
 }
 

@@ -350,7 +350,7 @@ static void begin_check(run *r)
     LZ_QUIETLY {
         lz_func *f = NULL;
         (void)lz_func_copy(r->v->func, &f);
-        lz_check_begin(r->f->dev, r->v->prog, f, r->buf, r->out, &r->check);
+        lz_check_begin(r->f->dev, r->v->prog, f, NULL, r->buf, r->out, &r->check);
     }
 }
 

@@ -55,6 +55,20 @@ START_TEST(the_first_operation)
 }
 END_TEST
 
+/* The order is that of the program, whatever the graph visits first. */
+START_TEST(the_earlier_of_two)
+{
+    check(rt_devices[_i], "nan");
+    lz_tensor *x = numbers(LZ_F32, -1, 0);
+    int line = __LINE__ + 1;
+    lz_tensor *first = lz_log(x);
+    lz_tensor *second = lz_sqrt(x);
+    lz_retain(lz_add(second, first));
+    FAILS(lz_mark_step(), LZ_ECHECK, "nan of -1");
+    ck_names("log", line, "");
+}
+END_TEST
+
 /* The same program finds it in the run in which it first comes. */
 START_TEST(a_later_run)
 {
@@ -331,6 +345,7 @@ int main(void)
     Suite *s = suite_create("value check");
     TCase *t = tcase_create("value check");
     tcase_add_loop_test(t, the_first_operation, 0, 2);
+    tcase_add_loop_test(t, the_earlier_of_two, 0, 2);
     tcase_add_loop_test(t, a_later_run, 0, 2);
     tcase_add_loop_test(t, a_read, 0, 2);
     tcase_add_loop_test(t, hidden_by_a_select, 0, 2);
