@@ -54,7 +54,7 @@ static lz_status run_compiled(const lz_dev *d, const lz_func *f, lz_literal *con
                               lz_literal **results)
 {
     uint32_t n = f->nparam + f->nresult;
-    lz_device_buffer **buf = lz_calloc((size_t)n + 1, sizeof *buf), **out = buf + f->nparam;
+    lz_device_buffer **buf = lz_calloc((size_t)n + 1, sizeof *buf);
     bool *donated = lz_calloc((size_t)f->nparam + 1, sizeof *donated);
     lz_compile_options o = {.dump_name = "check"};
     lz_exec *x = NULL;
@@ -65,11 +65,15 @@ static lz_status run_compiled(const lz_dev *d, const lz_func *f, lz_literal *con
     if (s == LZ_OK)
         s = d->be->compile(d->ordinal, f, &o, &x);
     if (s == LZ_OK)
-        s = d->be->execute(x, d->ordinal, buf, donated, true, out, &done);
+        s = d->be->execute(x, d->ordinal, buf, donated, true, buf + f->nparam, &done);
     if (s == LZ_OK)
         s = lz_event_wait(done);
     if (s == LZ_OK)
-        s = copy_out(d, f, out, results);
+        s = copy_out(d, f, buf + f->nparam, results);
+    for (uint32_t k = 0; s != LZ_OK && k < f->nresult; k++) {
+        lz_literal_release(results[k]);
+        results[k] = NULL;
+    }
     for (uint32_t i = 0; buf && i < n; i++)
         lz_device_buffer_release(buf[i]);
     lz_event_release(done);

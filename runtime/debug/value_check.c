@@ -263,12 +263,17 @@ static lz_status look(const lz_check_run *r)
     return s;
 }
 
-lz_status lz_check_end(lz_check_run *r)
+lz_status lz_check_end(lz_check_run *r, lz_status s)
 {
     if (!r)
-        return LZ_OK;
+        return s;
     lz_error before = *lz_error_get();
-    lz_status s = has_failed(r) ? LZ_OK : look(r);
+    bool looks = s == LZ_OK && !has_failed(r);
+    if (!looks) {
+        run_free(r);
+        return s;
+    }
+    s = look(r);
     if (s != LZ_OK && s != LZ_ECHECK) {
         LZ_WARN_ONCE("check", "LAZULI_CHECK: a program could not be checked: %s",
                      lz_error_get()->message);

@@ -17,7 +17,8 @@ bool lz_check_on(void); /* some check is wanted. Costs a load */
 void lz_check_begin(lz_dev *d, lz_program *p, struct lz_func *f, uint32_t *order,
                     lz_device_buffer *const *in, lz_device_buffer *const *results,
                     lz_check_run **out);
-/* Waits for the program and looks; frees the run. The caller holds no lock. NULL: LZ_OK.
+/* Waits for the program and looks; frees the run. The caller holds no lock. s: what it has come to
+ * so far: a failure stands, and nothing is looked at. r NULL: gives s.
  * Errors: LZ_ECHECK naming the operation. A program that failed is none. */
-lz_status lz_check_end(lz_check_run *r);
+lz_status lz_check_end(lz_check_run *r, lz_status s);
 #endif

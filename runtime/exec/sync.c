@@ -358,8 +358,8 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
 
 /* ---- given nodes ---- */
 
-lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
-                        bool awaited)
+static lz_status sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
+                            bool awaited, lz_check_run **check)
 {
     LZ_TRY(lz_dev_may_wait());
     lz_dev_make_room(d);
@@ -384,11 +384,23 @@ lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_ca
         lz_dev_reap(d);
     }
     lz_dev_unlock(d);
-    lz_status checked = lz_check_end(out.check);
-    s = s == LZ_OK ? checked : s;
+    *check = out.check;
     if (s == LZ_EDEVMEM)
         lz_live_annotate();
     return s;
+}
+
+lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
+                        bool awaited)
+{
+    lz_check_run *check = NULL;
+    lz_status s = sync_nodes(d, nodes, n, cause, awaited, &check);
+    return lz_check_end(check, s);
+}
+
+lz_status lz_sync_nodes_locked(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_check_run **check)
+{
+    return sync_nodes(d, nodes, n, LZ_CAUSE_SYNC, false, check);
 }
 
 lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
@@ -732,11 +744,7 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     lz_dev_reap(d);
     s = report(d, s, &tensor_error);
     lz_dev_unlock(d);
-    if (s == LZ_OK)
-        s = lz_check_end(out.check);
-    else
-        LZ_QUIETLY (void)
-            lz_check_end(out.check);
+    s = lz_check_end(out.check, s);
     lz_event_release(out.done);
     lz_counter_add(LZ_COUNTER_MarkStep, 1);
     note_step(t0, &out);
@@ -874,10 +882,9 @@ static void flush(lz_thread_state *t, lz_dev *d, int64_t limit)
         if (data && out.done) /* queued work holds its data too */
             (void)lz_event_wait(out.done);
         lz_event_release(out.done);
-        if (s == LZ_OK && (s = lz_check_end(out.check)) != LZ_OK) {
+        lz_status checked = lz_check_end(out.check, s);
+        if (s == LZ_OK && checked != LZ_OK)
             LZ_WARN("sync", "%s", lz_error_get()->message);
-            s = LZ_OK;
-        }
         lz_counter_add(LZ_COUNTER_AutoFlush, 1);
         if (s != LZ_OK)
             LZ_WARN("sync", "the graph could not be run: %s", lz_error_get()->message);

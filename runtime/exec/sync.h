@@ -5,6 +5,7 @@
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/handle.h"
 
+struct lz_check_run;
 typedef enum lz_sync_cause {
     LZ_CAUSE_STEP,
     LZ_CAUSE_READ,
@@ -16,6 +17,10 @@ typedef enum lz_sync_cause {
  * later. The caller holds the nodes. */
 lz_status lz_sync_nodes(lz_dev *d, lz_node *const *nodes, uint32_t n, lz_sync_cause cause,
                         bool awaited);
+/* The same, not awaited, by who holds the device's lock, and ends *check without it
+ * (runtime/debug/value_check.h). */
+lz_status lz_sync_nodes_locked(lz_dev *d, lz_node *const *nodes, uint32_t n,
+                               struct lz_check_run **check);
 /* Flushes: runs the pending graph when it has too many operations or too much host data. Errors are
  *   logged as warnings. */
 void lz_sync_check_limit(lz_thread_state *t);

@@ -29,8 +29,8 @@ typedef struct run {
     uint64_t *grad;         /* per state: the new gradient's handle, owned, then the old one's */
     lz_event_value *value;  /* per event */
     bool *donated;
-    bool later; /* the state counts with the thread's next step */
-    lz_check_run *check;
+    bool later;                   /* the state counts with the thread's next step */
+    lz_check_run *before, *check; /* of what the call reads, and of the call */
     void *block, *first_block;
 } run;
 
@@ -153,7 +153,7 @@ static lz_status compute_pending(run *r, bool any)
         if (r->leaf[i] && !lz_node_is_value(r->leaf[i]))
             s = lz_vec_push(&pending, r->leaf[i]);
     if (s == LZ_OK && pending.len)
-        s = lz_sync_nodes(r->f->dev, pending.data, pending.len, LZ_CAUSE_SYNC, false);
+        s = lz_sync_nodes_locked(r->f->dev, pending.data, pending.len, &r->before);
     lz_vec_free(&pending);
     return s;
 }
@@ -438,8 +438,7 @@ static lz_status call_outside(run *r)
     run_end(r);
     if (locked)
         lz_mutex_unlock(&r->f->lock);
-    lz_status checked = lz_check_end(r->check); /* none where the program did not start */
-    return s == LZ_OK ? checked : s;
+    return lz_check_end(r->check, lz_check_end(r->before, s));
 }
 
 static lz_status check_call(const lz_function *f, lz_tensor *const *in, int nin, lz_tensor **out,

@@ -241,6 +241,21 @@ START_TEST(in_a_function)
 }
 END_TEST
 
+/* What a call reads, and computes first. */
+START_TEST(before_a_function)
+{
+    check(rt_devices[_i], "nan");
+    lz_tensor *x = lz_retain(numbers(LZ_F32, 1, 1)), *y;
+    lz_function *f;
+    OK(lz_function_trace(take_exp, NULL, &x, 1, 1, &f));
+    int line = __LINE__ + 1;
+    lz_tensor *bad = lz_retain(lz_log(lz_neg(x)));
+    FAILS(lz_function_call(f, &bad, 1, &y, 1), LZ_ECHECK, "nan of -1");
+    ck_names("log", line, "");
+    lz_function_free(f);
+}
+END_TEST
+
 /* What a step would donate is still there when it is searched. */
 START_TEST(donated_parameters)
 {
@@ -356,6 +371,7 @@ int main(void)
     tcase_add_loop_test(t, in_a_loop, 0, 2);
     tcase_add_loop_test(t, in_a_branch, 0, 2);
     tcase_add_loop_test(t, in_a_function, 0, 2);
+    tcase_add_loop_test(t, before_a_function, 0, 2);
     tcase_add_loop_test(t, donated_parameters, 0, 2);
     tcase_add_loop_test(t, prints_once, 0, 2);
     tcase_add_test(t, on_a_gpu);
