@@ -18,12 +18,11 @@ static void digest_of(const lz_cache *c, lz_cache_kind kind, const void *key, si
         out[i] = (uint8_t)((i < 8 ? h.lo : h.hi) >> (8 * (i % 8)));
 }
 
-bool lz_cache_get_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
-                        size_t *nvalue)
+/* What a hit gave, less its digest, if that is right. */
+static bool unbind(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                   size_t *nvalue)
 {
     uint8_t want[BOUND_LEN];
-    if (!lz_cache_get(c, kind, key, nkey, value, nvalue))
-        return false;
     uint8_t *p = *value;
     bool ok = *nvalue >= BOUND_LEN;
     if (ok) {
@@ -40,6 +39,20 @@ bool lz_cache_get_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t
     *nvalue = 0;
     lz_cache_drop(c, kind, key, nkey);
     return false;
+}
+
+bool lz_cache_get_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                        size_t *nvalue)
+{
+    return lz_cache_get(c, kind, key, nkey, value, nvalue) &&
+           unbind(c, kind, key, nkey, value, nvalue);
+}
+
+bool lz_cache_get_bound_again(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
+                              void **value, size_t *nvalue)
+{
+    return lz_cache_get_again(c, kind, key, nkey, value, nvalue) &&
+           unbind(c, kind, key, nkey, value, nvalue);
 }
 
 void lz_cache_put_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,

@@ -64,6 +64,8 @@ static lz_status attach(lz_cache *c, const lz_cache_options *o)
     lz_buf_free(&path);
     if (rc == LZ_OK)
         lz_evict_init(&c->evict, c->max_bytes, c->store.salt);
+    int64_t bound_ms = o->lease_ms ? o->lease_ms : lz_cfg_int(LZ_OPT_CACHE_WAIT) * 1000;
+    lz_lease_init(&c->leases, bound_ms > 0 ? bound_ms * 1000000 : 0, c->store.salt);
     return rc;
 }
 
@@ -104,6 +106,8 @@ void lz_cache_close(lz_cache *c)
 {
     if (!c)
         return;
+    if (c->leases.pid)
+        lz_lease_end(&c->leases, &c->store);
     lz_store_close(&c->store);
     lz_codec_pool_free(&c->codec);
     lz_free(c->build);
@@ -144,6 +148,8 @@ void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out)
     out->too_large = v[LZ_CTR_TOO_LARGE];
     out->refused_dir = v[LZ_CTR_REFUSED_DIR];
     out->isa_refused = v[LZ_CTR_ISA_REFUSED];
+    out->lease_waits = v[LZ_CTR_LEASE_WAIT];
+    out->leases_taken_over = v[LZ_CTR_LEASE_TAKEN_OVER];
 }
 
 /* ---- one slot ---- */
@@ -230,7 +236,7 @@ static void touch(lz_cache *c, const lz_store_file *f)
 
 /* LZ_ENOENT: go on to the next slot. LZ_OK: a hit. Anything else ends the search. */
 static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, const void *key,
-                          size_t nkey, void **value, size_t *nvalue)
+                          size_t nkey, void **value, size_t *nvalue, bool again)
 {
     lz_store_file f;
     lz_entry e;
@@ -257,14 +263,14 @@ static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, con
     }
     if (s == SLOT_DAMAGED)
         damaged(c, name, &f);
-    else
+    else if (!again)
         count_miss_reason(c, s);
     lz_store_file_done(&f);
     return rc;
 }
 
-bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
-                  size_t *nvalue)
+static bool get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                size_t *nvalue, bool again)
 {
     if (value)
         *value = NULL;
@@ -279,12 +285,25 @@ bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
         for (int slot = 0; slot < LZ_STORE_SLOTS && rc == LZ_ENOENT; slot++) {
             char name[LZ_STORE_NAME_LEN];
             lz_store_name(digest, kind, slot, name);
-            rc = get_slot(c, name, kind, key, nkey, value, nvalue);
+            rc = get_slot(c, name, kind, key, nkey, value, nvalue, again);
         }
         hit = rc == LZ_OK;
     }
-    atomic_fetch_add_explicit(hit ? &c->hits[kind] : &c->misses[kind], 1, memory_order_relaxed);
+    if (hit || !again)
+        atomic_fetch_add_explicit(hit ? &c->hits[kind] : &c->misses[kind], 1, memory_order_relaxed);
     return hit;
+}
+
+bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                  size_t *nvalue)
+{
+    return get(c, kind, key, nkey, value, nvalue, false);
+}
+
+bool lz_cache_get_again(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                        size_t *nvalue)
+{
+    return get(c, kind, key, nkey, value, nvalue, true);
 }
 
 /* ---- put ---- */
@@ -344,6 +363,7 @@ static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, cons
     if (r != LZ_STORE_OK)
         return;
     count(c, LZ_CTR_STORED);
+    lz_lease_renew(&c->leases, &c->store);
     uint64_t gone = lz_evict_note(&c->evict, &c->store, n);
     atomic_fetch_add_explicit(&c->counters[LZ_CTR_EVICTED], gone, memory_order_relaxed);
 }

@@ -36,7 +36,8 @@ typedef struct lz_cache_options {
      * accepted when its part before '|' equals that of `isa` below. */
     bool (*isa_ok)(const char *isa, void *user);
     void *user;
-    const char *isa; /* what this process generates for, used when isa_ok is NULL; NULL is "" */
+    int64_t lease_ms; /* bound of the wait for a lease; 0: the option's, negative: no leases */
+    const char *isa;  /* what this process generates for, used when isa_ok is NULL; NULL is "" */
 } lz_cache_options;
 
 typedef struct lz_cache_stats {
@@ -45,6 +46,7 @@ typedef struct lz_cache_stats {
      * what this machine lacks. collisions: another key of the same name. */
     uint64_t corrupt, foreign, write_fail, evicted, stored, collisions, too_large, refused_dir,
         isa_refused;
+    uint64_t lease_waits, leases_taken_over; /* lease.h */
 } lz_cache_stats;
 
 /* Opens (and creates, 0700) the directory. A directory that must not be trusted (another owner,
@@ -60,6 +62,9 @@ const char *lz_cache_path(const lz_cache *c); /* "" when not enabled */
  * returned. c may be NULL (miss). */
 bool lz_cache_get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
                   size_t *nvalue);
+/* The same once more, after another process may have stored it: a miss is counted once. */
+bool lz_cache_get_again(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
+                        size_t *nvalue);
 /* Stores an entry if it can; failures are counted and warned about once, never returned. isa: ""
  * when any machine can use it. */
 void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa,
@@ -73,6 +78,8 @@ void lz_cache_drop(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey
  * another entry's, also under a header rewritten to fit. bound.c. */
 bool lz_cache_get_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
                         size_t *nvalue);
+bool lz_cache_get_bound_again(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
+                              void **value, size_t *nvalue);
 void lz_cache_put_bound(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
                         const char *isa, const void *value, size_t nvalue);
 void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out);

@@ -5,6 +5,7 @@
 #include "cache/codec.h"
 #include "cache/entry.h"
 #include "cache/evict.h"
+#include "cache/lease.h"
 #include "cache/store.h"
 
 typedef enum lz_cache_counter {
@@ -17,6 +18,8 @@ typedef enum lz_cache_counter {
     LZ_CTR_TOO_LARGE,
     LZ_CTR_REFUSED_DIR,
     LZ_CTR_ISA_REFUSED,
+    LZ_CTR_LEASE_WAIT,
+    LZ_CTR_LEASE_TAKEN_OVER,
     LZ_CTR_COUNT
 } lz_cache_counter;
 
@@ -24,6 +27,7 @@ struct lz_cache {
     lz_store store;
     lz_evict evict;
     lz_codec_pool codec;
+    lz_lease_table leases;
     uint64_t seed[LZ_CACHE_KINDS]; /* of file names, by kind */
     char *build;
     char *isa;

@@ -4,6 +4,7 @@
  * victim, and a clock that jumps never empties the cache. */
 #include "cache/evict.h"
 #include "base/vec.h"
+#include "cache/lease.h"
 #include "cache/vfs.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -158,7 +159,8 @@ uint64_t lz_evict_sweep(lz_store *s, bool all, uint64_t max_files, uint64_t max_
          looked < max_looked && removed < max_files && (name = lz_vfs_list_next(&list)) != NULL;) {
         struct stat st;
         looked++;
-        if (!lz_store_is_temp(name) || lz_vfs_statat(tmp, name, &st) < 0 || !S_ISREG(st.st_mode))
+        if ((!lz_store_is_temp(name) && !lz_lease_is_name(name)) ||
+            lz_vfs_statat(tmp, name, &st) < 0 || !S_ISREG(st.st_mode))
             continue;
         int64_t age = now - (int64_t)st.st_mtime;
         if (age < -FUTURE_SLACK_S)

@@ -157,14 +157,16 @@ static lz_compile_options options_for(const lz_pjrt_program *p, char dump[96])
 /* From the cache, or from the plan that another process wrote down. What does not load is compiled
  * again, which says all there is to say. */
 static bool load(lz_pjrt_program *p, const lz_buf *key, const void *plan, size_t nplan,
-                 const lz_compile_options *o)
+                 const lz_compile_options *o, lz_lease *lease)
 {
     bool there = false;
+    *lease = (lz_lease){0};
     LZ_QUIETLY {
         there = plan && p->be->deserialize &&
                 p->be->deserialize(p->device[0], plan, nplan, o, &p->exec) == LZ_OK;
         if (!there)
-            there = lz_program_load(p->be, p->device[0], key, o, &p->exec) == LZ_PROGRAM_LOADED;
+            there =
+                lz_program_load(p->be, p->device[0], key, o, lease, &p->exec) == LZ_PROGRAM_LOADED;
     }
     return there;
 }
@@ -178,13 +180,15 @@ static lz_status make_exec(lz_pjrt_program *p, const void *plan, size_t nplan)
     if (s == LZ_OK) {
         lz_hash_hex(lz_hash_bytes(key.data, key.len), p->fingerprint);
         lz_compile_options o = options_for(p, dump);
-        if (!load(p, &key, plan, nplan, &o)) {
+        lz_lease lease;
+        if (!load(p, &key, plan, nplan, &o, &lease)) {
             s = p->be->compile(p->device[0], p->f, &o, &p->exec);
             LZ_QUIETLY {
                 if (s == LZ_OK)
                     lz_program_save(p->be, p->exec, &key, o.cache);
             }
         }
+        lz_cache_lease_release(o.cache, &lease);
     }
     lz_buf_free(&key);
     return s;

@@ -5,6 +5,7 @@
 #include "backends/common/kernel_store.h"
 #include "base/alloc.h"
 #include "base/timeline.h"
+#include "cache/lease.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,9 @@ typedef struct load {
     bool *mine; /* this call compiles out[i] */
     todo *todo; /* to compile, in order: the longest first */
     uint32_t n, missing;
+    todo *later; /* those that another process compiles, by their number of `nlater` */
+    _Atomic uint32_t nlater;
+    bool waits; /* for the other process */
     void *user;
     lz_cache *cache;
     _Atomic uint32_t next; /* number of those to compile */
@@ -158,7 +162,8 @@ static lz_status take_code(load *l, uint32_t i, const void *bytes, size_t nbytes
     return LZ_OK;
 }
 
-static bool from_disk(load *l, uint32_t i)
+/* again: it was missing before, and may have come since. */
+static bool from_disk(load *l, uint32_t i, bool again)
 {
     if (!l->cache)
         return false;
@@ -167,8 +172,8 @@ static bool from_disk(load *l, uint32_t i)
     size_t nobj = 0;
     int64_t t0 = lz_now_ns();
     l->st->ops->key(l->user, l->k[i], &key);
-    bool found = !key.failed &&
-                 lz_cache_get_bound(l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
+    bool found = !key.failed && (again ? lz_cache_get_bound_again : lz_cache_get_bound)(
+                                    l->cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
     lz_status s = found ? take_code(l, i, obj, nobj) : LZ_OK;
     bool ok = found && s == LZ_OK;
     if (s == LZ_ECORRUPT) /* the entry is intact, but its code unusable: the next put replaces it */
@@ -213,20 +218,51 @@ static lz_status compile(load *l, uint32_t i)
     return s;
 }
 
+static lz_lease_state lease_of(load *l, uint32_t i, lz_lease *out)
+{
+    lz_buf key = {0};
+    *out = (lz_lease){0};
+    if (!l->cache || atomic_load(&l->failed))
+        return LZ_LEASE_NONE;
+    l->st->ops->key(l->user, l->k[i], &key);
+    lz_lease_state r = LZ_LEASE_NONE;
+    if (!key.failed)
+        r = (l->waits ? lz_cache_lease_wait : lz_cache_lease_try)(l->cache, LZ_CACHE_KERNEL,
+                                                                  key.data, key.len, out);
+    lz_buf_free(&key);
+    return r;
+}
+
+/* Compiles a kernel, unless another process does: then it is put off until the others are done, and
+ * at last waited for. */
+static void compile_one(load *l, todo t)
+{
+    lz_kcode *c = l->out[t.index].code;
+    lz_lease lease;
+    lz_status s = LZ_OK;
+    lz_lease_state state = lease_of(l, t.index, &lease);
+    if (state == LZ_LEASE_BUSY) {
+        l->later[atomic_fetch_add(&l->nlater, 1)] = t;
+        return;
+    }
+    bool found = state != LZ_LEASE_NONE && from_disk(l, t.index, true);
+    if (!found) {
+        c->skipped = atomic_load(&l->failed);
+        s = c->skipped ? LZ_FAIL(LZ_ECOMPILE, "another kernel of the program failed")
+                       : compile(l, t.index);
+    }
+    lz_cache_lease_release(l->cache, &lease);
+    if (s != LZ_OK)
+        atomic_store(&l->failed, true);
+    made(c, s);
+}
+
 static void *compile_some(void *arg)
 {
     load *l = arg;
     uint32_t at;
-    while ((at = atomic_fetch_add(&l->next, 1)) < l->missing) {
-        uint32_t i = l->todo[at].index;
-        lz_kcode *c = l->out[i].code;
-        c->skipped = atomic_load(&l->failed);
-        lz_status s = c->skipped ? LZ_FAIL(LZ_ECOMPILE, "another kernel of the program failed")
-                                 : compile(l, i);
-        if (s != LZ_OK)
-            atomic_store(&l->failed, true);
-        made(c, s);
-    }
+    while ((at = atomic_fetch_add(&l->next, 1)) < l->missing)
+        compile_one(l, l->todo[at]);
     return NULL;
 }
 
@@ -243,7 +279,7 @@ static void *compile_beside(void *arg)
 
 /* Compilation has threads of its own: it takes milliseconds, and the workers may be busy with the
  * step before. */
-static void compile_missing(load *l)
+static void compile_all(load *l)
 {
     enum { MAX_THREADS = 64 };
     pthread_t thread[MAX_THREADS];
@@ -261,6 +297,22 @@ static void compile_missing(load *l)
         pthread_join(thread[i], &rest);
         lz_put_off_give(rest);
     }
+}
+
+static void compile_missing(load *l)
+{
+    l->waits = false;
+    atomic_store(&l->nlater, 0);
+    compile_all(l);
+    l->missing = atomic_load(&l->nlater);
+    if (!l->missing)
+        return;
+    todo *rest = l->later;
+    l->later = l->todo;
+    l->todo = rest;
+    l->waits = true;
+    atomic_store(&l->next, 0);
+    compile_all(l);
 }
 
 /* ---- many kernels ---- */
@@ -316,7 +368,7 @@ static void make_mine(load *l, lz_status found)
         atomic_fetch_add(&l->st->misses, 1);
         if (found != LZ_OK)
             made(c, found);
-        else if (from_disk(l, i))
+        else if (from_disk(l, i, false))
             made(c, LZ_OK);
         else
             l->todo[l->missing++] = (todo){weight(l->k[i]), i};
@@ -384,9 +436,11 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
     load l = {.st = st, .k = k, .out = out, .n = n, .user = user, .cache = cache};
     l.mine = lz_calloc(n, sizeof *l.mine);
     l.todo = lz_calloc(n, sizeof *l.todo);
-    if (!l.mine || !l.todo) {
+    l.later = lz_calloc(n, sizeof *l.later);
+    if (!l.mine || !l.todo || !l.later) {
         lz_free(l.mine);
         lz_free(l.todo);
+        lz_free(l.later);
         return LZ_FAIL(LZ_EMEM, "no memory for %u kernels", n);
     }
     bool again = true;
@@ -395,6 +449,7 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
         s = load_once(&l, &again);
     lz_free(l.mine);
     lz_free(l.todo);
+    lz_free(l.later);
     return s;
 }
 

@@ -46,14 +46,27 @@ static bool passes(lz_status s)
            s == LZ_ENOENT; /* a function of the program's own is not registered now */
 }
 
+/* What was missing, once more when it may be there by now. */
+static bool get_shared(const lz_backend *b, const lz_buf *key, lz_cache *cache, lz_lease *lease,
+                       void **value, size_t *n)
+{
+    if (!b->serialize) /* nobody stores such a program */
+        return false;
+    return lz_cache_lease_wait(cache, LZ_CACHE_PROGRAM, key->data, key->len, lease) !=
+               LZ_LEASE_NONE &&
+           lz_cache_get_bound_again(cache, LZ_CACHE_PROGRAM, key->data, key->len, value, n);
+}
+
 lz_program_found lz_program_load(const lz_backend *b, int device, const lz_buf *key,
-                                 const lz_compile_options *o, lz_exec **out)
+                                 const lz_compile_options *o, lz_lease *lease, lz_exec **out)
 {
     void *value;
     size_t n;
     *out = NULL;
+    *lease = (lz_lease){0};
     if (!o->cache ||
-        !lz_cache_get_bound(o->cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n))
+        (!lz_cache_get_bound(o->cache, LZ_CACHE_PROGRAM, key->data, key->len, &value, &n) &&
+         !get_shared(b, key, o->cache, lease, &value, &n)))
         return LZ_PROGRAM_MISSING;
     lz_status s = b->deserialize(device, value, n, o, out);
     lz_free(value);

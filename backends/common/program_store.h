@@ -4,6 +4,7 @@
 #ifndef LZ_BACKENDS_COMMON_PROGRAM_STORE_H
 #define LZ_BACKENDS_COMMON_PROGRAM_STORE_H
 #include "backends/backend.h"
+#include "cache/lease.h"
 #include "ir/module.h"
 
 /* The persistent cache as the options say; path NULL: theirs, too. *out NULL with an error: there
@@ -21,9 +22,11 @@ typedef enum lz_program_found {
     LZ_PROGRAM_UNUSABLE /* there is an entry that does not load: why is the thread's error. It is
                            dropped, unless something else than its bytes is the cause */
 } lz_program_found;
-/* o->cache (NULL: missing) and o->func as for lz_backend.deserialize. */
+/* o->cache (NULL: missing) and o->func as for lz_backend.deserialize. While another process
+ * compiles the program, this waits for it. *lease: of this process, which compiles it when it is
+ * not loaded; the caller releases it (lz_cache_lease_release), whatever comes out. */
 lz_program_found lz_program_load(const lz_backend *b, int device, const lz_buf *key,
-                                 const lz_compile_options *o, lz_exec **out);
+                                 const lz_compile_options *o, lz_lease *lease, lz_exec **out);
 /* Stores it if it can. */
 void lz_program_save(const lz_backend *b, lz_exec *x, const lz_buf *key, lz_cache *cache);
 #endif

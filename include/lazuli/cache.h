@@ -22,6 +22,7 @@ typedef struct lz_cache_counts {
     uint64_t write_fail;     /* entries that could not be written */
     uint64_t evicted;        /* entries removed to keep the size below its cap */
     double compile_ms;       /* time spent compiling, of all threads */
+    uint64_t waits;          /* programs and kernels that another process was compiling */
 } lz_cache_counts;
 /* Copies the counts of this process; set out->struct_size first. LZ_ENULL, LZ_EINVAL. */
 LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out);

@@ -172,10 +172,11 @@ static void note(const char *what, const char *category, const lz_program *p, in
                      .text = lz_hash_text(p->hash, hash));
 }
 
-static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o)
+static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o,
+                 lz_lease *lease)
 {
     int64_t t0 = lz_now_ns();
-    lz_program_found found = lz_program_load(p->be, c->dev->ordinal, key, o, &p->exec);
+    lz_program_found found = lz_program_load(p->be, c->dev->ordinal, key, o, lease, &p->exec);
     if (found == LZ_PROGRAM_UNUSABLE) {
         lz_counter_add(LZ_COUNTER_PersistentCacheDeserializeFailure, 1);
         lz_logf(LZ_LOG_INFO, "cache",
@@ -197,6 +198,19 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
     return true;
 }
 
+static lz_status compile(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
+                         const lz_compile_options *o)
+{
+    int64_t t0 = lz_now_ns();
+    LZ_TRY(p->be->compile(c->dev->ordinal, f, o, &p->exec));
+    int64_t ns = lz_now_ns() - t0;
+    lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
+    note("compile program", "compile", p, t0, ns);
+    lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ngiven);
+    lz_program_save(p->be, p->exec, key, o->cache);
+    return LZ_OK;
+}
+
 static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
                       lz_found *found)
 {
@@ -211,17 +225,12 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
                             .func = f,
                             .partitions = replicas_of(c, f)};
     o.replicas = o.partitions > 0;
-    *found = LZ_FOUND_DISK;
-    if (!load(p, c, key, &o)) {
-        *found = LZ_FOUND_COMPILED;
-        int64_t t0 = lz_now_ns();
-        LZ_TRY(p->be->compile(c->dev->ordinal, f, &o, &p->exec));
-        int64_t ns = lz_now_ns() - t0;
-        lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
-        note("compile program", "compile", p, t0, ns);
-        lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ngiven);
-        lz_program_save(p->be, p->exec, key, cache);
-    }
+    lz_lease lease;
+    bool loaded = load(p, c, key, &o, &lease);
+    *found = loaded ? LZ_FOUND_DISK : LZ_FOUND_COMPILED;
+    lz_status s = loaded ? LZ_OK : compile(p, c, f, key, &o);
+    lz_cache_lease_release(cache, &lease);
+    LZ_TRY(s);
     lz_exec_info info;
     p->be->exec_info(p->exec, &info);
     if (info.partition_ms > 0)
@@ -559,6 +568,7 @@ lz_status lz_get_cache_counts(lz_cache_counts *out)
     r.foreign = st.foreign;
     r.write_fail = st.write_fail;
     r.evicted = st.evicted;
+    r.waits = st.lease_waits;
     r.compile_ms = (compile_ns + (double)late.compile_ns) / 1e6;
     memcpy(out, &r, out->struct_size < sizeof r ? out->struct_size : sizeof r);
     return LZ_OK;
