@@ -4,7 +4,7 @@
 set -u
 rules() {
     case $1 in
-    base) echo 'base/* lazuli/types.h lazuli/*.def' ;;
+    base) echo 'base/* third_party/blake3/* lazuli/types.h lazuli/*.def' ;;
     fft) echo 'fft/* base/* lazuli/types.h lazuli/*.def' ;;
     linalg) echo 'linalg/* base/*' ;;
     ir) echo 'ir/* base/* lazuli/types.h lazuli/*.def' ;;
