@@ -42,6 +42,7 @@ static lz_status make(const lz_cache_options *o, lz_cache **out)
     c->isa = lz_strdup(o->isa ? o->isa : "");
     c->isa_ok = o->isa_ok;
     c->user = o->user;
+    c->no_code = o->no_code || !lz_cfg_bool(LZ_OPT_CACHE_CODE);
     c->max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)lz_cfg_int(LZ_OPT_CACHE_MAX_MB) << 20;
     if (!c->build || !c->isa) {
         lz_cache_close(c);
@@ -53,9 +54,49 @@ static lz_status make(const lz_cache_options *o, lz_cache **out)
     return LZ_OK;
 }
 
+static void open_one_system(lz_cache *c, const char *path, size_t n)
+{
+    lz_store *s = &c->system[c->nsystem];
+    lz_buf dir = {0};
+    lz_buf_put(&dir, path, n);
+    LZ_QUIETLY {
+        if (lz_store_open(s, lz_buf_str(&dir), true, false) == LZ_OK) {
+            c->nsystem++;
+        } else {
+            LZ_WARN("cache", "LAZULI_SYSTEM_CACHE: %s", lz_error_get()->message);
+            lz_store_close(s);
+        }
+    }
+    lz_buf_free(&dir);
+}
+
+/* The directories of the option, in order; one that cannot be used is left out, and said. */
+static void open_system(lz_cache *c, const char *list)
+{
+    while (*list && c->nsystem < LZ_CACHE_SYSTEM_MAX) {
+        size_t n = strcspn(list, ":");
+        if (n)
+            open_one_system(c, list, n);
+        list += n + (list[n] == ':');
+    }
+}
+
+/* A key that was asked for and cannot be had leaves no cache: what is not signed is not trusted. */
+static lz_status take_key(lz_cache *c, const lz_cache_options *o)
+{
+    const char *path = o->key_file ? o->key_file : lz_cfg_str(LZ_OPT_CACHE_KEY_FILE);
+    if (!*path)
+        return LZ_OK;
+    LZ_TRY(lz_mac_key_read(path, c->mac_key));
+    c->has_key = true;
+    return LZ_OK;
+}
+
 static lz_status attach(lz_cache *c, const lz_cache_options *o)
 {
     lz_buf path = {0};
+    LZ_TRY(take_key(c, o));
+    open_system(c, o->system ? o->system : lz_cfg_str(LZ_OPT_SYSTEM_CACHE));
     lz_status rc = lz_dir_default(o->path, &path);
     if (rc == LZ_OK)
         rc = lz_store_open(&c->store, lz_buf_str(&path),
@@ -109,6 +150,9 @@ void lz_cache_close(lz_cache *c)
     if (c->leases.pid)
         lz_lease_end(&c->leases, &c->store);
     lz_store_close(&c->store);
+    for (int i = 0; i < c->nsystem; i++)
+        lz_store_close(&c->system[i]);
+    explicit_bzero(c->mac_key, sizeof c->mac_key);
     lz_codec_pool_free(&c->codec);
     lz_free(c->build);
     lz_free(c->isa);
@@ -148,6 +192,9 @@ void lz_cache_get_stats(const lz_cache *c, lz_cache_stats *out)
     out->too_large = v[LZ_CTR_TOO_LARGE];
     out->refused_dir = v[LZ_CTR_REFUSED_DIR];
     out->isa_refused = v[LZ_CTR_ISA_REFUSED];
+    out->mac_refused = v[LZ_CTR_MAC_REFUSED];
+    out->code_ignored = v[LZ_CTR_CODE_IGNORED];
+    out->system_hits = v[LZ_CTR_SYSTEM_HIT];
     out->lease_waits = v[LZ_CTR_LEASE_WAIT];
     out->leases_taken_over = v[LZ_CTR_LEASE_TAKEN_OVER];
 }
@@ -160,6 +207,7 @@ typedef enum slot_state {
     SLOT_FOREIGN, /* of another build or schema, or no entry at all */
     SLOT_ISA,
     SLOT_COLLISION,
+    SLOT_UNSIGNED, /* ours, but for a MAC of our key */
     SLOT_DAMAGED,
     SLOT_UNREADABLE
 } slot_state;
@@ -181,10 +229,10 @@ static bool probe(const uint8_t *head, size_t n, uint64_t file_bytes, const char
 }
 
 /* Reads and judges one slot. f is to be given back with lz_store_file_done whatever the result. */
-static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const void *key,
-                        size_t nkey, lz_store_file *f, lz_entry *e)
+static slot_state judge(lz_cache *c, lz_store *s, const char *name, lz_cache_kind kind,
+                        const void *key, size_t nkey, lz_store_file *f, lz_entry *e)
 {
-    lz_store_result r = lz_store_read(&c->store, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN,
+    lz_store_result r = lz_store_read(s, name, LZ_ENTRY_PREFIX_LEN + LZ_ENTRY_TRAILER_LEN,
                                       LZ_ENTRY_MAX_FILE, false, probe, f, NULL);
     if (r == LZ_STORE_ABSENT)
         return SLOT_ABSENT;
@@ -200,20 +248,33 @@ static slot_state judge(lz_cache *c, const char *name, lz_cache_kind kind, const
     if (e->kind != kind || e->sec[LZ_SEC_KEY].usize != nkey ||
         (nkey && memcmp(e->key, key, nkey) != 0))
         return SLOT_COLLISION;
+    if (c->has_key && !lz_entry_is_signed(e, f->bytes, f->n, c->mac_key))
+        return SLOT_UNSIGNED;
     return isa_usable(c, e->isa) ? SLOT_OURS : SLOT_ISA;
 }
 
-static void damaged(lz_cache *c, const char *name, const lz_store_file *f)
+static void damaged(lz_cache *c, lz_store *s, const char *name, const lz_store_file *f)
 {
     count(c, LZ_CTR_CORRUPT);
     lz_logf(LZ_LOG_INFO, "cache", "entry %s is damaged (%s) and %s", name, f->why,
-            c->store.read_only ? "ignored" : "removed");
-    lz_store_remove(&c->store, name, f);
+            s->read_only ? "ignored" : "removed");
+    lz_store_remove(s, name, f);
 }
 
-static void count_miss_reason(lz_cache *c, slot_state s)
+static void unsigned_entry(lz_cache *c, const lz_store *s)
 {
-    if (s == SLOT_FOREIGN)
+    count(c, LZ_CTR_MAC_REFUSED);
+    if (!atomic_exchange(&c->told_mac, true))
+        LZ_WARN("cache",
+                "%s: an entry without a MAC of the key (LAZULI_CACHE_KEY_FILE) is not used",
+                s->path);
+}
+
+static void count_miss_reason(lz_cache *c, const lz_store *store, slot_state s)
+{
+    if (s == SLOT_UNSIGNED)
+        unsigned_entry(c, store);
+    else if (s == SLOT_FOREIGN)
         count(c, LZ_CTR_FOREIGN);
     else if (s == SLOT_ISA)
         count(c, LZ_CTR_ISA_REFUSED);
@@ -225,9 +286,9 @@ static void count_miss_reason(lz_cache *c, slot_state s)
 
 /* For LRU: the time of use is the file's mtime, brought up to date at most once an hour. Failure
  * does not matter. */
-static void touch(lz_cache *c, const lz_store_file *f)
+static void touch(const lz_store *s, const lz_store_file *f)
 {
-    if (c->store.read_only)
+    if (s->read_only)
         return;
     int64_t now = lz_vfs_now();
     if (f->mtime_unix_s > now + 60 || now - f->mtime_unix_s > LZ_EVICT_TOUCH_S)
@@ -235,13 +296,13 @@ static void touch(lz_cache *c, const lz_store_file *f)
 }
 
 /* LZ_ENOENT: go on to the next slot. LZ_OK: a hit. Anything else ends the search. */
-static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, const void *key,
-                          size_t nkey, void **value, size_t *nvalue, bool again)
+static lz_status get_slot(lz_cache *c, lz_store *store, const char *name, lz_cache_kind kind,
+                          const void *key, size_t nkey, void **value, size_t *nvalue, bool again)
 {
     lz_store_file f;
     lz_entry e;
     lz_status rc = LZ_ENOENT;
-    slot_state s = judge(c, name, kind, key, nkey, &f, &e);
+    slot_state s = judge(c, store, name, kind, key, nkey, &f, &e);
     if (s == SLOT_ABSENT) {
         rc = LZ_EUNAVAILABLE;
     } else if (s == SLOT_OURS) {
@@ -251,7 +312,7 @@ static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, con
         if (rc == LZ_OK) {
             *value = v;
             *nvalue = n;
-            touch(c, &f);
+            touch(store, &f);
         } else {
             lz_free(v);
             if (rc == LZ_ECORRUPT) {
@@ -262,11 +323,24 @@ static lz_status get_slot(lz_cache *c, const char *name, lz_cache_kind kind, con
         }
     }
     if (s == SLOT_DAMAGED)
-        damaged(c, name, &f);
+        damaged(c, store, name, &f);
     else if (!again)
-        count_miss_reason(c, s);
+        count_miss_reason(c, store, s);
     lz_store_file_done(&f);
     return rc;
+}
+
+static bool get_from(lz_cache *c, lz_store *store, lz_cache_kind kind, const void *key, size_t nkey,
+                     void **value, size_t *nvalue, bool again)
+{
+    lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
+    lz_status rc = store->root < 0 ? LZ_EUNAVAILABLE : LZ_ENOENT;
+    for (int slot = 0; slot < LZ_STORE_SLOTS && rc == LZ_ENOENT; slot++) {
+        char name[LZ_STORE_NAME_LEN];
+        lz_store_name(digest, kind, slot, name);
+        rc = get_slot(c, store, name, kind, key, nkey, value, nvalue, again);
+    }
+    return rc == LZ_OK;
 }
 
 static bool get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
@@ -278,16 +352,16 @@ static bool get(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, v
         *nvalue = 0;
     if (!c || !lz_cache_is_kind(kind))
         return false;
-    bool hit = false;
-    if (c->store.root >= 0 && value && nvalue && (key || !nkey)) {
-        lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
-        lz_status rc = LZ_ENOENT;
-        for (int slot = 0; slot < LZ_STORE_SLOTS && rc == LZ_ENOENT; slot++) {
-            char name[LZ_STORE_NAME_LEN];
-            lz_store_name(digest, kind, slot, name);
-            rc = get_slot(c, name, kind, key, nkey, value, nvalue, again);
+    bool hit = false, code = kind == LZ_CACHE_KERNEL && c->no_code;
+    if (code && !again)
+        count(c, LZ_CTR_CODE_IGNORED);
+    if (!code && value && nvalue && (key || !nkey)) {
+        hit = get_from(c, &c->store, kind, key, nkey, value, nvalue, again);
+        for (int i = 0; i < c->nsystem && !hit && !again; i++) {
+            hit = get_from(c, &c->system[i], kind, key, nkey, value, nvalue, again);
+            if (hit)
+                count(c, LZ_CTR_SYSTEM_HIT);
         }
-        hit = rc == LZ_OK;
     }
     if (hit || !again)
         atomic_fetch_add_explicit(hit ? &c->hits[kind] : &c->misses[kind], 1, memory_order_relaxed);
@@ -317,9 +391,9 @@ static int free_slot(lz_cache *c, lz_cache_kind kind, lz_hash digest, const void
         lz_store_file f;
         lz_entry e;
         lz_store_name(digest, kind, slot, name);
-        slot_state s = judge(c, name, kind, key, nkey, &f, &e);
+        slot_state s = judge(c, &c->store, name, kind, key, nkey, &f, &e);
         if (s == SLOT_DAMAGED)
-            damaged(c, name, &f);
+            damaged(c, &c->store, name, &f);
         lz_store_file_done(&f);
         if (s == SLOT_ABSENT || s == SLOT_DAMAGED)
             return slot;
@@ -372,7 +446,7 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
                   const void *value, size_t nvalue)
 {
     if (!c || !lz_cache_is_kind(kind) || c->store.root < 0 || c->store.read_only ||
-        (!key && nkey) || (!value && nvalue) ||
+        (!key && nkey) || (!value && nvalue) || (kind == LZ_CACHE_KERNEL && c->no_code) ||
         atomic_load_explicit(&c->writes_off, memory_order_relaxed))
         return;
     lz_hash digest = lz_hash_seeded(nkey ? key : "", nkey, c->seed[kind]);
@@ -389,6 +463,7 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
         .nkey = nkey,
         .value = value,
         .nvalue = nvalue,
+        .mac_key = c->has_key ? c->mac_key : NULL,
     };
     uint8_t *bytes;
     size_t n;
@@ -418,10 +493,10 @@ void lz_cache_drop(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey
         lz_store_file f;
         lz_entry e;
         lz_store_name(digest, kind, slot, name);
-        s = judge(c, name, kind, key, nkey, &f, &e);
+        s = judge(c, &c->store, name, kind, key, nkey, &f, &e);
         if (s == SLOT_OURS) {
             f.why = "its value does not load";
-            damaged(c, name, &f);
+            damaged(c, &c->store, name, &f);
         }
         lz_store_file_done(&f);
     }

@@ -36,8 +36,12 @@ typedef struct lz_cache_options {
      * accepted when its part before '|' equals that of `isa` below. */
     bool (*isa_ok)(const char *isa, void *user);
     void *user;
-    int64_t lease_ms; /* bound of the wait for a lease; 0: the option's, negative: no leases */
-    const char *isa;  /* what this process generates for, used when isa_ok is NULL; NULL is "" */
+    const char *key_file; /* of the key of all entries; NULL: the option's, "": none */
+    const char *system;   /* directories that are looked into as well, with colons between them, and
+                             never written; NULL: the option's */
+    bool no_code;         /* kernels are neither read nor stored */
+    int64_t lease_ms;     /* bound of the wait for a lease; 0: the option's, negative: no leases */
+    const char *isa; /* what this process generates for, used when isa_ok is NULL; NULL is "" */
 } lz_cache_options;
 
 typedef struct lz_cache_stats {
@@ -46,6 +50,9 @@ typedef struct lz_cache_stats {
      * what this machine lacks. collisions: another key of the same name. */
     uint64_t corrupt, foreign, write_fail, evicted, stored, collisions, too_large, refused_dir,
         isa_refused;
+    /* mac_refused: without a MAC of the key, left. code_ignored: kernels not looked up (no_code).
+     * system_hits: of the hits, those in a system cache. */
+    uint64_t mac_refused, code_ignored, system_hits;
     uint64_t lease_waits, leases_taken_over; /* lease.h */
 } lz_cache_stats;
 

@@ -6,6 +6,7 @@
 #include "cache/entry.h"
 #include "cache/evict.h"
 #include "cache/lease.h"
+#include "cache/mac_key.h"
 #include "cache/store.h"
 
 typedef enum lz_cache_counter {
@@ -18,13 +19,24 @@ typedef enum lz_cache_counter {
     LZ_CTR_TOO_LARGE,
     LZ_CTR_REFUSED_DIR,
     LZ_CTR_ISA_REFUSED,
+    LZ_CTR_MAC_REFUSED,
+    LZ_CTR_CODE_IGNORED,
+    LZ_CTR_SYSTEM_HIT,
     LZ_CTR_LEASE_WAIT,
     LZ_CTR_LEASE_TAKEN_OVER,
     LZ_CTR_COUNT
 } lz_cache_counter;
 
+enum { LZ_CACHE_SYSTEM_MAX = 8 };
+
 struct lz_cache {
     lz_store store;
+    lz_store system[LZ_CACHE_SYSTEM_MAX]; /* looked into after `store`, never written */
+    int nsystem;
+    bool has_key; /* only entries with the MAC of mac_key are read, and all that are stored have it
+                   */
+    uint8_t mac_key[LZ_MAC_KEY_LEN];
+    bool no_code; /* kernels are neither read nor stored */
     lz_evict evict;
     lz_codec_pool codec;
     lz_lease_table leases;
@@ -35,7 +47,7 @@ struct lz_cache {
     void *user;
     uint64_t max_bytes;
     atomic_bool writes_off; /* the directory is not writable after all */
-    atomic_bool told_write, told_large;
+    atomic_bool told_write, told_large, told_mac;
     _Atomic uint64_t hits[LZ_CACHE_KINDS], misses[LZ_CACHE_KINDS], counters[LZ_CTR_COUNT];
 };
 

@@ -61,7 +61,8 @@ static lz_entry_verdict parse_table(const uint8_t *p, lz_entry *e, const char **
             return damaged(why, "sections overlap or leave a gap");
         at += s->csize;
     }
-    if (at + LZ_ENTRY_TRAILER_LEN != e->file_len)
+    uint64_t mac = e->schema == LZ_ENTRY_SCHEMA_MAC ? LZ_MAC_LEN : 0;
+    if (at + mac + LZ_ENTRY_TRAILER_LEN != e->file_len)
         return damaged(why, "sections do not fill the file");
     return LZ_ENTRY_OK;
 }
@@ -83,7 +84,7 @@ lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t fil
         return damaged(why, "the file is shorter or longer than the entry says");
     if (e->header_len < LZ_ENTRY_PREFIX_LEN || e->header_len > file_bytes - LZ_ENTRY_TRAILER_LEN)
         return damaged(why, "the header's length is impossible");
-    if (e->schema != LZ_ENTRY_SCHEMA) {
+    if (e->schema != LZ_ENTRY_SCHEMA && e->schema != LZ_ENTRY_SCHEMA_MAC) {
         *why = "written in another schema version";
         return LZ_ENTRY_FOREIGN;
     }
@@ -153,12 +154,24 @@ lz_entry_verdict lz_entry_parse(const void *bytes, size_t n, lz_entry *e, const 
     e->isa = text_of(p, &e->sec[LZ_SEC_ISA]);
     e->key = p + e->sec[LZ_SEC_KEY].offset;
     e->payload = p + e->sec[LZ_SEC_VALUE].offset;
+    if (e->schema == LZ_ENTRY_SCHEMA_MAC)
+        e->mac = p + n - LZ_ENTRY_TRAILER_LEN - LZ_MAC_LEN;
     if (!e->build || !e->isa)
         return damaged(why, "a text section is not terminated");
     const lz_entry_section *s = &e->sec[LZ_SEC_VALUE];
     const char *refused =
         s->codec == LZ_CODEC_ZSTD ? lz_codec_refuse(e->payload, s->csize, s->usize) : NULL;
     return refused ? damaged(why, refused) : LZ_ENTRY_OK;
+}
+
+bool lz_entry_is_signed(const lz_entry *e, const void *bytes, size_t n,
+                        const uint8_t key[LZ_MAC_KEY_LEN])
+{
+    uint8_t want[LZ_MAC_LEN];
+    if (!e->mac)
+        return false;
+    lz_mac(key, bytes, n - LZ_ENTRY_TRAILER_LEN - LZ_MAC_LEN, want);
+    return lz_mac_equal(want, e->mac);
 }
 
 lz_status lz_entry_value(const lz_entry *e, lz_codec_pool *pool, void *dst)
@@ -204,12 +217,12 @@ lz_status lz_entry_encode(const lz_entry_content *c, uint8_t **bytes, size_t *n)
     size_t room = lz_codec_bound(c->nvalue); /* bounded above, so no sum below can overflow */
     if (room < c->nvalue)
         room = c->nvalue;
-    uint8_t *file =
-        lz_alloc(LZ_ENTRY_HEADER_LEN + nbuild + nisa + c->nkey + room + LZ_ENTRY_TRAILER_LEN);
+    uint8_t *file = lz_alloc(LZ_ENTRY_HEADER_LEN + nbuild + nisa + c->nkey + room + LZ_MAC_LEN +
+                             LZ_ENTRY_TRAILER_LEN);
     if (!file)
         return LZ_FAIL(LZ_EMEM, "cache: no memory for an entry of %zu bytes", c->nvalue);
     memcpy(file, LZ_ENTRY_MAGIC, 8);
-    put_u32(file + OFF_SCHEMA, LZ_ENTRY_SCHEMA);
+    put_u32(file + OFF_SCHEMA, c->mac_key ? LZ_ENTRY_SCHEMA_MAC : LZ_ENTRY_SCHEMA);
     put_u32(file + OFF_HEADER_LEN, LZ_ENTRY_HEADER_LEN);
     put_u32(file + OFF_KIND, (uint32_t)c->kind);
     put_u32(file + OFF_NSEC, LZ_SEC_COUNT);
@@ -223,8 +236,12 @@ lz_status lz_entry_encode(const lz_entry_content *c, uint8_t **bytes, size_t *n)
         at = put_section(file, at, LZ_SEC_VALUE, LZ_CODEC_ZSTD, csize, c->nvalue);
     else
         at = put_raw(file, at, LZ_SEC_VALUE, c->value, c->nvalue);
+    uint8_t *mac = at;
+    at += c->mac_key ? LZ_MAC_LEN : 0;
     *n = (size_t)(at - file) + LZ_ENTRY_TRAILER_LEN;
     put_u64(file + OFF_FILE_LEN, *n);
+    if (c->mac_key)
+        lz_mac(c->mac_key, file, (size_t)(mac - file), mac);
     lz_entry_seal(file, *n);
     *bytes = file;
     return LZ_OK;

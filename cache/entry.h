@@ -5,12 +5,14 @@
  * Units: bytes; all numbers in the file are little-endian.    Threads: pure functions. */
 #ifndef LZ_CACHE_ENTRY_H
 #define LZ_CACHE_ENTRY_H
+#include "base/blake3.h"
 #include "cache/cache.h"
 #include "cache/codec.h"
 
 #define LZ_ENTRY_MAGIC "\x89LZC\r\n\x1a\n"
 enum {
     LZ_ENTRY_SCHEMA = 2,
+    LZ_ENTRY_SCHEMA_MAC = 3,  /* the same, with a MAC before the digest */
     LZ_ENTRY_PREFIX_LEN = 24, /* the same in every schema: magic, schema, header_len, file_len */
     LZ_ENTRY_HEADER_LEN = 40 + 4 * 32, /* with the section table */
     LZ_ENTRY_TRAILER_LEN = 16, /* the same in every schema: XXH3-128 of all bytes before it */
@@ -42,6 +44,7 @@ typedef struct lz_entry {
     lz_entry_section sec[LZ_SEC_COUNT];
     const char *build, *isa; /* NUL-terminated views; NULL before lz_entry_parse */
     const uint8_t *key, *payload;
+    const uint8_t *mac; /* NULL: the entry has none */
 } lz_entry;
 
 typedef enum lz_entry_verdict {
@@ -58,6 +61,9 @@ lz_entry_verdict lz_entry_parse_header(const void *bytes, size_t n, uint64_t fil
 /* Reads a whole file: digest first, then header, sections and the header of the compressed
  * value. */
 lz_entry_verdict lz_entry_parse(const void *bytes, size_t n, lz_entry *e, const char **why);
+/* Whether a parsed entry, of these bytes, has a MAC and it is that of the key. */
+bool lz_entry_is_signed(const lz_entry *e, const void *bytes, size_t n,
+                        const uint8_t key[LZ_MAC_KEY_LEN]);
 /* The value of a parsed entry into `dst` of sec[LZ_SEC_VALUE].usize bytes. LZ_ECORRUPT, LZ_EMEM. */
 lz_status lz_entry_value(const lz_entry *e, lz_codec_pool *pool, void *dst);
 
@@ -72,6 +78,7 @@ typedef struct lz_entry_content {
     const char *build, *isa;
     const void *key, *value;
     size_t nkey, nvalue;
+    const uint8_t *mac_key; /* of LZ_MAC_KEY_LEN bytes; NULL: without a MAC */
 } lz_entry_content;
 /* The bytes of a new entry: *bytes (lz_free it) and *n. LZ_ERANGE when a part is larger than the
  * format allows; LZ_EMEM. */

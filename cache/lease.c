@@ -185,6 +185,7 @@ static bool has_leases(const lz_cache *c, lz_cache_kind kind)
 {
     return c && lz_cache_is_kind(kind) && c->store.root >= 0 && !c->store.read_only &&
            c->leases.bound_ns > 0 && c->leases.pid == (int)getpid() &&
+           !(kind == LZ_CACHE_KERNEL && c->no_code) &&
            !atomic_load_explicit(&c->writes_off, memory_order_relaxed);
 }
 

@@ -60,6 +60,11 @@ static void verify(lz_cache *c, const char *name, const lz_store_file *f, lz_cac
         return;
     }
     info->foreign = strcmp(e.build, c->build) != 0;
+    if (c->has_key && !lz_entry_is_signed(&e, f->bytes, f->n, c->mac_key)) {
+        info->ok = false;
+        say(info, e.mac ? "has the MAC of another key" : "has no MAC");
+        return;
+    }
     if (!name_fits(&e, name)) {
         info->ok = false;
         say(info, "stands under another entry's name");

@@ -85,6 +85,11 @@ int lz_vfs_open(int dirfd, const char *path, int flags, mode_t mode)
     return (int)RETRY(LZ_VFS_OPEN, openat(dirfd, path, flags | O_NOFOLLOW | O_CLOEXEC, mode));
 }
 
+int lz_vfs_open_named(const char *path, int flags)
+{
+    return (int)RETRY(LZ_VFS_OPEN, openat(AT_FDCWD, path, flags | O_CLOEXEC));
+}
+
 /* Without openat2: one component after the other, so that none of them can be a symlink. */
 static int open_below_stepwise(int dirfd, const char *path, int flags)
 {

@@ -52,6 +52,8 @@ int lz_vfs_open(int dirfd, const char *path, int flags, mode_t mode);
 /* The same for a path of several components below dirfd, none of which may be a symlink or leave
  * dirfd. */
 int lz_vfs_open_below(int dirfd, const char *path, int flags);
+/* A path that the user gave: links are followed. */
+int lz_vfs_open_named(const char *path, int flags);
 int lz_vfs_mkdir(int dirfd, const char *path); /* mode 0700 whatever the umask */
 int lz_vfs_fstat(int fd, struct stat *st);
 /* Of the link itself, if it is one. */

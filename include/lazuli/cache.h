@@ -23,6 +23,9 @@ typedef struct lz_cache_counts {
     uint64_t evicted;        /* entries removed to keep the size below its cap */
     double compile_ms;       /* time spent compiling, of all threads */
     uint64_t waits;          /* programs and kernels that another process was compiling */
+    uint64_t mac_refused;    /* entries met without a MAC of the key (LAZULI_CACHE_KEY_FILE) */
+    uint64_t code_ignored;   /* kernels that were not looked up (LAZULI_CACHE_CODE=off) */
+    uint64_t system_hits;    /* programs and kernels found in a system cache */
 } lz_cache_counts;
 /* Copies the counts of this process; set out->struct_size first. LZ_ENULL, LZ_EINVAL. */
 LZ_API lz_status lz_get_cache_counts(lz_cache_counts *out);

@@ -569,6 +569,9 @@ lz_status lz_get_cache_counts(lz_cache_counts *out)
     r.write_fail = st.write_fail;
     r.evicted = st.evicted;
     r.waits = st.lease_waits;
+    r.mac_refused = st.mac_refused;
+    r.code_ignored = st.code_ignored;
+    r.system_hits = st.system_hits;
     r.compile_ms = (compile_ns + (double)late.compile_ns) / 1e6;
     memcpy(out, &r, out->struct_size < sizeof r ? out->struct_size : sizeof r);
     return LZ_OK;

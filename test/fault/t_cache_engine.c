@@ -266,7 +266,7 @@ static int make_again(const char *path, const struct stat *st, int type, struct 
     c.isa = isa;
     if (making == BUILD)
         c.build = "another";
-    ct_write_entry(path, &c, LZ_ENTRY_SCHEMA + (making == SCHEMA));
+    ct_write_entry(path, &c, LZ_ENTRY_SCHEMA + 2 * (making == SCHEMA));
     ct_entry_free(&e);
     return 0;
 }

@@ -369,7 +369,7 @@ START_TEST(c06_foreign)
     lz_cache *c = ct_open();
     ct_put(c, 1);
     ct_put(c, 5);
-    spill_entry(_i ? "build-1" : "another build", LZ_ENTRY_SCHEMA + (_i ? 1 : 0), "", "key 5",
+    spill_entry(_i ? "build-1" : "another build", LZ_ENTRY_SCHEMA + (_i ? 2 : 0), "", "key 5",
                 "evil");
     expect_kept_beside_ours(c);
     ck_assert_uint_ge(ct_stats(c).foreign, 1);

@@ -57,6 +57,8 @@ static void read_entry(const uint8_t *p, size_t n)
     must(h == v || v == LZ_ENTRY_DAMAGED); /* the header alone never says worse than the whole */
     if (v != LZ_ENTRY_OK)
         return;
+    static const uint8_t key[LZ_MAC_KEY_LEN] = "nobody has signed with this key";
+    must(!lz_entry_is_signed(&e, p, n, key));
     uint64_t usize = e.sec[LZ_SEC_VALUE].usize;
     must(usize <= (n + LZ_CODEC_RATIO_SLACK + 1) * (uint64_t)LZ_CODEC_MAX_RATIO);
     if (usize > MAX_DECODED)
@@ -75,6 +77,8 @@ static void make_consistent(uint8_t *p, size_t n)
 {
     memcpy(p, LZ_ENTRY_MAGIC, 8);
     uint64_t at = LZ_ENTRY_HEADER_LEN, rest = n - LZ_ENTRY_HEADER_LEN - LZ_ENTRY_TRAILER_LEN;
+    if (p[8] == LZ_ENTRY_SCHEMA_MAC && rest >= LZ_MAC_LEN)
+        rest -= LZ_MAC_LEN;
     for (int i = 0; i < 8; i++)
         p[16 + i] = (uint8_t)((uint64_t)n >> (8 * i));
     for (uint32_t s = 0; s < LZ_SEC_COUNT; s++) {
