@@ -99,6 +99,9 @@ typedef struct lz_compile_options {
      * and meet in its collectives; 0: one device alone. */
     uint32_t partitions;
     bool replicas; /* they are replicas of one partition: what its numbers of replicas name */
+    /* Look kernels of branches up in the cache as well, which else the first to take a branch does
+     * (lazuli cache export). */
+    bool look_up_branches;
 } lz_compile_options;
 
 typedef struct lz_exec_info { /* for analyses and tests of counters */

@@ -18,18 +18,23 @@ static void digest_of(const lz_cache *c, lz_cache_kind kind, const void *key, si
         out[i] = (uint8_t)((i < 8 ? h.lo : h.hi) >> (8 * (i % 8)));
 }
 
+bool lz_cache_is_bound(const lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
+                       const void *value, size_t nvalue)
+{
+    uint8_t want[BOUND_LEN];
+    const uint8_t *p = value;
+    if (nvalue < BOUND_LEN)
+        return false;
+    digest_of(c, kind, key, nkey, p + BOUND_LEN, nvalue - BOUND_LEN, want);
+    return memcmp(p, want, BOUND_LEN) == 0;
+}
+
 /* What a hit gave, less its digest, if that is right. */
 static bool unbind(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, void **value,
                    size_t *nvalue)
 {
-    uint8_t want[BOUND_LEN];
     uint8_t *p = *value;
-    bool ok = *nvalue >= BOUND_LEN;
-    if (ok) {
-        digest_of(c, kind, key, nkey, p + BOUND_LEN, *nvalue - BOUND_LEN, want);
-        ok = memcmp(p, want, BOUND_LEN) == 0;
-    }
-    if (ok) {
+    if (lz_cache_is_bound(c, kind, key, nkey, p, *nvalue)) {
         *nvalue -= BOUND_LEN;
         memmove(p, p + BOUND_LEN, *nvalue);
         return true;

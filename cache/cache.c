@@ -41,6 +41,7 @@ static lz_status make(const lz_cache_options *o, lz_cache **out)
     c->build = lz_strdup(o->build_id ? o->build_id : "");
     c->isa = lz_strdup(o->isa ? o->isa : "");
     c->isa_ok = o->isa_ok;
+    c->used = o->used;
     c->user = o->user;
     c->no_code = o->no_code || !lz_cfg_bool(LZ_OPT_CACHE_CODE);
     c->max_bytes = o->max_bytes ? o->max_bytes : (uint64_t)lz_cfg_int(LZ_OPT_CACHE_MAX_MB) << 20;
@@ -295,6 +296,12 @@ static void touch(const lz_store *s, const lz_store_file *f)
         (void)lz_vfs_touch(f->fd, now);
 }
 
+static void use(const lz_cache *c, const char *name)
+{
+    if (c->used)
+        c->used(name, c->user);
+}
+
 /* LZ_ENOENT: go on to the next slot. LZ_OK: a hit. Anything else ends the search. */
 static lz_status get_slot(lz_cache *c, lz_store *store, const char *name, lz_cache_kind kind,
                           const void *key, size_t nkey, void **value, size_t *nvalue, bool again)
@@ -313,6 +320,8 @@ static lz_status get_slot(lz_cache *c, lz_store *store, const char *name, lz_cac
             *value = v;
             *nvalue = n;
             touch(store, &f);
+            if (store == &c->store)
+                use(c, name);
         } else {
             lz_free(v);
             if (rc == LZ_ECORRUPT) {
@@ -425,21 +434,21 @@ static void too_large(lz_cache *c, uint64_t n)
 /* Publishes the finished bytes under `name`, or in the next free slot when that was taken
  * meanwhile. A lost race is not a failure: the winner's entry is as good as this one, and it is not
  * read back. */
-static void publish(lz_cache *c, const lz_entry_content *e, lz_hash digest, const uint8_t *bytes,
-                    size_t n, char name[LZ_STORE_NAME_LEN])
+static lz_store_result publish(lz_cache *c, const lz_entry_content *e, lz_hash digest,
+                               const uint8_t *bytes, size_t n, char name[LZ_STORE_NAME_LEN],
+                               int *err)
 {
-    int err = 0;
-    lz_store_result r = lz_store_publish(&c->store, name, bytes, n, &err);
+    lz_store_result r = lz_store_publish(&c->store, name, bytes, n, err);
     if (r == LZ_STORE_EXISTS && free_slot(c, e->kind, digest, e->key, e->nkey, name) >= 0)
-        r = lz_store_publish(&c->store, name, bytes, n, &err);
-    if (r == LZ_STORE_FAILED)
-        write_failed(c, err);
+        r = lz_store_publish(&c->store, name, bytes, n, err);
     if (r != LZ_STORE_OK)
-        return;
+        return r;
     count(c, LZ_CTR_STORED);
+    use(c, name);
     lz_lease_renew(&c->leases, &c->store);
     uint64_t gone = lz_evict_note(&c->evict, &c->store, n);
     atomic_fetch_add_explicit(&c->counters[LZ_CTR_EVICTED], gone, memory_order_relaxed);
+    return r;
 }
 
 void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey, const char *isa,
@@ -467,6 +476,7 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
     };
     uint8_t *bytes;
     size_t n;
+    int err = 0;
     lz_status rc = LZ_OK;
     LZ_QUIETLY {
         rc = lz_entry_encode(&content, &bytes, &n);
@@ -477,9 +487,25 @@ void lz_cache_put(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
         write_failed(c, ENOMEM);
     else if (n > lz_cache_max_file(c))
         too_large(c, n);
-    else
-        publish(c, &content, digest, bytes, n, name);
+    else if (publish(c, &content, digest, bytes, n, name, &err) == LZ_STORE_FAILED)
+        write_failed(c, err);
     lz_free(bytes);
+}
+
+int lz_cache_put_file(lz_cache *c, const lz_entry *e, const uint8_t *bytes, size_t n, bool *there)
+{
+    lz_entry_content content = {
+        .kind = e->kind, .key = e->key, .nkey = (size_t)e->sec[LZ_SEC_KEY].usize};
+    lz_hash digest =
+        lz_hash_seeded(content.nkey ? content.key : "", content.nkey, c->seed[e->kind]);
+    char name[LZ_STORE_NAME_LEN];
+    int err = 0;
+    *there = free_slot(c, e->kind, digest, content.key, content.nkey, name) < 0;
+    if (*there)
+        return 0;
+    lz_store_result r = publish(c, &content, digest, bytes, n, name, &err);
+    *there = r == LZ_STORE_EXISTS;
+    return r == LZ_STORE_FAILED ? err : 0;
 }
 
 void lz_cache_drop(lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey)

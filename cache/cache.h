@@ -35,6 +35,9 @@ typedef struct lz_cache_options {
      * flags": what follows '|' only tunes. May be called from several threads. NULL: a string is
      * accepted when its part before '|' equals that of `isa` below. */
     bool (*isa_ok)(const char *isa, void *user);
+    /* Told the file name of each entry of the directory that is found or stored: lazuli cache
+     * export. From several threads at a time. NULL: nobody. */
+    void (*used)(const char *name, void *user);
     void *user;
     const char *key_file; /* of the key of all entries; NULL: the option's, "": none */
     const char *system;   /* directories that are looked into as well, with colons between them, and

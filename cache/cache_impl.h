@@ -44,6 +44,7 @@ struct lz_cache {
     char *build;
     char *isa;
     bool (*isa_ok)(const char *isa, void *user);
+    void (*used)(const char *name, void *user);
     void *user;
     uint64_t max_bytes;
     atomic_bool writes_off; /* the directory is not writable after all */
@@ -54,6 +55,12 @@ struct lz_cache {
 /* The seed of the file names of a kind and build, and the file name's digest of a key:
  * docs/reference/cache-format.md, "Names". */
 uint64_t lz_cache_name_seed(lz_cache_kind kind, const char *build);
+/* Publishes the bytes of an entry for this cache. 0 or an errno. *there: it has one already, or no
+ * slot is free. (cache.c) */
+int lz_cache_put_file(lz_cache *c, const lz_entry *e, const uint8_t *bytes, size_t n, bool *there);
+/* Whether a stored value begins with the digest that ties it to its key. (bound.c) */
+bool lz_cache_is_bound(const lz_cache *c, lz_cache_kind kind, const void *key, size_t nkey,
+                       const void *value, size_t nvalue);
 /* The largest file this cache reads or writes. */
 uint64_t lz_cache_max_file(const lz_cache *c);
 #endif

@@ -453,6 +453,19 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
     return s;
 }
 
+bool lz_kstore_look_up(lz_kstore *st, const lz_kernel *k, void *user, lz_cache *cache)
+{
+    lz_buf key = {0};
+    void *obj = NULL;
+    size_t nobj;
+    st->ops->key(user, k, &key);
+    bool found =
+        !key.failed && lz_cache_get_bound(cache, LZ_CACHE_KERNEL, key.data, key.len, &obj, &nobj);
+    lz_free(obj);
+    lz_buf_free(&key);
+    return found;
+}
+
 void lz_kstore_release(lz_kcode *c)
 {
     if (!c)

@@ -59,6 +59,8 @@ typedef struct lz_kstore {
  * NULL. */
 lz_status lz_kstore_load(lz_kstore *s, lz_kernel *const *k, uint32_t n, void *user, lz_cache *cache,
                          lz_kernel_load *out);
+/* Whether the cache has the kernel's code; nothing is loaded. */
+bool lz_kstore_look_up(lz_kstore *s, const lz_kernel *k, void *user, lz_cache *cache);
 void lz_kstore_release(lz_kcode *c);     /* NULL is fine */
 void *lz_kstore_code(const lz_kcode *c); /* what ops->load filled in */
 void lz_kstore_get_stats(lz_kstore *s, lz_kernels_stats *out);

@@ -1,7 +1,10 @@
 /* program_store.c - see program_store.h. */
 #include "backends/common/program_store.h"
+#include "base/alloc.h"
 #include "base/config.h"
+#include "base/vec.h"
 #include "source_id.h"
+#include <string.h>
 
 /* The build includes a hash of the library's sources: a program linked with another version, also
  * statically, never finds entries of this one. */
@@ -37,6 +40,58 @@ lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func
     return out->failed
                ? LZ_FAIL(LZ_EMEM, "no memory for the key of a program of %u operations", f->ninst)
                : LZ_OK;
+}
+
+const char *lz_program_build(void)
+{
+    return build;
+}
+
+void lz_program_parts_free(lz_program_parts *p)
+{
+    lz_func_free(p->f);
+    lz_free(p->donate);
+    *p = (lz_program_parts){0};
+}
+
+/* The bytes behind the donations are a function's, and four more if replicas run it: a function's
+ * bytes say where they end. */
+static lz_status take_function(const uint8_t *p, size_t n, lz_program_parts *out)
+{
+    lz_status s = LZ_ECORRUPT;
+    LZ_QUIETLY {
+        s = lz_func_deserialize(p, n, &out->f);
+    }
+    if (s == LZ_OK || n < 4)
+        return s;
+    out->replicas = lz_le32(p + n - 4);
+    return lz_func_deserialize(p, n - 4, &out->f);
+}
+
+lz_status lz_program_take_apart(const void *key, size_t n, lz_program_parts *out)
+{
+    const uint8_t *p = key;
+    memset(out, 0, sizeof *out);
+    if (n < 8 || lz_le32(p) > n - 8)
+        return LZ_FAIL(LZ_ECORRUPT, "a program's key is cut off");
+    out->ndevice = lz_le32(p);
+    out->device = (const char *)p + 4;
+    size_t at = 4 + (size_t)out->ndevice;
+    uint32_t nparam = lz_le32(p + at);
+    at += 4;
+    if (nparam > n - at)
+        return LZ_FAIL(LZ_ECORRUPT, "a program's key is cut off");
+    out->donate = lz_calloc((size_t)nparam + 1, sizeof *out->donate);
+    if (!out->donate)
+        return LZ_FAIL(LZ_EMEM, "no memory for a program of %u parameters", nparam);
+    for (uint32_t i = 0; i < nparam; i++)
+        out->donate[i] = p[at + i] != 0;
+    lz_status s = take_function(p + at + nparam, n - at - nparam, out);
+    if (s == LZ_OK && out->f->nparam != nparam)
+        s = LZ_FAIL(LZ_ECORRUPT, "a program's key is of another function");
+    if (s != LZ_OK)
+        lz_program_parts_free(out);
+    return s;
 }
 
 /* What a program fails to load of, whatever its bytes. */

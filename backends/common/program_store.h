@@ -11,6 +11,21 @@
  * is none. */
 lz_status lz_program_store_open(const char *path, bool read_only, lz_cache **out);
 
+/* What entries are of: lz_cache_options.build_id. */
+const char *lz_program_build(void);
+
+/* A program's key, taken apart; the rest points into it. */
+typedef struct lz_program_parts {
+    const char *device; /* ndevice bytes, of lz_backend.key */
+    uint32_t ndevice;
+    bool *donate; /* by parameter */
+    lz_func *f;
+    uint32_t replicas; /* 0: none */
+} lz_program_parts;
+/* Untrusted bytes. Free it with lz_program_parts_free. Errors: LZ_ECORRUPT, LZ_EMEM */
+lz_status lz_program_take_apart(const void *key, size_t n, lz_program_parts *out);
+void lz_program_parts_free(lz_program_parts *p);
+
 /* Appends the key of a program, the same in every process: device (of lz_backend.key), donation by
  * parameter, the function's canonical bytes, replicas (0: none). LZ_EMEM */
 lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f,

@@ -243,7 +243,8 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     lz_cpu_exec_options eo = {.cache = o ? o->cache : NULL,
                               .loops = run_loops(),
                               .tuned_for = cpu.tune ? cpu.processor : NULL,
-                              .tune_all = cpu.tune > 1};
+                              .tune_all = cpu.tune > 1,
+                              .look_up_branches = o && o->look_up_branches};
     LZ_TRY(lz_cpu_exec_new(p, &cpu.target, &cpu.dev[device], &eo, out));
     int64_t t2 = lz_now_ns();
     lz_exec_set_label(*out, o);

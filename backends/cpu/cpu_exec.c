@@ -199,6 +199,7 @@ typedef struct maker {
     lz_cpu_device *device;
     const char *processor; /* the processor's name on a device that tunes; else NULL */
     bool all;              /* tunes kernels of any size */
+    bool look_up_branches;
 } maker;
 
 /* Makes the launch records; the tuner exists only meanwhile. */
@@ -226,6 +227,10 @@ static lz_status load(lz_exec *exec, const maker *m, lz_cache *cache)
         s = lz_cpu_loops_load(&((cpu_exec *)exec)->loops, &exec->plan_exec, m->target, cache, late);
     if (s == LZ_OK)
         s = lz_exec_load(exec, lz_kernels_store(), (void *)m->target, cache, late);
+    for (uint32_t i = 0; s == LZ_OK && m->look_up_branches && i < exec->plan_exec.nkernel; i++)
+        if (late[i])
+            lz_kstore_look_up(lz_kernels_store(), exec->plan_exec.kernels[i], (void *)m->target,
+                              cache);
     lz_free(late);
     return s;
 }
@@ -600,6 +605,6 @@ static const lz_exec_ops exec_ops = {
 lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
                           const lz_cpu_exec_options *o, lz_exec **out)
 {
-    maker m = {t, o->loops, d, o->tuned_for, o->tune_all};
+    maker m = {t, o->loops, d, o->tuned_for, o->tune_all, o->look_up_branches};
     return lz_exec_new(&exec_ops, p, &m, o->cache, out);
 }

@@ -42,6 +42,7 @@ typedef struct lz_cpu_exec_options {
     bool loops; /* run the loop-IR interpreter instead of compiled kernels (LAZULI_EXEC=loop) */
     /* Name of the processor that launches are tuned for (backends/common/autotune.h); NULL: no
      * tuning. tune_all: tune launches however short. */
+    bool look_up_branches; /* lz_compile_options.look_up_branches */
     const char *tuned_for;
     bool tune_all;
 } lz_cpu_exec_options;

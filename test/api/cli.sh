@@ -335,15 +335,15 @@ for verb in ls stat verify gc clear; do
     t 1 '' 'lazuli: cache: .*/two.mlir is something else, not a directory' lazuli cache $verb --path two.mlir
     t 2 '' 'lazuli cache: --path takes a directory' lazuli cache $verb --path ''
     t 1 '' 'switched off by LAZULI_CACHE' env LAZULI_CACHE=off "$tool" cache $verb
-    t 2 '' 'lazuli cache: one of ls, stat, verify, gc, clear is needed' lazuli cache $verb $verb
+    t 2 '' 'lazuli cache: one of ls, stat, verify, gc, clear, export, import is needed' lazuli cache $verb $verb
 done
 t 0 '0.npy; 1.npy; 2.npy; 3.npy; 4.npy; 5.npy; 6.npy' '' ls out # untouched
 t 0 '' '' test ! -e home/.cache -a ! -e none # nothing is made by looking
 mkdir -m 700 fresh
 t 0 '^$|^0 entries, 0 damaged$' '' lazuli cache verify --path fresh
 t 0 '^removed 0 files, 0 bytes$' '' lazuli cache gc --path fresh
-t 2 '' 'lazuli cache: one of ls, stat, verify, gc, clear is needed' lazuli cache
-t 2 '' "lazuli cache: it takes ls, stat, verify, gc or clear, not 'frob'" lazuli cache frob
+t 2 '' 'lazuli cache: one of ls, stat, verify, gc, clear, export, import is needed' lazuli cache
+t 2 '' "lazuli cache: it takes ls, stat, verify, gc, clear, export or import, not 'frob'" lazuli cache frob
 for v in 0 -1 x 1.5 99999999999; do
     t 2 '' "lazuli cache: --max-mb takes an integer from 1 to 16777216, not '$v'" lazuli cache gc --max-mb $v
 done

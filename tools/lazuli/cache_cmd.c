@@ -1,7 +1,9 @@
-/* cache_cmd.c - lazuli cache: lists, verifies and trims the persistent compilation cache. */
+/* cache_cmd.c - lazuli cache: lists, verifies and trims the persistent compilation cache. Packs are
+ * pack_cmd.c's. */
 #include "cache/cache.h"
 #include "cache/dir.h"
 #include "cache/store.h"
+#include "tools/lazuli/pack_cmd.h"
 #include "tools/lazuli/tool.h"
 #include <dirent.h>
 #include <getopt.h>
@@ -141,37 +143,87 @@ static int open_and_act(const char *verb, const char *given, const char *path, u
     return rc;
 }
 
-int tool_cache(int argc, char **argv)
+typedef struct arguments {
+    const char *verb, *path, *output;
+    uint64_t max_mb; /* 0: the cache's own cap */
+    char **operands;
+    int noperand;
+} arguments;
+
+/* 0, or the exit code. */
+static int parse(int argc, char **argv, arguments *a)
 {
-    static const struct option names[] = {{"path", 1, 0, 'p'}, {"max-mb", 1, 0, 'm'}, {0}};
-    static const char *const verbs[] = {"ls", "stat", "verify", "gc", "clear", NULL};
-    const char *path = NULL;
-    uint64_t max_mb = 0; /* 0: the cache's own cap */
-    for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
+    static const struct option names[] = {
+        {"path", 1, 0, 'p'}, {"max-mb", 1, 0, 'm'}, {"output", 1, 0, 'o'}, {0}};
+    for (int c; (c = getopt_long(argc, argv, "o:", names, NULL)) != -1;)
         switch (c) {
         case 'p':
-            path = optarg;
-            if (!*path) /* an empty variable of a script does not mean the default */
+            a->path = optarg;
+            if (!*a->path) /* an empty variable of a script does not mean the default */
                 return tool_usage("--path takes a directory, not ''");
             break;
         case 'm':
-            if (!tool_uint("--max-mb", optarg, 1, 1 << 24, &max_mb))
+            if (!tool_uint("--max-mb", optarg, 1, 1 << 24, &a->max_mb))
                 return 2;
+            break;
+        case 'o':
+            a->output = optarg;
             break;
         default:
             return 2;
         }
-    if (optind + 1 != argc)
-        return tool_usage("one of ls, stat, verify, gc, clear is needed");
-    const char *verb = argv[optind];
-    if (!tool_one_of("it", verb, verbs))
+    a->verb = optind < argc ? argv[optind] : NULL;
+    a->operands = argv + optind + 1;
+    a->noperand = argc - optind - 1;
+    return 0;
+}
+
+/* Verbs, options and operands that belong together. */
+static int check(const arguments *a)
+{
+    static const char *const verbs[] = {"ls",    "stat",   "verify", "gc",
+                                        "clear", "export", "import", NULL};
+    if (!a->verb)
+        return tool_usage("one of ls, stat, verify, gc, clear, export, import is needed");
+    if (!tool_one_of("it", a->verb, verbs))
         return 2;
-    if (max_mb && strcmp(verb, "gc") != 0)
+    bool exports = strcmp(a->verb, "export") == 0, imports = strcmp(a->verb, "import") == 0;
+    if (imports ? a->noperand != 1 : !exports && a->noperand)
+        return imports ? tool_usage("import takes one FILE")
+                       : tool_usage("one of ls, stat, verify, gc, clear, export, import is needed");
+    if (a->max_mb && strcmp(a->verb, "gc") != 0)
         return tool_usage("--max-mb belongs to gc");
+    if (exports != (a->output != NULL))
+        return exports ? tool_usage("export needs -o FILE") : tool_usage("-o belongs to export");
+    for (int i = 0; exports && i < a->noperand; i++) {
+        const char *h = a->operands[i];
+        if (strlen(h) < 4 || strlen(h) > 35 || strspn(h, "0123456789abcdef/.p") != strlen(h))
+            return tool_usage("'%s' is not the hash of a program: 4 to 32 hexadecimal digits", h);
+    }
+    return 0;
+}
+
+static int run(const arguments *a, const char *path)
+{
+    if (strcmp(a->verb, "import") == 0)
+        return tool_cache_import(path, a->operands[0]);
+    if (strcmp(a->verb, "export") != 0)
+        return open_and_act(a->verb, a->path, path, a->max_mb << 20);
+    int there = is_cache(path);
+    if (there == 0)
+        fprintf(stderr, "lazuli: cache: there is no directory %s\n", path);
+    return there == 1 ? tool_cache_export(path, a->operands, a->noperand, a->output) : 1;
+}
+
+int tool_cache(int argc, char **argv)
+{
+    arguments a = {0};
+    int rc = parse(argc, argv, &a);
+    rc = rc ? rc : check(&a);
+    if (rc)
+        return rc;
     lz_buf where = {0};
-    int rc = lz_dir_default(path, &where) == LZ_OK
-                 ? open_and_act(verb, path, lz_buf_str(&where), max_mb << 20)
-                 : tool_fail("cache");
+    rc = lz_dir_default(a.path, &where) == LZ_OK ? run(&a, lz_buf_str(&where)) : tool_fail("cache");
     lz_buf_free(&where);
     return rc;
 }
