@@ -1,12 +1,15 @@
 /* lease.c - see lease.h. Any trouble with a lease's file (no space, no permission, something else
  * in its place) means that there is none: the caller compiles. */
 #include "cache/lease.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "cache/cache_impl.h"
 #include "cache/vfs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,12 +40,13 @@ static bool process_of(int pid, char *state, uint64_t *start)
     read_line(path, line, sizeof line);
     /* "pid (name) state ppid ...": the name may hold anything; the start is the 22nd field */
     const char *p = strrchr(line, ')');
-    if (!p || sscanf(p, ") %c", state) != 1)
+    if (!p || p[1] != ' ' || !p[2])
         return false;
+    *state = p[2];
     p++;
     for (int field = 3; field < 22 && p; field++)
         p = strchr(p + 1, ' ');
-    return p && sscanf(p, "%" SCNu64, start) == 1;
+    return p && lz_text_digits(p + 1, strlen(p + 1), start) > 0;
 }
 
 /* Where processes have the numbers that this one sees: "<boot id> <PID namespace>". */
@@ -73,18 +77,22 @@ static void make_token(lz_lease_table *t, char token[LZ_LEASE_TOKEN_LEN])
 /* Whether the holder is known to do nothing more for it: dead or stopped, on this machine. */
 static bool is_gone(const char *token)
 {
-    char boot[40], mine[64], theirs[64], state;
-    uint64_t ns, start, now;
-    int pid;
-    if (sscanf(token, "%36s %" SCNx64 " %d %" SCNu64, boot, &ns, &pid, &start) != 4 || pid <= 0)
-        return false;
+    char mine[64], state;
+    uint64_t pid, start, now;
     place(mine);
-    (void)snprintf(theirs, sizeof theirs, "%s %" PRIx64, boot, ns);
-    if (mine[0] == '-' || strcmp(mine, theirs) != 0)
+    size_t n = strlen(mine);
+    if (mine[0] == '-' || strncmp(token, mine, n) != 0 || token[n] != ' ')
         return false;
-    if (kill(pid, 0) < 0 && errno == ESRCH)
+    const char *p = token + n + 1;
+    size_t digits = lz_text_digits(p, strlen(p), &pid);
+    if (!digits || p[digits] != ' ' || pid < 1 || pid > INT_MAX)
+        return false;
+    p += digits + 1;
+    if (!lz_text_digits(p, strlen(p), &start))
+        return false;
+    if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
         return true;
-    if (!process_of(pid, &state, &now))
+    if (!process_of((int)pid, &state, &now))
         return false;
     return (start && now != start) || strchr("TtZX", state) != NULL;
 }
@@ -333,6 +341,7 @@ lz_lease_state lz_cache_lease_wait(lz_cache *c, lz_cache_kind kind, const void *
         return r;
     atomic_fetch_add_explicit(&c->counters[LZ_CTR_LEASE_WAIT], 1, memory_order_relaxed);
     name_of(c, kind, key, nkey, name);
+    lz_logf(LZ_LOG_INFO, "cache", "another process compiles %s: waiting for what it stores", name);
     wait w = {.began_ns = lz_now_ns(), .poll_ns = POLL_MIN_NS};
     for (;;) {
         /* anew each time: the directory may be removed and made again meanwhile */
