@@ -3,7 +3,8 @@
  *     <root>/CACHEDIR.TAG        tells backup programs to skip the directory
  *     <root>/lock                held (flock) by the process that evicts
  *     <root>/tmp/<pid>-<rand>-<n> files being written
- *     <root>/<2 hex>/<30 hex>.<p|k>[1-3]   entries
+ *     <root>/tmp/<32 hex>.<p|k|c>.lease   entries being compiled (lease.h)
+ *     <root>/<2 hex>/<30 hex>.<p|k|c>[1-3]   entries
  * Everything is reached from one descriptor of <root>, and nothing below it is reached through a
  * symlink.
  * Threads: an open store is thread-safe. */
