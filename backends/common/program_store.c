@@ -68,6 +68,20 @@ static lz_status take_function(const uint8_t *p, size_t n, lz_program_parts *out
     return lz_func_deserialize(p, n - 4, &out->f);
 }
 
+/* Bytes that nobody looks up are no key: what the parts give is what they were taken from. */
+static lz_status check_canonical(const lz_program_parts *p, const void *key, size_t n)
+{
+    lz_buf device = {0}, again = {0};
+    lz_buf_put(&device, p->device, p->ndevice);
+    lz_status s = device.failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's key")
+                                : lz_program_key(&device, p->donate, p->f, p->replicas, &again);
+    if (s == LZ_OK && (again.len != n || memcmp(again.data, key, n) != 0))
+        s = LZ_FAIL(LZ_ECORRUPT, "a program's key is not in its canonical form");
+    lz_buf_free(&device);
+    lz_buf_free(&again);
+    return s;
+}
+
 lz_status lz_program_take_apart(const void *key, size_t n, lz_program_parts *out)
 {
     const uint8_t *p = key;
@@ -89,6 +103,8 @@ lz_status lz_program_take_apart(const void *key, size_t n, lz_program_parts *out
     lz_status s = take_function(p + at + nparam, n - at - nparam, out);
     if (s == LZ_OK && out->f->nparam != nparam)
         s = LZ_FAIL(LZ_ECORRUPT, "a program's key is of another function");
+    if (s == LZ_OK)
+        s = check_canonical(out, key, n);
     if (s != LZ_OK)
         lz_program_parts_free(out);
     return s;

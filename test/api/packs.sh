@@ -71,6 +71,10 @@ t 0 '^imported 1 programs' "$tool" cache import --path "$tmp/one" "$tmp/one.lzpa
 hash=$(PT_XLA_DEBUG=1 XLA_PERSISTENT_CACHE_PATH=$tmp/build "$tmp/app" 2>&1 | sed -n 's/.*Graph Hash: *//p' | head -1)
 t 0 '^exported [0-9]+ entries' "$tool" cache export --path "$tmp/build" -o "$tmp/hash.lzpack" "$hash"
 
+t 0 '^exported 1 entries' env LAZULI_CACHE_CODE=off "$tool" cache export --path "$tmp/build" -o "$tmp/plan.lzpack" "$hash"
+t 0 '^imported 1 programs and 0 kernels' "$tool" cache import --path "$tmp/plan" "$tmp/plan.lzpack"
+t 0 '^.* compiled [1-9][0-9]*, programs 1 of ' app plan
+
 # a cache of the system
 chmod -R a+rX "$tmp/run"
 t 0 "^$numbers compiled 0, programs ([0-9]+) of [0-9]+, kernels [0-9]+, system [1-9]" env LAZULI_SYSTEM_CACHE="$tmp/run" XLA_PERSISTENT_CACHE_PATH="$tmp/own" "$tmp/app" b

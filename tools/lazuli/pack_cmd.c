@@ -3,6 +3,7 @@
  * is exported where it was compiled. */
 #include "backends/common/program_store.h"
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/outfile.h"
 #include "base/thread.h"
 #include "cache/pack.h"
@@ -183,9 +184,15 @@ static bool pick(const lz_cache_entry_info *info, void *user)
     return s != LZ_EMEM; /* one of another build, or without the MAC, is not exported */
 }
 
-/* Loads the programs, so that what they have is among the names. */
+/* Loads the programs, so that what they have is among the names. Where no code is read from files
+ * they go without. */
 static lz_status load_picked(picked *x)
 {
+    bool code = lz_cfg_bool(LZ_OPT_CACHE_CODE);
+    for (uint32_t i = 0; !code && i < x->programs.list.len; i++)
+        add_name(x->programs.list.data[i], &x->all);
+    if (!code)
+        return LZ_OK;
     for (uint32_t i = 0; i < x->programs.list.len; i++) {
         lz_buf bytes = {0};
         lz_entry e;

@@ -257,6 +257,59 @@ START_TEST(one_of_many_takes_over)
 }
 END_TEST
 
+/* Between the look at a dead holder's lease and its removal another process has taken it over: its
+ * lease is put back. Also where there is no rename that keeps what is there. */
+typedef struct swap {
+    _Atomic int renames;
+    bool no_rename_new;
+} swap;
+static void swap_at_rename(lz_vfs_op op, uint64_t nth, lz_vfs_fault *f, void *user)
+{
+    static const char fresh[] = "11111111-1111-1111-1111-111111111111 2 2 2 fedcba9876543210";
+    swap *s = user;
+    (void)nth;
+    if (op != LZ_VFS_RENAME)
+        return;
+    if (s->renames++ == 0)
+        ct_spill(lease_path(), fresh, strlen(fresh));
+    else if (s->no_rename_new)
+        f->err = EINVAL;
+}
+
+static void *remove_later(void *arg)
+{
+    swap *s = arg;
+    while (s->renames < 2)
+        usleep(1000);
+    usleep(20000);
+    size_t n;
+    char *text = (char *)ct_slurp(lease_path(), &n);
+    bool kept = n > 8 && memcmp(text, "11111111", 8) == 0;
+    free(text);
+    unlink(lease_path());
+    return kept ? NULL : arg;
+}
+
+START_TEST(anothers_is_put_back)
+{
+    pthread_t t;
+    void *bad;
+    swap s = {.no_rename_new = _i};
+    plant(ELSEWHERE);
+    lz_cache *c = open_with_bound(SHORT_MS * 4);
+    lz_lease l;
+    lz_vfs_set_hook(swap_at_rename, &s);
+    ck_assert_int_eq(pthread_create(&t, NULL, remove_later, &s), 0);
+    ck_assert_int_eq(wait_for_it(c, &l), LZ_LEASE_RELEASED);
+    pthread_join(t, &bad);
+    lz_vfs_set_hook(NULL, NULL);
+    ck_assert_ptr_null(bad);
+    ck_assert_uint_eq(ct_stats(c).leases_taken_over, 0);
+    lz_cache_close(c);
+    ck_assert_int_eq(ct_temps(), 0);
+}
+END_TEST
+
 /* A holder elsewhere that stores other things is waited for beyond the bound. */
 static atomic_bool waiting_over;
 static void *renew_then_release(void *arg)
@@ -451,6 +504,7 @@ int main(void)
     tcase_add_test(t, number_used_again);
     tcase_add_loop_test(t, silent_holder, 0, sizeof silent / sizeof *silent);
     tcase_add_test(t, one_of_many_takes_over);
+    tcase_add_loop_test(t, anothers_is_put_back, 0, 2);
     tcase_add_test(t, renewed);
     tcase_add_test(t, storing_renews);
     tcase_add_loop_test(t, something_else, 0, 4);
