@@ -204,8 +204,14 @@ static inline void ct_read_entry(const char *path, ct_entry *e)
     e->value = malloc(nvalue + 1);
     ck_assert_int_eq(lz_entry_value(&in, &pool, e->value), LZ_OK);
     lz_codec_pool_free(&pool);
-    e->content = (lz_entry_content){
-        in.kind, in.created_unix_s, in.build, in.isa, e->key, e->value, nkey, nvalue, NULL};
+    e->content = (lz_entry_content){.kind = in.kind,
+                                    .created_unix_s = in.created_unix_s,
+                                    .build = in.build,
+                                    .isa = in.isa,
+                                    .key = e->key,
+                                    .value = e->value,
+                                    .nkey = nkey,
+                                    .nvalue = nvalue};
 }
 
 static inline void ct_entry_free(ct_entry *e)

@@ -354,7 +354,14 @@ END_TEST
 static void spill_entry(const char *build, uint32_t schema, const char *isa, const char *key,
                         const char *value)
 {
-    lz_entry_content e = {LZ_CACHE_KERNEL, 1, build, isa, key, value, strlen(key), strlen(value)};
+    lz_entry_content e = {.kind = LZ_CACHE_KERNEL,
+                          .created_unix_s = 1,
+                          .build = build,
+                          .isa = isa,
+                          .key = key,
+                          .value = value,
+                          .nkey = strlen(key),
+                          .nvalue = strlen(value)};
     ct_write_entry(ct_path(5), &e, schema);
 }
 

@@ -13,7 +13,7 @@ static size_t nbytes;
 static void encode(const char *build, const char *isa, const void *key, size_t nkey,
                    const void *value, size_t nvalue)
 {
-    lz_entry_content c = {LZ_CACHE_PROGRAM, -5, build, isa, key, value, nkey, nvalue};
+    lz_entry_content c = {LZ_CACHE_PROGRAM, -5, build, isa, key, value, nkey, nvalue, NULL};
     ck_assert_int_eq(lz_entry_encode(&c, &bytes, &nbytes), LZ_OK);
 }
 
@@ -132,8 +132,9 @@ START_TEST(every_bit_flip)
         lz_entry_verdict v = lz_entry_parse(bytes, nbytes, &e, &why);
         if (bit / 8 < 8)
             ck_assert_int_eq(v, LZ_ENTRY_DAMAGED);
-        else if (bit / 8 < 12)
-            ck_assert_int_eq(v, LZ_ENTRY_FOREIGN);
+        else if (bit / 8 <
+                 12) /* 2 with its lowest bit is the schema with a MAC, of another length */
+            ck_assert_int_eq(v, bit == 64 ? LZ_ENTRY_DAMAGED : LZ_ENTRY_FOREIGN);
         else if (v == LZ_ENTRY_OK && e.sec[LZ_SEC_VALUE].usize <= sizeof back)
             (void)lz_entry_value(&e, &pool, back);
         memcpy(bytes + nbytes - 16, trailer, 16);
@@ -142,6 +143,42 @@ START_TEST(every_bit_flip)
     ck_assert_int_eq(parse(), LZ_ENTRY_OK);
     lz_codec_pool_free(&pool);
     lz_free(bytes);
+}
+END_TEST
+
+/* No bit of an entry with a MAC can be changed, sealed again or not, and the key's MAC remain. */
+START_TEST(every_bit_is_signed)
+{
+    static const uint8_t key[LZ_MAC_KEY_LEN] = "of this test", other[LZ_MAC_KEY_LEN] = "another";
+    uint8_t value[200];
+    ct_fill(value, sizeof value, 1);
+    lz_entry_content c = {.kind = LZ_CACHE_KERNEL,
+                          .build = "build",
+                          .isa = "sse2",
+                          .key = "k",
+                          .nkey = 1,
+                          .value = value,
+                          .nvalue = sizeof value,
+                          .mac_key = key};
+    uint8_t *p;
+    size_t n;
+    lz_entry e;
+    const char *why;
+    ck_assert_int_eq(lz_entry_encode(&c, &p, &n), LZ_OK);
+    ck_assert_int_eq(lz_entry_parse(p, n, &e, &why), LZ_ENTRY_OK);
+    ck_assert(lz_entry_is_signed(&e, p, n, key) && !lz_entry_is_signed(&e, p, n, other));
+    for (size_t bit = 0; bit < (n - LZ_ENTRY_TRAILER_LEN) * 8; bit++) {
+        p[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        ck_assert_int_eq(lz_entry_parse(p, n, &e, &why), LZ_ENTRY_DAMAGED);
+        lz_entry_seal(p, n);
+        ck_assert(lz_entry_parse(p, n, &e, &why) != LZ_ENTRY_OK ||
+                  !lz_entry_is_signed(&e, p, n, key));
+        p[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        lz_entry_seal(p, n);
+    }
+    ck_assert_int_eq(lz_entry_parse(p, n, &e, &why), LZ_ENTRY_OK);
+    ck_assert(lz_entry_is_signed(&e, p, n, key));
+    lz_free(p);
 }
 END_TEST
 
@@ -358,7 +395,7 @@ START_TEST(limits_of_the_encoder)
     char *long_text = malloc(5000);
     memset(long_text, 'x', 4999);
     long_text[4999] = '\0';
-    lz_entry_content c = {LZ_CACHE_KERNEL, 0, "b", long_text, "k", "v", 1, 1};
+    lz_entry_content c = {LZ_CACHE_KERNEL, 0, "b", long_text, "k", "v", 1, 1, NULL};
     ck_assert_int_eq(lz_entry_encode(&c, &bytes, &nbytes), LZ_ERANGE);
     ck_assert_ptr_null(bytes);
     c.isa = "";
@@ -383,7 +420,7 @@ START_TEST(out_of_memory)
     ct_fill(value, sizeof value, 1);
     for (int n = 1; n < 40; n++) {
         int64_t live = lz_alloc_live_bytes_hint();
-        lz_entry_content c = {LZ_CACHE_KERNEL, 0, "b", "", "k", value, 1, sizeof value};
+        lz_entry_content c = {LZ_CACHE_KERNEL, 0, "b", "", "k", value, 1, sizeof value, NULL};
         lz_codec_pool pool = {NULL};
         lz_alloc_fail_at(n, false);
         lz_status rc = lz_entry_encode(&c, &bytes, &nbytes);
@@ -413,6 +450,7 @@ int main(void)
     tcase_add_test(t, layout_is_the_documented_one);
     tcase_add_test(t, every_truncation_and_extension);
     tcase_add_test(t, every_bit_flip);
+    tcase_add_test(t, every_bit_is_signed);
     tcase_add_test(t, lying_numbers);
     tcase_add_test(t, texts_must_be_terminated);
     tcase_add_test(t, foreign_schema_needs_a_valid_digest);
