@@ -1,4 +1,5 @@
-/* vfs.c - the system calls of the cache, each with its hook point. See vfs.h for the rules. */
+/* vfs.c - the system calls of the cache and of checkpoints, each with its hook point. See vfs.h for
+ * the rules. */
 #include "cache/vfs.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -158,6 +159,11 @@ int lz_vfs_mkdir(int dirfd, const char *path)
     return (int)RETRY(LZ_VFS_MKDIR, mkdir_usable(dirfd, path));
 }
 
+int lz_vfs_mkdir_shared(int dirfd, const char *path)
+{
+    return (int)RETRY(LZ_VFS_MKDIR, mkdirat(dirfd, path, 0777));
+}
+
 int lz_vfs_fstat(int fd, struct stat *st)
 {
     return (int)RETRY(LZ_VFS_FSTAT, fstat(fd, st));
@@ -203,6 +209,11 @@ ssize_t lz_vfs_write(int fd, const void *buf, size_t n)
 int lz_vfs_datasync(int fd)
 {
     return (int)RETRY(LZ_VFS_SYNC, fdatasync(fd));
+}
+
+int lz_vfs_sync(int fd)
+{
+    return (int)RETRY(LZ_VFS_SYNC, fsync(fd));
 }
 
 int lz_vfs_chmod(int fd, mode_t mode)

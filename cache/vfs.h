@@ -1,9 +1,9 @@
-/* vfs.h - every system call of the cache goes through here, so that a test can make the n-th one
- * fail, come back short, or never return (a crash). Without a hook a call costs one relaxed load
- * more than the system call itself. Results are the system's: -1 and errno. EINTR is retried here
- * where retrying is right, so callers never see it; an injected EINTR goes through the same retry.
- * Descriptors are always close-on-exec.
- * Threads: thread-safe; the hook and the clock are set before other threads start. */
+/* vfs.h - every system call of the cache, and of who writes checkpoints, goes through here, so that
+ * a test can make the n-th one fail, come back short, or never return (a crash). Without a hook a
+ * call costs one relaxed load more than the system call itself. Results are the system's: -1 and
+ * errno. EINTR is retried here where retrying is right, so callers never see it; an injected EINTR
+ * goes through the same retry. Descriptors are always close-on-exec. Threads: thread-safe; the hook
+ * and the clock are set before other threads start. */
 #ifndef LZ_CACHE_VFS_H
 #define LZ_CACHE_VFS_H
 #include <stdbool.h>
@@ -55,12 +55,15 @@ int lz_vfs_open_below(int dirfd, const char *path, int flags);
 /* A path that the user gave: links are followed. */
 int lz_vfs_open_named(const char *path, int flags);
 int lz_vfs_mkdir(int dirfd, const char *path); /* mode 0700 whatever the umask */
+/* 0777, as the umask has it. */
+int lz_vfs_mkdir_shared(int dirfd, const char *path);
 int lz_vfs_fstat(int fd, struct stat *st);
 /* Of the link itself, if it is one. */
 int lz_vfs_statat(int dirfd, const char *path, struct stat *st);
 ssize_t lz_vfs_pread(int fd, void *buf, size_t n, uint64_t offset); /* may be short */
 ssize_t lz_vfs_write(int fd, const void *buf, size_t n);            /* may be short */
 int lz_vfs_datasync(int fd);
+int lz_vfs_sync(int fd); /* fsync: of a directory, its names */
 int lz_vfs_chmod(int fd, mode_t mode);
 int lz_vfs_close(int fd); /* the descriptor is gone even when this fails */
 /* EEXIST rather than replace. */
