@@ -1,9 +1,11 @@
 /* local_shards.c - the parts that devices have of a tensor, out of it and into it. Devices have the
  * numbers of the mesh's device_ids; partitions are positions in the mesh. Threads: thread-safe. */
 #include "base/alloc.h"
+#include "base/box_copy.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/sync.h"
 #include "runtime/graph/trace_builder.h"
+#include "runtime/spmd/local_shards.h"
 #include "runtime/spmd/mark.h"
 #include "shard/tiles.h"
 #include <inttypes.h>
@@ -131,6 +133,28 @@ static lz_local_shard shard_of(const placed *p, int64_t device)
     return r;
 }
 
+static void placed_of(placed *p, lz_node *n)
+{
+    lz_node_retain(n);
+    *p = (placed){.node = n};
+}
+
+lz_status lz_node_shards(lz_node *node, lz_local_shard *out, int64_t n, int64_t *count)
+{
+    placed p;
+    *count = 0;
+    if (!node->dev->be->partitions)
+        return LZ_OK;
+    placed_of(&p, node);
+    lz_status s = compute(&p);
+    if (s == LZ_OK && !(p.s && p.s->unreduced))
+        *count = p.n;
+    for (int64_t d = 0; d < *count && d < n; d++)
+        out[d] = shard_of(&p, d);
+    placed_end(&p);
+    return s;
+}
+
 static lz_status local_shards(lz_tensor *x, lz_local_shard *out, int64_t n, int64_t *count)
 {
     placed p;
@@ -173,6 +197,59 @@ static lz_status read_shard(const placed *p, int64_t device, void *dst, size_t n
                                            dst);
     memcpy(dst, p->node->imm, need);
     return LZ_OK;
+}
+
+static lz_box box_of(const lz_local_shard *s)
+{
+    lz_box b = {.rank = s->rank};
+    for (int i = 0; i < s->rank; i++) {
+        b.offset[i] = s->offset[i];
+        b.extent[i] = s->extent[i];
+    }
+    return b;
+}
+
+static bool same_part(const placed *p, const lz_local_shard *want)
+{
+    const lz_local_shard now = shard_of(p, want->device);
+    const lz_box a = box_of(&now), b = box_of(want);
+    return lz_box_equal(&a, &b);
+}
+
+/* By way of the whole: another thread's program has moved it. */
+static lz_status cut_shard(lz_node *node, const lz_local_shard *want, void *dst)
+{
+    const lz_type *type = lz_node_type(node);
+    const lz_box part = box_of(want);
+    lz_box whole = {.rank = type->shape.rank};
+    memcpy(whole.extent, type->shape.dims, (size_t)whole.rank * sizeof *whole.extent);
+    if (lz_box_equal(&part, &whole))
+        return lz_read_node(node, dst, LZ_CAUSE_READ);
+    void *all = lz_alloc(type->nbytes + 1);
+    lz_status s = all ? lz_read_node(node, all, LZ_CAUSE_READ)
+                      : LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", type->nbytes);
+    if (s == LZ_OK)
+        lz_box_copy(&part, lz_dtype_size(type->dtype), &whole, all, &part, dst);
+    lz_free(all);
+    return s;
+}
+
+lz_status lz_node_read_shard(lz_node *node, const lz_local_shard *want, void *dst)
+{
+    placed before, after;
+    bool read = false;
+    placed_of(&before, node);
+    lz_status s = compute(&before);
+    if (s == LZ_OK && before.s && same_part(&before, want)) {
+        s = read_shard(&before, want->device, dst, SIZE_MAX);
+        placed_of(&after, node);
+        if (s == LZ_OK)
+            s = compute(&after);
+        read = s == LZ_OK && after.s == before.s;
+        placed_end(&after);
+    }
+    placed_end(&before);
+    return s == LZ_OK && !read ? cut_shard(node, want, dst) : s;
 }
 
 lz_status lz_local_to_host_at(lz_tensor *x, int64_t device, void *dst, size_t nbytes,
@@ -283,21 +360,61 @@ static const lz_sharding *placement_of(lz_tensor *x, const lz_node *n)
     return s;
 }
 
-static lz_status load(lz_tensor *x, const void *const *shards, const lz_site *site)
+/* Where a value that is assigned to x belongs: by its mark, else where its value is, as programs
+ * expect it there. NULL: on one device, or anywhere. */
+static const lz_sharding *home_of(lz_tensor *x, const lz_node *n)
+{
+    const lz_backend *be = n->dev->be;
+    const char *text = be->partitions ? lz_mark_of(x) : NULL;
+    lz_device_buffer *b = be->partitions && !text && !lz_node_is_host(n) ? lz_node_buf(n) : NULL;
+    if (b)
+        text = be->placement(b);
+    const lz_sharding *s = text ? lz_sharding_parse(text) : NULL;
+    return s && !s->unreduced && s->mesh->ndevice == be->partitions() ? s : NULL;
+}
+
+lz_status lz_wanted_shards(lz_tensor *x, lz_local_shard *out, int64_t n, int64_t *count)
+{
+    lz_node *to = lz_trace_node_of(x);
+    *count = 0;
+    if (!to)
+        return lz_error_get()->status;
+    const lz_sharding *s = home_of(x, to);
+    *count = s ? s->mesh->ndevice : 0;
+    for (int64_t d = 0; d < *count && d < n; d++)
+        out[d] = describe(s, &lz_node_type(to)->shape, d);
+    lz_node_release(to);
+    return LZ_OK;
+}
+
+lz_tensor *lz_from_shards_like(lz_tensor *x, lz_dtype dtype, const void *const *shards,
+                               const char *op, const lz_site *site)
 {
     lz_tracer c;
+    lz_tracer_begin(&c, op, site);
+    lz_node *to = lz_trace_node_of(x), *made = NULL;
+    const lz_sharding *s = to ? home_of(x, to) : NULL;
+    const lz_type *type = s ? lz_type_get(dtype, &lz_node_type(to)->shape) : NULL;
+    if (type)
+        made = from_parts(&c, to->dev, type, s, shards);
+    else if (to && !s)
+        (void)LZ_FAIL(LZ_ESTATE, "the tensor has no placement");
+    lz_node_release(to);
+    return lz_tracer_end(&c, made);
+}
+
+static lz_status load(lz_tensor *x, const void *const *shards, const lz_site *site)
+{
     lz_node *to = lz_trace_node_of(x);
     if (!to)
         return lz_error_get()->status;
-    const lz_sharding *s = placement_of(x, to);
-    if (!s) {
-        lz_node_release(to);
-        return lz_error_get()->status;
-    }
-    lz_tracer_begin(&c, "lz_load_local_shards", site);
-    lz_tensor *value = lz_tracer_end(&c, from_parts(&c, to->dev, lz_node_type(to), s, shards));
+    bool marked = placement_of(x, to) != NULL;
+    lz_dtype dtype = lz_node_type(to)->dtype;
     lz_node_release(to);
-    return lz_assign_at(x, value, site);
+    if (!marked)
+        return lz_error_get()->status;
+    return lz_assign_at(x, lz_from_shards_like(x, dtype, shards, "lz_load_local_shards", site),
+                        site);
 }
 
 lz_status lz_load_local_shards_at(lz_tensor *x, const void *const *shards, const lz_site *site)
