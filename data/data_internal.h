@@ -28,6 +28,8 @@ typedef struct lz_view {
 } lz_view;
 /* A whole regular file. out->holder is the caller's to release. */
 lz_status lz_data_map(const char *path, lz_view *out);
+/* The same of an open file, which stays the caller's. path: for messages. */
+lz_status lz_data_map_fd(int fd, const char *path, lz_view *out);
 
 /* Checks shape and bytes; LZ_ESHAPE, LZ_ERANGE, LZ_EDTYPE. */
 lz_status lz_data_size(lz_dtype d, const lz_shape *s, const char *name, size_t *nbytes);

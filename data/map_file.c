@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static lz_status map_fd(int fd, const char *path, lz_view *out)
+lz_status lz_data_map_fd(int fd, const char *path, lz_view *out)
 {
     struct stat st;
     if (LZ_NO_EINTR(fstat(fd, &st)) != 0)
@@ -39,7 +39,7 @@ lz_status lz_data_map(const char *path, lz_view *out)
     int fd = lz_file_open(path, O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return LZ_FAIL(lz_file_status(errno), "%s: %m", path);
-    lz_status s = map_fd(fd, path, out);
+    lz_status s = lz_data_map_fd(fd, path, out);
     (void)lz_file_close(fd);
     return s;
 }

@@ -133,15 +133,23 @@ static lz_status header(const char *path, const item *items, size_t n, const cha
     return s;
 }
 
+lz_status lz_save_item_read(const lz_save_item *t, lz_array *out)
+{
+    LZ_TRY(lz_data_new(t->dtype, &t->shape, t->name, out));
+    lz_status s = t->shard ? lz_snapshot_read_shard(t->from, t->value, t->shard, out->data)
+                           : lz_snapshot_read(t->from, t->value, out->data);
+    if (s != LZ_OK)
+        lz_array_free(out);
+    return s;
+}
+
 static lz_status put_value(lz_outfile *f, const item *t)
 {
     lz_array copy = {0};
-    LZ_TRY(lz_data_new(t->dtype, &t->shape, t->name, &copy));
-    lz_status s = lz_snapshot_read(t->from, t->value, copy.data);
-    if (s == LZ_OK)
-        lz_outfile_put(f, copy.data, t->nbytes);
+    LZ_TRY(lz_save_item_read(t, &copy));
+    lz_outfile_put(f, copy.data, t->nbytes);
     lz_array_free(&copy);
-    return s;
+    return LZ_OK;
 }
 
 static lz_status put_items(lz_outfile *f, const item *items, size_t n)
@@ -156,30 +164,41 @@ static lz_status put_items(lz_outfile *f, const item *items, size_t n)
     return LZ_OK;
 }
 
-lz_status lz_safetensors_save(const char *path, item *items, size_t n, const char *const *metadata,
-                              size_t nmetadata)
+lz_status lz_safetensors_begin(const char *path, item *items, size_t n, const char *const *metadata,
+                               size_t nmetadata, lz_buf *out)
 {
-    lz_outfile f;
     lz_buf text = {0};
     if (n)
         qsort(items, n, sizeof *items, by_width);
     lz_status s = header(path, items, n, metadata, nmetadata, &text);
-    size_t len = text.len, padded = LZ_ALIGN_UP(8 + len, ALIGN) - 8;
-    if (s == LZ_OK)
-        s = padded <= LZ_SAFETENSORS_MAX_HEADER
-                ? lz_outfile_begin(&f, path, true)
-                : LZ_FAIL(LZ_ERANGE, "%s: a header of %zu bytes", path, len);
+    size_t padded = LZ_ALIGN_UP(8 + text.len, ALIGN) - 8;
+    if (s == LZ_OK && padded > LZ_SAFETENSORS_MAX_HEADER)
+        s = LZ_FAIL(LZ_ERANGE, "%s: a header of %zu bytes", path, text.len);
     if (s == LZ_OK) {
-        uint8_t size[8];
-        for (int i = 0; i < 8; i++)
-            size[i] = (uint8_t)((uint64_t)padded >> 8 * i);
-        lz_outfile_put(&f, size, 8);
-        lz_outfile_put(&f, text.data, len);
-        for (; len < padded; len++)
-            lz_outfile_put(&f, " ", 1);
-        s = lz_outfile_end(&f, put_items(&f, items, n));
+        lz_buf_u64(out, padded);
+        lz_buf_put(out, text.data, text.len);
+        for (size_t len = text.len; len < padded; len++)
+            lz_buf_putc(out, ' ');
+        if (out->failed)
+            s = LZ_FAIL(LZ_EMEM, "%s: no memory for the header", path);
     }
     lz_buf_free(&text);
+    return s;
+}
+
+lz_status lz_safetensors_save(const char *path, item *items, size_t n, const char *const *metadata,
+                              size_t nmetadata)
+{
+    lz_outfile f;
+    lz_buf begin = {0};
+    lz_status s = lz_safetensors_begin(path, items, n, metadata, nmetadata, &begin);
+    if (s == LZ_OK)
+        s = lz_outfile_begin(&f, path, true);
+    if (s == LZ_OK) {
+        lz_outfile_put(&f, begin.data, begin.len);
+        s = lz_outfile_end(&f, put_items(&f, items, n));
+    }
+    lz_buf_free(&begin);
     return s;
 }
 
