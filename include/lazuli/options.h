@@ -15,6 +15,7 @@
 #ifndef LAZULI_OPTIONS_H
 #define LAZULI_OPTIONS_H
 #include <lazuli/amp.h>
+#include <lazuli/checkpoint.h>
 #include <lazuli/complex_ops.h>
 #include <lazuli/control.h>
 #include <lazuli/data.h>
@@ -48,6 +49,9 @@ LZ_API void lz_attention_call_default(lz_attention_call *out, size_t struct_size
 LZ_API void lz_attention_layer_options_default(lz_attention_layer_options *out, size_t struct_size);
 LZ_API void lz_attention_options_default(lz_attention_options *out, size_t struct_size);
 LZ_API void lz_batch_norm_options_default(lz_batch_norm_options *out, size_t struct_size);
+LZ_API void lz_checkpoint_manager_options_default(lz_checkpoint_manager_options *out,
+                                                  size_t struct_size);
+LZ_API void lz_checkpoint_save_options_default(lz_checkpoint_save_options *out, size_t struct_size);
 LZ_API void lz_collective_options_default(lz_collective_options *out, size_t struct_size);
 LZ_API void lz_conv_layer_options_default(lz_conv_layer_options *out, size_t struct_size);
 LZ_API void lz_conv_options_default(lz_conv_options *out, size_t struct_size);

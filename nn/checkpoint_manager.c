@@ -1,0 +1,561 @@
+/* checkpoint_manager.c - lz_checkpoint_manager: when a step is saved, which steps stay, and which
+ * is the newest that is whole. How one is written is in data/checkpoint_write.c, and by whom in
+ * checkpoint_queue.c. */
+#include "nn/checkpoint_manager.h"
+#include "base/log.h"
+#include "base/process_end.h"
+#include "nn/preemption.h"
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static lz_status annotated(lz_status s, const char *op, const lz_site *site)
+{
+    if (s != LZ_OK)
+        lz_error_annotate(op, site);
+    return s;
+}
+
+static lz_status check_manager(const lz_checkpoint_manager *m)
+{
+    return m ? LZ_OK : LZ_FAIL(LZ_ENULL, "the manager is NULL");
+}
+
+/* "DIR/step_N", for messages. */
+enum { WHERE = 512 };
+static const char *where_of(const lz_checkpoint_manager *m, int64_t step, char text[WHERE])
+{
+    char name[LZ_CKPT_NAME];
+    snprintf(text, WHERE, "%.400s/%s", m->path, lz_ckpt_step_name(step, name));
+    return text;
+}
+
+/* ---- the folder ---- */
+
+/* Its steps, ascending. A name that is none of a step's is noted once. */
+static lz_status list_steps(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_ckpt_steps *out)
+{
+    char strange[LZ_CKPT_STRANGE];
+    bool note = false;
+    LZ_TRY(lz_ckpt_dir_steps(d, out, strange));
+    lz_mutex_lock(&m->lock);
+    if (*strange && strcmp(strange, m->noted) != 0) {
+        note = true;
+        memcpy(m->noted, strange, sizeof strange);
+    }
+    lz_mutex_unlock(&m->lock);
+    if (note)
+        LZ_WARN("checkpoint", "%s/%s is no checkpoint's name: ignored", m->path, strange);
+    return LZ_OK;
+}
+
+/* NULL: the error says why it cannot be read. */
+static lz_ckpt_reader *open_step(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
+{
+    char where[WHERE];
+    int fd = lz_ckpt_dir_open_step(d, step);
+    lz_ckpt_reader *r = fd >= 0 ? lz_ckpt_open(fd, step, where_of(m, step, where)) : NULL;
+    lz_ckpt_dir step_dir = {fd, m->path};
+    lz_ckpt_dir_close(&step_dir);
+    return r;
+}
+
+/* ---- what stays ---- */
+
+typedef struct rated {
+    int64_t step;
+    double value; /* the smaller the better */
+} rated;
+
+static int by_value(const void *x, const void *y)
+{
+    const rated *a = x, *b = y;
+    if (a->value != b->value)
+        return a->value < b->value ? -1 : 1;
+    return (b->step > a->step) - (b->step < a->step); /* the newer one */
+}
+
+/* The value of the metric that says which is best; what has none is the worst. */
+static double rate(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
+{
+    double v = NAN;
+    lz_ckpt_reader *r = open_step(m, d, step);
+    const lz_manifest *f = r ? lz_ckpt_manifest(r) : NULL;
+    for (uint32_t i = 0; f && i < f->metrics.len; i++)
+        if (strcmp(lz_manifest_text(f, f->metrics.data[i].name), m->best_metric) == 0)
+            v = f->metrics.data[i].value;
+    lz_ckpt_close(r);
+    v = m->o.best_is_highest ? -v : v;
+    return isnan(v) ? INFINITY : v;
+}
+
+/* Marks the best in keep[]. */
+static lz_status keep_best(const lz_checkpoint_manager *m, const lz_ckpt_dir *d,
+                           const lz_ckpt_steps *all, bool *keep)
+{
+    rated *r = lz_calloc((size_t)all->len + 1, sizeof *r);
+    if (!r)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for the steps", m->path);
+    for (uint32_t i = 0; i < all->len; i++)
+        r[i] = (rated){all->data[i], rate(m, d, all->data[i])};
+    if (all->len)
+        qsort(r, all->len, sizeof *r, by_value);
+    for (uint32_t i = 0; i < all->len && i < m->o.keep_best; i++)
+        for (uint32_t k = 0; k < all->len; k++)
+            keep[k] |= all->data[k] == r[i].step;
+    lz_free(r);
+    return LZ_OK;
+}
+
+/* Removes what nothing asks for, but not `saved`, which is safe on the disk. What cannot be removed
+ * stays, with a warning. */
+static lz_status remove_others(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t saved)
+{
+    lz_ckpt_steps all = {0};
+    const lz_checkpoint_manager_options *o = &m->o;
+    if (!o->max_to_keep && !o->keep_best && !o->keep_period)
+        return LZ_OK;
+    lz_status s = list_steps(m, d, &all);
+    bool *keep = s == LZ_OK ? lz_calloc((size_t)all.len + 1, sizeof *keep) : NULL;
+    if (s == LZ_OK && !keep)
+        s = LZ_FAIL(LZ_EMEM, "%s: no memory for the steps", m->path);
+    for (uint32_t i = 0; s == LZ_OK && i < all.len; i++)
+        keep[i] = all.data[i] == saved || all.len - i <= o->max_to_keep ||
+                  (o->keep_period && all.data[i] % o->keep_period == 0);
+    if (s == LZ_OK && o->keep_best)
+        s = keep_best(m, d, &all, keep);
+    for (uint32_t i = 0; s == LZ_OK && i < all.len; i++)
+        if (!keep[i] && lz_ckpt_dir_remove(d, all.data[i]) != LZ_OK)
+            LZ_WARN("checkpoint", "%s", lz_error_get()->message);
+    lz_free(keep);
+    lz_vec_free(&all);
+    return s;
+}
+
+/* ---- saving ---- */
+
+/* Whether what is there under the step's name is no whole checkpoint. */
+static bool is_damaged(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
+{
+    lz_ckpt_reader *r = open_step(m, d, step);
+    bool damaged = r ? lz_ckpt_verify(r) == LZ_ECORRUPT : lz_error_get()->status != LZ_EMEM;
+    lz_ckpt_close(r);
+    return damaged;
+}
+
+/* A training that goes on from an older checkpoint comes to the step of a damaged one again. */
+static lz_status write_job(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_ckpt_job *j)
+{
+    lz_status s = lz_ckpt_job_write(j, d);
+    if (s != LZ_EEXIST)
+        return s;
+    const lz_error there = *lz_error_get();
+    if (!is_damaged(m, d, j->step)) {
+        lz_error_set(&there);
+        return s;
+    }
+    LZ_TRY(lz_ckpt_dir_remove(d, j->step));
+    return lz_ckpt_job_write(j, d);
+}
+
+lz_status lz_ckpt_save_now(lz_checkpoint_manager *m, lz_ckpt_job *j)
+{
+    lz_ckpt_dir d;
+    lz_status s = lz_ckpt_dir_open(m->path, true, &d);
+    if (s == LZ_OK)
+        s = write_job(m, &d, j);
+    if (s == LZ_OK && remove_others(m, &d, j->step) != LZ_OK) /* it is saved all the same */
+        LZ_WARN("checkpoint", "older checkpoints stay: %s", lz_error_get()->message);
+    lz_ckpt_dir_close(&d);
+    return s;
+}
+
+static lz_status take_save(const lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
+                           const lz_checkpoint_save_options *given, lz_checkpoint_save_options *o)
+{
+    *o = (lz_checkpoint_save_options){.struct_size = sizeof *o};
+    LZ_TRY(check_manager(m));
+    LZ_TRY(lz_state_check_struct(m->path, c));
+    if (step < 0)
+        return LZ_FAIL(LZ_EINVAL, "step is %" PRId64 ": it must not be negative", step);
+    if (given && (given->struct_size < sizeof(size_t) || given->struct_size > sizeof *o))
+        return LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to the size of the struct",
+                       given->struct_size);
+    if (given)
+        memcpy(o, given, given->struct_size);
+    return LZ_OK;
+}
+
+static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
+                      const lz_checkpoint_save_options *o)
+{
+    lz_ckpt_queue_wait(m); /* in the order of the calls */
+    LZ_TRY(lz_ckpt_queue_error(m));
+    lz_ckpt_job *j = lz_ckpt_job_new(step, c, o);
+    if (!j)
+        return lz_error_get()->status;
+    lz_status s = lz_ckpt_save_now(m, j);
+    lz_ckpt_job_free(j);
+    return s;
+}
+
+static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
+                            const lz_checkpoint_save_options *o)
+{
+    LZ_TRY(lz_ckpt_queue_error(m));
+    lz_ckpt_queue_reserve(m);
+    lz_ckpt_job *j = lz_ckpt_job_new(step, c, o);
+    lz_status s = j ? LZ_OK : lz_error_get()->status;
+    if (s == LZ_OK) {
+        lz_mutex_lock(&m->lock);
+        char *spare = m->spare;
+        size_t room = m->spare_room;
+        m->spare = NULL;
+        m->spare_room = 0;
+        lz_mutex_unlock(&m->lock);
+        s = lz_ckpt_job_copy(j, &spare, &room);
+        lz_free(spare); /* too small */
+    }
+    if (s == LZ_OK)
+        return lz_ckpt_queue_put(m, j);
+    if (j)
+        lz_ckpt_job_free(j);
+    lz_ckpt_queue_give_up(m);
+    return s;
+}
+
+static lz_status save_if(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
+                         const lz_checkpoint_save_options *given, bool async)
+{
+    lz_checkpoint_save_options o;
+    LZ_TRY(take_save(m, step, c, given, &o));
+    if (!o.force && !lz_checkpoint_manager_should_save(m, step))
+        return async ? lz_ckpt_queue_error(m) : LZ_OK;
+    LZ_TRY(async ? save_async(m, step, c, &o) : save(m, step, c, &o));
+    m->last = step;
+    return LZ_OK;
+}
+
+lz_status lz_checkpoint_manager_save_at(lz_checkpoint_manager *m, int64_t step,
+                                        const lz_checkpoint *c, const lz_checkpoint_save_options *o,
+                                        const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    return annotated(save_if(m, step, c, o, false), "lz_checkpoint_manager_save", site);
+}
+
+lz_status lz_checkpoint_manager_save_async_at(lz_checkpoint_manager *m, int64_t step,
+                                              const lz_checkpoint *c,
+                                              const lz_checkpoint_save_options *o,
+                                              const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    return annotated(save_if(m, step, c, o, true), "lz_checkpoint_manager_save_async", site);
+}
+
+lz_status lz_checkpoint_manager_join_at(lz_checkpoint_manager *m, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    lz_status s = check_manager(m);
+    if (s == LZ_OK) {
+        lz_ckpt_queue_wait(m);
+        s = lz_ckpt_queue_error(m);
+    }
+    return annotated(s, "lz_checkpoint_manager_join", site);
+}
+
+bool lz_checkpoint_manager_should_save(lz_checkpoint_manager *m, int64_t step)
+{
+    LZ_PUBLIC(false);
+    return m && step >= 0 && step != m->last &&
+           (step % m->o.save_interval == 0 || lz_checkpoint_manager_reached_preemption(m, step));
+}
+
+/* A signal between a save and the question whether to go on must not end the training unsaved: so
+ * each step has one answer. Of several processes it will be what they agree on. */
+bool lz_checkpoint_manager_reached_preemption(lz_checkpoint_manager *m, int64_t step)
+{
+    LZ_PUBLIC(false);
+    if (!m || !m->handles)
+        return false;
+    if (step != m->asked)
+        m->answer = lz_preemption_count() != m->preempted;
+    m->asked = step;
+    return m->answer;
+}
+
+/* ---- reading ---- */
+
+/* Warns that a step is passed over, with the reason that is recorded. */
+static void pass_over(const lz_checkpoint_manager *m, int64_t step)
+{
+    char where[WHERE];
+    LZ_WARN("checkpoint", "%s is damaged, an older checkpoint is looked for: %s",
+            where_of(m, step, where), lz_error_get()->message);
+}
+
+/* One step. *damaged: it is no fault of the program's. */
+static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step,
+                              lz_checkpoint *c, const lz_site *site, bool *damaged)
+{
+    char where[WHERE];
+    lz_ckpt_reader *r = open_step(m, d, step);
+    lz_status s = r ? LZ_OK : lz_error_get()->status;
+    *damaged = !r && s != LZ_EMEM;
+    if (r) {
+        const lz_tensor_source from = {.reader = r};
+        s = lz_state_load(&from, where_of(m, step, where), c, site);
+        *damaged = s != LZ_OK && lz_ckpt_damaged(r);
+    }
+    if (s == LZ_OK)
+        m->last = step;
+    lz_ckpt_close(r);
+    return s;
+}
+
+static lz_status restore_latest(lz_checkpoint_manager *m, const lz_ckpt_dir *d,
+                                const lz_ckpt_steps *all, lz_checkpoint *c, const lz_site *site)
+{
+    bool damaged = true;
+    lz_status s = LZ_FAIL(LZ_ENOENT, "%s has no checkpoint", m->path);
+    for (uint32_t i = all->len; damaged && i-- > 0;) {
+        s = restore_step(m, d, all->data[i], c, site, &damaged);
+        if (damaged && i)
+            pass_over(m, all->data[i]);
+    }
+    return s;
+}
+
+static lz_status restore(lz_checkpoint_manager *m, int64_t step, lz_checkpoint *c,
+                         const lz_site *site)
+{
+    lz_ckpt_dir d;
+    lz_ckpt_steps all = {0};
+    bool damaged;
+    LZ_TRY(check_manager(m));
+    LZ_TRY(lz_state_check_struct(m->path, c));
+    if (step < LZ_LATEST_STEP)
+        return LZ_FAIL(LZ_EINVAL, "step is %" PRId64 ": it must not be negative", step);
+    lz_ckpt_queue_wait(m);
+    lz_status s = lz_ckpt_dir_open(m->path, false, &d);
+    if (s == LZ_OK && step >= 0) {
+        s = restore_step(m, &d, step, c, site, &damaged);
+    } else if (s == LZ_OK) {
+        s = list_steps(m, &d, &all);
+        if (s == LZ_OK)
+            s = restore_latest(m, &d, &all, c, site);
+    }
+    lz_vec_free(&all);
+    lz_ckpt_dir_close(&d);
+    return s;
+}
+
+lz_status lz_checkpoint_manager_restore_at(lz_checkpoint_manager *m, int64_t step, lz_checkpoint *c,
+                                           const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_EFORK);
+    lz_status s = annotated(restore(m, step, c, site), "lz_checkpoint_manager_restore", site);
+    return s == LZ_ENOENT ? s : lz_nn_given(s); /* that is an answer */
+}
+
+/* The steps, with what is being saved among them. */
+static lz_status all_steps(lz_checkpoint_manager *m, lz_ckpt_steps *out)
+{
+    lz_ckpt_dir d;
+    LZ_TRY(check_manager(m));
+    lz_ckpt_queue_wait(m);
+    lz_status s = lz_ckpt_dir_open(m->path, false, &d);
+    if (s == LZ_OK)
+        s = list_steps(m, &d, out);
+    lz_ckpt_dir_close(&d);
+    return s == LZ_ENOENT ? LZ_OK : s; /* removed meanwhile */
+}
+
+int64_t lz_checkpoint_manager_all_steps(lz_checkpoint_manager *m, int64_t *out, int64_t n)
+{
+    LZ_PUBLIC(-1);
+    lz_ckpt_steps all = {0};
+    lz_status s = all_steps(m, &all);
+    if (s == LZ_OK && n > 0 && !out)
+        s = LZ_FAIL(LZ_ENULL, "out is NULL");
+    for (uint32_t i = 0; s == LZ_OK && i < all.len && i < n; i++)
+        out[i] = all.data[i];
+    int64_t count = s == LZ_OK ? (int64_t)all.len : -1;
+    lz_vec_free(&all);
+    (void)annotated(s, "lz_checkpoint_manager_all_steps", NULL);
+    return count;
+}
+
+/* Whether all its bytes are those that were written. */
+static bool is_whole(lz_checkpoint_manager *m, int64_t step)
+{
+    lz_ckpt_dir d;
+    lz_ckpt_reader *r = NULL;
+    if (lz_ckpt_dir_open(m->path, false, &d) == LZ_OK)
+        r = open_step(m, &d, step);
+    bool whole = r && lz_ckpt_verify(r) == LZ_OK;
+    lz_ckpt_close(r);
+    lz_ckpt_dir_close(&d);
+    return whole;
+}
+
+int64_t lz_checkpoint_manager_latest_step(lz_checkpoint_manager *m)
+{
+    LZ_PUBLIC(-1);
+    lz_ckpt_steps all = {0};
+    int64_t latest = -1;
+    lz_status s = all_steps(m, &all);
+    for (uint32_t i = all.len; s == LZ_OK && latest < 0 && i-- > 0;) {
+        if (is_whole(m, all.data[i]))
+            latest = all.data[i];
+        else
+            pass_over(m, all.data[i]);
+    }
+    lz_vec_free(&all);
+    (void)annotated(s, "lz_checkpoint_manager_latest_step", NULL);
+    return latest;
+}
+
+static lz_status metric(lz_checkpoint_manager *m, int64_t step, const char *name, double *out)
+{
+    lz_ckpt_dir d;
+    LZ_TRY(check_manager(m));
+    if (!name || !out)
+        return LZ_FAIL(LZ_ENULL, "%s is NULL", name ? "out" : "the name");
+    if (step < 0)
+        return LZ_FAIL(LZ_ENOENT, "no step %" PRId64, step);
+    lz_ckpt_queue_wait(m);
+    lz_status s = lz_ckpt_dir_open(m->path, false, &d);
+    lz_ckpt_reader *r = s == LZ_OK ? open_step(m, &d, step) : NULL;
+    s = s == LZ_OK && !r ? lz_error_get()->status : s;
+    const lz_manifest *f = r ? lz_ckpt_manifest(r) : NULL;
+    if (f)
+        s = LZ_FAIL(LZ_ENOENT, "step %" PRId64 " was saved without the metric \"%.100s\"", step,
+                    name);
+    for (uint32_t i = 0; f && i < f->metrics.len; i++)
+        if (strcmp(lz_manifest_text(f, f->metrics.data[i].name), name) == 0) {
+            *out = f->metrics.data[i].value;
+            s = LZ_OK;
+        }
+    lz_ckpt_close(r);
+    lz_ckpt_dir_close(&d);
+    return s;
+}
+
+lz_status lz_checkpoint_manager_metric(lz_checkpoint_manager *m, int64_t step, const char *name,
+                                       double *out)
+{
+    LZ_PUBLIC(LZ_EFORK);
+    return annotated(metric(m, step, name, out), "lz_checkpoint_manager_metric", NULL);
+}
+
+/* ---- making and ending ---- */
+
+static lz_status check_options(const lz_checkpoint_manager_options *o)
+{
+    enum { MOST_PENDING = 64 };
+    const char *what = o->save_interval < 1       ? "save_interval"
+                       : o->max_to_keep < 0       ? "max_to_keep"
+                       : o->keep_best < 0         ? "keep_best"
+                       : o->keep_period < 0       ? "keep_period"
+                       : o->max_pending_async < 1 ? "max_pending_async"
+                                                  : NULL;
+    if (what || o->max_pending_async > MOST_PENDING)
+        return LZ_FAIL(LZ_EINVAL, "%s is out of its range", what ? what : "max_pending_async");
+    if (o->keep_best && !o->best_metric)
+        return LZ_FAIL(LZ_EINVAL, "keep_best is %" PRId64 " and best_metric is NULL", o->keep_best);
+    return LZ_OK;
+}
+
+static lz_status take_options(lz_checkpoint_manager *m, const lz_checkpoint_manager_options *o)
+{
+    m->o =
+        (lz_checkpoint_manager_options){.struct_size = sizeof m->o, LZ_CHECKPOINT_MANAGER_DEFAULTS};
+    if (o && (o->struct_size < sizeof(size_t) || o->struct_size > sizeof m->o))
+        return LZ_FAIL(LZ_EINVAL, "struct_size is %zu: set it to the size of the struct",
+                       o->struct_size);
+    if (o)
+        memcpy(&m->o, o, o->struct_size);
+    LZ_TRY(check_options(&m->o));
+    if (m->o.best_metric && !(m->best_metric = lz_strdup(m->o.best_metric)))
+        return LZ_FAIL(LZ_EMEM, "no memory for the manager");
+    m->o.best_metric = m->best_metric;
+    return LZ_OK;
+}
+
+static lz_status absolute(lz_checkpoint_manager *m, const char *path)
+{
+    char here[PATH_MAX] = "";
+    lz_buf b = {0};
+    if (!*path)
+        return LZ_FAIL(LZ_EINVAL, "the path is empty");
+    if (*path != '/' && !getcwd(here, sizeof here))
+        return LZ_FAIL(LZ_EIO, "%s: the present folder is not known: %m", path);
+    lz_buf_printf(&b, "%s%s%s", here, *here ? "/" : "", path);
+    m->path = b.data;
+    return b.failed ? LZ_FAIL(LZ_EMEM, "no memory for the manager") : LZ_OK;
+}
+
+static lz_status prepare(lz_checkpoint_manager *m, const char *path,
+                         const lz_checkpoint_manager_options *o)
+{
+    lz_ckpt_dir d;
+    if (!path)
+        return LZ_FAIL(LZ_ENULL, "the path is NULL");
+    LZ_TRY(take_options(m, o));
+    LZ_TRY(absolute(m, path));
+    LZ_TRY(lz_ckpt_dir_open(m->path, true, &d));
+    (void)lz_ckpt_dir_sweep(&d);
+    lz_ckpt_dir_close(&d);
+    lz_exit_guard();
+    m->preempted = lz_preemption_count();
+    if (m->o.chkpt_on_preemption)
+        LZ_TRY(lz_preemption_begin());
+    m->handles = m->o.chkpt_on_preemption;
+    return LZ_OK;
+}
+
+static void end(lz_checkpoint_manager *m)
+{
+    if (m->handles)
+        lz_preemption_end();
+    lz_ckpt_queue_end(m);
+    lz_free(m->best_metric);
+    lz_free(m->path);
+    lz_free(m);
+}
+
+lz_checkpoint_manager *lz_checkpoint_manager_new_at(const char *path,
+                                                    const lz_checkpoint_manager_options *o,
+                                                    const lz_site *site)
+{
+    LZ_PUBLIC_AT(NULL);
+    lz_checkpoint_manager *m = lz_calloc(1, sizeof *m);
+    if (!m) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for the manager");
+    } else {
+        lz_ckpt_queue_init(m);
+        m->last = m->asked = -1;
+        if (prepare(m, path, o) == LZ_OK)
+            return m;
+        end(m);
+    }
+    lz_error_annotate("lz_checkpoint_manager_new", site);
+    return NULL;
+}
+
+void lz_checkpoint_manager_free(lz_checkpoint_manager *m)
+{
+    LZ_PUBLIC();
+    if (!m)
+        return;
+    lz_ckpt_queue_wait(m);
+    if (m->error.status != LZ_OK)
+        lz_logf(LZ_LOG_ERROR, "checkpoint", "%s: a checkpoint was not saved: %s", m->path,
+                m->error.message);
+    end(m);
+}

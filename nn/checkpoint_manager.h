@@ -1,0 +1,65 @@
+/* checkpoint_manager.h - internals of the checkpoint manager: a save, from the snapshot to the
+ * disk, and the queue of those that a thread writes. Threads: what the lock is for is said below;
+ * the rest is the owner's. */
+#ifndef LZ_NN_CHECKPOINT_MANAGER_H
+#define LZ_NN_CHECKPOINT_MANAGER_H
+#include "data/checkpoint_file.h"
+#include "nn/state.h"
+#include <lazuli/checkpoint.h>
+
+/* What is saved: a snapshot, or, in a queue, a copy of it. */
+typedef struct lz_ckpt_job {
+    struct lz_ckpt_job *next;
+    int64_t step;
+    lz_state state;
+    lz_state_metadata metadata;
+    LZ_VEC(lz_ckpt_part) parts;
+    LZ_VEC(lz_local_shard *) shards; /* owned; parts point into them */
+    LZ_VEC(lz_ckpt_metric) metrics;  /* names are owned */
+    char *copy;                      /* of all values; NULL: they are read from the snapshot */
+    size_t room;                     /* bytes of it */
+} lz_ckpt_job;
+/* Takes the snapshot. NULL: the error is recorded. */
+lz_ckpt_job *lz_ckpt_job_new(int64_t step, const lz_checkpoint *c,
+                             const lz_checkpoint_save_options *o);
+/* Copies the values, into *spare where that has room, and lets the snapshot go. */
+lz_status lz_ckpt_job_copy(lz_ckpt_job *j, char **spare, size_t *room);
+lz_status lz_ckpt_job_write(lz_ckpt_job *j, const lz_ckpt_dir *d);
+void lz_ckpt_job_free(lz_ckpt_job *j);
+
+struct lz_checkpoint_manager {
+    char *path; /* absolute: the program may change its folder */
+    lz_checkpoint_manager_options o;
+    char *best_metric;
+    int64_t last;       /* the step saved, queued or restored last; -1: none */
+    unsigned preempted; /* lz_preemption_count when it was made */
+    int64_t asked;      /* the step of the last answer, */
+    bool answer;        /* so that all that ask of one step are told the same */
+    bool handles;       /* SIGTERM */
+    /* the queue */
+    lz_mutex lock; /* of all that follows */
+    lz_cond changed;
+    lz_ckpt_job *first, **end;
+    int pending; /* saves that are queued or being written */
+    bool stop, runs;
+    lz_error error; /* of a save that nobody has been given yet */
+    char *spare;    /* memory of the last copy */
+    size_t spare_room;
+    pthread_t thread;
+    char noted[LZ_CKPT_STRANGE]; /* the last strange name that was logged */
+};
+/* Writes it, and removes what nothing asks for any more. */
+lz_status lz_ckpt_save_now(lz_checkpoint_manager *m, lz_ckpt_job *j);
+
+/* checkpoint_queue.c */
+void lz_ckpt_queue_init(lz_checkpoint_manager *m);
+/* Waits until there is room; the place is the caller's then, until put or give_up. */
+void lz_ckpt_queue_reserve(lz_checkpoint_manager *m);
+void lz_ckpt_queue_give_up(lz_checkpoint_manager *m);
+/* Takes the job over, also on error. */
+lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, lz_ckpt_job *j);
+void lz_ckpt_queue_wait(lz_checkpoint_manager *m);
+/* The error of an earlier save, once. */
+lz_status lz_ckpt_queue_error(lz_checkpoint_manager *m);
+void lz_ckpt_queue_end(lz_checkpoint_manager *m);
+#endif
