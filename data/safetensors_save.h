@@ -4,7 +4,7 @@
 #ifndef LZ_DATA_SAFETENSORS_SAVE_H
 #define LZ_DATA_SAFETENSORS_SAVE_H
 #include "data/data_internal.h"
-#include "runtime/exec/snapshot.h"
+#include "runtime/spmd/local_shards.h"
 
 typedef struct lz_save_item {
     const char *name;

@@ -2,7 +2,6 @@
 #include "runtime/exec/snapshot.h"
 #include "runtime/exec/sync.h"
 #include "runtime/graph/recording.h"
-#include "runtime/spmd/local_shards.h"
 
 /* Whether a thread lived when the snapshot was begun: the answer must not change within it. */
 typedef struct known {
@@ -137,18 +136,6 @@ void lz_snapshot_describe(const lz_snapshot *s, size_t i, lz_dtype *dtype, lz_sh
 lz_status lz_snapshot_read(const lz_snapshot *s, size_t i, void *dst)
 {
     return lz_read_node(s->nodes[i], dst, LZ_CAUSE_READ);
-}
-
-lz_status lz_snapshot_shards(const lz_snapshot *s, size_t i, lz_local_shard *out, int64_t n,
-                             int64_t *count)
-{
-    return lz_node_shards(s->nodes[i], out, n, count);
-}
-
-lz_status lz_snapshot_read_shard(const lz_snapshot *s, size_t i, const lz_local_shard *shard,
-                                 void *dst)
-{
-    return lz_node_read_shard(s->nodes[i], shard, dst);
 }
 
 void lz_snapshot_free(lz_snapshot *s)

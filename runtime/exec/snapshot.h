@@ -9,7 +9,7 @@
  * Threads: thread-compatible. */
 #ifndef LZ_RUNTIME_EXEC_SNAPSHOT_H
 #define LZ_RUNTIME_EXEC_SNAPSHOT_H
-#include <lazuli/dtensor.h>
+#include <lazuli/tensor.h>
 
 struct lz_node;
 typedef struct lz_snapshot {
@@ -28,11 +28,6 @@ void lz_snapshot_describe(const lz_snapshot *s, size_t i, lz_dtype *dtype, lz_sh
                           size_t *nbytes);
 /* Waits for value i and copies it. dst has room for it. */
 lz_status lz_snapshot_read(const lz_snapshot *s, size_t i, void *dst);
-/* Parts of value i, by device: lz_node_shards and lz_node_read_shard. */
-lz_status lz_snapshot_shards(const lz_snapshot *s, size_t i, lz_local_shard *out, int64_t n,
-                             int64_t *count);
-lz_status lz_snapshot_read_shard(const lz_snapshot *s, size_t i, const lz_local_shard *shard,
-                                 void *dst);
 void lz_snapshot_free(lz_snapshot *s);
 
 /* What the calling thread has assigned to the tensors counts for others from now on, all of it (of

@@ -139,8 +139,10 @@ static void placed_of(placed *p, lz_node *n)
     *p = (placed){.node = n};
 }
 
-lz_status lz_node_shards(lz_node *node, lz_local_shard *out, int64_t n, int64_t *count)
+lz_status lz_snapshot_shards(const lz_snapshot *snapshot, size_t i, lz_local_shard *out, int64_t n,
+                             int64_t *count)
 {
+    lz_node *node = snapshot->nodes[i];
     placed p;
     *count = 0;
     if (!node->dev->be->partitions)
@@ -234,8 +236,10 @@ static lz_status cut_shard(lz_node *node, const lz_local_shard *want, void *dst)
     return s;
 }
 
-lz_status lz_node_read_shard(lz_node *node, const lz_local_shard *want, void *dst)
+lz_status lz_snapshot_read_shard(const lz_snapshot *snapshot, size_t i, const lz_local_shard *want,
+                                 void *dst)
 {
+    lz_node *node = snapshot->nodes[i];
     placed before, after;
     bool read = false;
     placed_of(&before, node);

@@ -3,15 +3,17 @@
  * Threads: thread-safe. */
 #ifndef LZ_RUNTIME_SPMD_LOCAL_SHARDS_H
 #define LZ_RUNTIME_SPMD_LOCAL_SHARDS_H
+#include "runtime/exec/snapshot.h"
 #include <lazuli/dtensor.h>
 
-struct lz_node;
-/* The parts of a value, which is computed first: those of the first n devices. *count: devices; 0:
- * it is on one device, or a sum that is still to be formed, so that its parts are not it. */
-lz_status lz_node_shards(struct lz_node *node, lz_local_shard *out, int64_t n, int64_t *count);
+/* The parts of value i of a snapshot: those of the first n devices. *count: devices; 0: it is on
+ * one device, or a sum that is still to be formed, so that its parts are not it. */
+lz_status lz_snapshot_shards(const lz_snapshot *s, size_t i, lz_local_shard *out, int64_t n,
+                             int64_t *count);
 /* The elements of one of them, densely, wherever the value has been moved to since. dst has room
  * for them. Errors: lz_local_to_host's. */
-lz_status lz_node_read_shard(struct lz_node *node, const lz_local_shard *shard, void *dst);
+lz_status lz_snapshot_read_shard(const lz_snapshot *s, size_t i, const lz_local_shard *shard,
+                                 void *dst);
 
 /* The parts that devices are to have of what is assigned to x: by its mark, else as they have of
  * its value now. *count: devices; 0: that is not known, or it is on one device. */
