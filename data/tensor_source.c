@@ -22,14 +22,22 @@ static lz_status open_checkpoint(lz_tensor_source *s, const char *path, bool *is
     return e;
 }
 
-static lz_status open_in(lz_tensor_source *s, const char *path, const char *name)
+/* The first of these files that is in the folder. */
+static lz_status open_in(lz_tensor_source *s, const char *path)
 {
+    static const char *const names[] = {"model.safetensors.index.json", "model.safetensors"};
     lz_buf full = {0};
     struct stat st;
-    lz_buf_printf(&full, "%s/%s", path, name);
-    lz_status e = full.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", path) : LZ_OK;
-    if (e == LZ_OK && stat(full.data, &st) != 0)
-        e = LZ_FAIL(lz_file_status(errno), "%s: %m", full.data);
+    bool there = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !there && !full.failed; i++) {
+        full.len = 0;
+        lz_buf_printf(&full, "%s/%s", path, names[i]);
+        there = !full.failed && LZ_NO_EINTR(stat(full.data, &st)) == 0;
+    }
+    lz_status e =
+        full.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", path)
+        : !there ? LZ_FAIL(LZ_ENOENT, "%s has no manifest.json, %s or %s", path, names[0], names[1])
+                 : LZ_OK;
     if (e == LZ_OK && !(s->archive = lz_safetensors_open_at(full.data, NULL)))
         e = lz_error_get()->status;
     lz_buf_free(&full);
@@ -46,17 +54,7 @@ lz_status lz_source_open(lz_tensor_source *s, const char *path)
         return s->archive ? LZ_OK : lz_error_get()->status;
     }
     LZ_TRY(open_checkpoint(s, path, &is));
-    if (is)
-        return LZ_OK;
-    lz_status e = open_in(s, path, "model.safetensors.index.json");
-    if (e == LZ_ENOENT)
-        e = open_in(s, path, "model.safetensors");
-    return e == LZ_ENOENT && !s->archive
-               ? LZ_FAIL(LZ_ENOENT,
-                         "%s has no manifest.json, model.safetensors.index.json or "
-                         "model.safetensors that can be read",
-                         path)
-               : e;
+    return is ? LZ_OK : open_in(s, path);
 }
 
 void lz_source_close(lz_tensor_source *s)

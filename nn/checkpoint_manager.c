@@ -13,9 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static lz_status annotated(lz_status s, const char *op, const lz_site *site)
+/* The end of a public function: failures that it recovered from are not the caller's. */
+static lz_status done(lz_status s, const lz_error *before, const char *op, const lz_site *site)
 {
-    if (s != LZ_OK)
+    if (s == LZ_OK)
+        lz_error_set(before);
+    else
         lz_error_annotate(op, site);
     return s;
 }
@@ -245,7 +248,8 @@ lz_status lz_checkpoint_manager_save_at(lz_checkpoint_manager *m, int64_t step,
                                         const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
-    return annotated(save_if(m, step, c, o, false), "lz_checkpoint_manager_save", site);
+    const lz_error before = *lz_error_get();
+    return done(save_if(m, step, c, o, false), &before, "lz_checkpoint_manager_save", site);
 }
 
 lz_status lz_checkpoint_manager_save_async_at(lz_checkpoint_manager *m, int64_t step,
@@ -254,18 +258,20 @@ lz_status lz_checkpoint_manager_save_async_at(lz_checkpoint_manager *m, int64_t 
                                               const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
-    return annotated(save_if(m, step, c, o, true), "lz_checkpoint_manager_save_async", site);
+    const lz_error before = *lz_error_get();
+    return done(save_if(m, step, c, o, true), &before, "lz_checkpoint_manager_save_async", site);
 }
 
 lz_status lz_checkpoint_manager_join_at(lz_checkpoint_manager *m, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
+    const lz_error before = *lz_error_get();
     lz_status s = check_manager(m);
     if (s == LZ_OK) {
         lz_ckpt_queue_wait(m);
         s = lz_ckpt_queue_error(m);
     }
-    return annotated(s, "lz_checkpoint_manager_join", site);
+    return done(s, &before, "lz_checkpoint_manager_join", site);
 }
 
 bool lz_checkpoint_manager_should_save(lz_checkpoint_manager *m, int64_t step)
@@ -321,7 +327,7 @@ static lz_status restore_latest(lz_checkpoint_manager *m, const lz_ckpt_dir *d,
                                 const lz_ckpt_steps *all, lz_checkpoint *c, const lz_site *site)
 {
     bool damaged = true;
-    lz_status s = LZ_FAIL(LZ_ENOENT, "%s has no checkpoint", m->path);
+    lz_status s = all->len ? LZ_OK : LZ_FAIL(LZ_ENOENT, "%s has no checkpoint", m->path);
     for (uint32_t i = all->len; damaged && i-- > 0;) {
         s = restore_step(m, d, all->data[i], c, site, &damaged);
         if (damaged && i)
@@ -358,7 +364,8 @@ lz_status lz_checkpoint_manager_restore_at(lz_checkpoint_manager *m, int64_t ste
                                            const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
-    lz_status s = annotated(restore(m, step, c, site), "lz_checkpoint_manager_restore", site);
+    const lz_error before = *lz_error_get();
+    lz_status s = done(restore(m, step, c, site), &before, "lz_checkpoint_manager_restore", site);
     return s == LZ_ENOENT ? s : lz_nn_given(s); /* that is an answer */
 }
 
@@ -378,6 +385,7 @@ static lz_status all_steps(lz_checkpoint_manager *m, lz_ckpt_steps *out)
 int64_t lz_checkpoint_manager_all_steps(lz_checkpoint_manager *m, int64_t *out, int64_t n)
 {
     LZ_PUBLIC(-1);
+    const lz_error before = *lz_error_get();
     lz_ckpt_steps all = {0};
     lz_status s = all_steps(m, &all);
     if (s == LZ_OK && n > 0 && !out)
@@ -386,7 +394,7 @@ int64_t lz_checkpoint_manager_all_steps(lz_checkpoint_manager *m, int64_t *out, 
         out[i] = all.data[i];
     int64_t count = s == LZ_OK ? (int64_t)all.len : -1;
     lz_vec_free(&all);
-    (void)annotated(s, "lz_checkpoint_manager_all_steps", NULL);
+    (void)done(s, &before, "lz_checkpoint_manager_all_steps", NULL);
     return count;
 }
 
@@ -406,6 +414,7 @@ static bool is_whole(lz_checkpoint_manager *m, int64_t step)
 int64_t lz_checkpoint_manager_latest_step(lz_checkpoint_manager *m)
 {
     LZ_PUBLIC(-1);
+    const lz_error before = *lz_error_get();
     lz_ckpt_steps all = {0};
     int64_t latest = -1;
     lz_status s = all_steps(m, &all);
@@ -416,7 +425,7 @@ int64_t lz_checkpoint_manager_latest_step(lz_checkpoint_manager *m)
             pass_over(m, all.data[i]);
     }
     lz_vec_free(&all);
-    (void)annotated(s, "lz_checkpoint_manager_latest_step", NULL);
+    (void)done(s, &before, "lz_checkpoint_manager_latest_step", NULL);
     return latest;
 }
 
@@ -450,7 +459,8 @@ lz_status lz_checkpoint_manager_metric(lz_checkpoint_manager *m, int64_t step, c
                                        double *out)
 {
     LZ_PUBLIC(LZ_EFORK);
-    return annotated(metric(m, step, name, out), "lz_checkpoint_manager_metric", NULL);
+    const lz_error before = *lz_error_get();
+    return done(metric(m, step, name, out), &before, "lz_checkpoint_manager_metric", NULL);
 }
 
 /* ---- making and ending ---- */
@@ -538,10 +548,13 @@ lz_checkpoint_manager *lz_checkpoint_manager_new_at(const char *path,
     if (!m) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for the manager");
     } else {
+        const lz_error before = *lz_error_get();
         lz_ckpt_queue_init(m);
         m->last = m->asked = -1;
-        if (prepare(m, path, o) == LZ_OK)
+        if (prepare(m, path, o) == LZ_OK) {
+            lz_error_set(&before);
             return m;
+        }
         end(m);
     }
     lz_error_annotate("lz_checkpoint_manager_new", site);

@@ -5,7 +5,7 @@
 #define LZ_NN_CHECKPOINT_MANAGER_H
 #include "data/checkpoint_file.h"
 #include "nn/state.h"
-#include <lazuli/checkpoint.h>
+#include <lazuli/optim.h>
 
 /* What is saved: a snapshot, or, in a queue, a copy of it. */
 typedef struct lz_ckpt_job {

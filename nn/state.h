@@ -24,7 +24,7 @@ typedef struct lz_state_count {
  * that are read. */
 typedef struct lz_state {
     LZ_VEC(const char *)
-        names; /* of the first values of the snapshot, then of the counts above 0 */
+    names; /* of the first values of the snapshot, then of the counts above 0 */
     LZ_VEC(lz_tensor *) tensors;
     LZ_VEC(lz_state_count) steps;
     uint32_t values;  /* how many names are of values */

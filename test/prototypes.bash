@@ -55,6 +55,7 @@ function value(p) {
     if (p ~ /const void \*const \*shards/) return "(const void *const[]){memory, memory, memory, memory}"
     if (p ~ /lz_loader \*/) return "lz_loader_new(&(lz_dataset){.struct_size = sizeof(lz_dataset)})"
     if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
+    if (p ~ /lz_checkpoint_manager \*/) return "lz_checkpoint_manager_new(\"/dev/null/none\")"
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
     if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
     if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }

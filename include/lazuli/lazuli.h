@@ -33,7 +33,6 @@
 #include <lazuli/optim.h>
 #include <lazuli/replicas.h>
 #include <lazuli/amp.h>
-#include <lazuli/checkpoint.h>
 #include <lazuli/options.h>
 #include <lazuli/device.h>
 #include <lazuli/spmd.h>

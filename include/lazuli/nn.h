@@ -1,7 +1,7 @@
 /* nn.h - parameter lists, layers with parameters, initialisers. Written with the public operations
  * only.
- * Implemented in: nn/params.c, nn/state.c, nn/modules.c, nn/conv.c, nn/mha.c, nn/rnn.c,
- *   nn/init.c, nn/fsdp.c. */
+ * Implemented in: nn/params.c, nn/state.c, nn/state_load.c, nn/modules.c, nn/conv.c, nn/mha.c,
+ * nn/rnn.c, nn/init.c, nn/fsdp.c. */
 #ifndef LAZULI_NN_H
 #define LAZULI_NN_H
 #include <lazuli/functional.h>
@@ -49,11 +49,12 @@ typedef struct lz_load_options {
     void (*report)(const char *name, const char *what, void *user) LZ_DEFAULT(nullptr);
     void *user LZ_DEFAULT(nullptr); /* for report */
 } lz_load_options;
-/* Assigns the tensors of a safetensors file (or the index of several) to those of the list that
- * have their names; floats are converted to the parameter's dtype. Another thread that saves
- * meanwhile sees all of the file or nothing of it.
- * LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor that does not
- * fit; then nothing was assigned. Further errors: those of lz_safetensors_open. */
+/* Assigns the tensors of a safetensors file (or the index of several; or of a folder that has
+ * model.safetensors, such an index, or a step of a checkpoint manager) to those of the list that
+ * have their names; floats are converted to the parameter's dtype. Where a tensor is cut over
+ * devices each is given its part. Another thread that saves meanwhile sees all of the file or
+ * nothing of it. LZ_ENOENT names what is missing or unexpected, LZ_ESHAPE and LZ_EDTYPE the tensor
+ * that does not fit; then nothing was assigned. Further errors: those of lz_safetensors_open. */
 LZ_MUST_USE LZ_API lz_status lz_params_load_at(lz_params *ps, const char *path,
                                                const lz_load_options *o, const lz_site *site);
 #define lz_params_save(ps, path) lz_params_save_at(ps, path, LZ_SITE)

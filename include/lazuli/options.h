@@ -15,7 +15,6 @@
 #ifndef LAZULI_OPTIONS_H
 #define LAZULI_OPTIONS_H
 #include <lazuli/amp.h>
-#include <lazuli/checkpoint.h>
 #include <lazuli/complex_ops.h>
 #include <lazuli/control.h>
 #include <lazuli/data.h>

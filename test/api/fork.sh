@@ -11,7 +11,7 @@ generate "$value"'
 BEGIN { while ((getline name < "abi/pure.txt") > 0) pure[name] = 1 }
 # Objects that were made before the fork.
 function made(p) {
-    if (match(p, /lz_(optim|grad_scaler|loader|ema|archive) \*/)) { sub(/.*lz_/, "", p); sub(/ .*/, "", p); return p }
+    if (match(p, /lz_(optim|grad_scaler|loader|ema|archive|checkpoint_manager) \*/)) { sub(/.*lz_/, "", p); sub(/ .*/, "", p); return p }
     return value(p)
 }
 function nothing(p) {
@@ -48,6 +48,7 @@ cat >"$tmp/fork.c" <<'C'
 static lz_optim *optim;
 static lz_grad_scaler *grad_scaler;
 static lz_loader *loader;
+static lz_checkpoint_manager *checkpoint_manager;
 static lz_ema *ema;
 static lz_archive *archive;
 static _Thread_local lz_tensor *T;
@@ -125,11 +126,12 @@ int main(int argc, char **argv)
     make_values(T);
     optim = lz_sgd(&params, .lr = 1), grad_scaler = lz_grad_scaler_new(), ema = lz_ema_new(&params, 0.5);
     loader = lz_loader_new(&set, .batch_size = 2);
+    checkpoint_manager = lz_checkpoint_manager_new("checkpoints");
     lz_loader_begin(loader, 0, 0);
     if (lz_save_safetensors("archive", (const char *const[]){"t"}, (lz_tensor *const[]){T}, 1, NULL, 0) != LZ_OK)
         exit(1);
     archive = lz_safetensors_open("archive");
-    if (lz_item(lz_sum(T)) != 12 || !optim || !grad_scaler || !ema || !loader || !archive || !program || !function)
+    if (lz_item(lz_sum(T)) != 12 || !optim || !grad_scaler || !ema || !loader || !checkpoint_manager || !archive || !program || !function)
         return printf("BAD: before: %s\n", lz_last_error_text()), 1;
     pthread_t t[4];
     for (long i = 0; i < 4; i++)

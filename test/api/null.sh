@@ -17,7 +17,7 @@ generate "$value"'
         args = ""
         for (i = 1; i <= n; i++) args = args (i > 1 ? ", " : "") (i == k ? "NULL" : value(param[i]))
         # what opens nothing has failed before the call
-        as = $1 ~ /^lz_status / && args !~ /lz_npz_open|lz_loader_new/ ? "STATUS" : kind
+        as = $1 ~ /^lz_status / && args !~ /lz_npz_open|lz_loader_new|lz_checkpoint_manager_new/ ? "STATUS" : kind
         printf "%s(\"%s, parameter %d\", %s(%s))\n", as, name, k, name, args
     }
 }' >"$tmp/calls.h"

@@ -84,6 +84,44 @@ START_TEST(the_folder_of_a_step_loads)
 }
 END_TEST
 
+/* A folder as Hugging Face writes it: one file, or several and their index. */
+START_TEST(folders_of_others)
+{
+    static const char index[] = "{\"metadata\":{\"total_size\":999},\"weight_map\":{"
+                                "\"a.weight\":\"model-00001-of-00002.safetensors\","
+                                "\"a.bias\":\"model-00002-of-00002.safetensors\","
+                                "\"b.weight\":\"model-00002-of-00002.safetensors\","
+                                "\"b.bias\":\"model-00001-of-00002.safetensors\"}}";
+    kt_net x, y, z;
+    kt_init(&x, 1);
+    kt_init(&y, 2);
+    kt_init(&z, 3);
+    ck_assert_int_eq(mkdir(kt_dir, 0700), 0);
+    lz_clear_error();
+    FAILS(lz_params_load(&y.ps, kt_dir), LZ_ENOENT);
+    ck_assert_ptr_nonnull(strstr(lz_last_error_text(), "model.safetensors"));
+    lz_clear_error();
+    OK(lz_params_save(&x.ps, kt_path("model.safetensors")));
+    OK(lz_params_load(&y.ps, kt_dir));
+    kt_same(&x.ps, &y.ps);
+    lz_params parts[2] = {0};
+    for (size_t i = 0; i < x.ps.len; i++)
+        OK(lz_params_add(&parts[i % 3 != 0], x.ps.names[i], x.ps.tensors[i]));
+    OK(lz_params_save(&parts[0], kt_path("model-00001-of-00002.safetensors")));
+    OK(lz_params_save(&parts[1], kt_path("model-00002-of-00002.safetensors")));
+    kt_spill(kt_path("model.safetensors.index.json"), index, sizeof index - 1);
+    kt_spill(kt_path("model.safetensors"), "damaged", 7); /* the index comes first */
+    OK(lz_params_load(&z.ps, kt_dir));
+    kt_same(&x.ps, &z.ps);
+    ck_assert_int_eq(lz_last_error(NULL), LZ_OK);
+    lz_params_free(&parts[0]);
+    lz_params_free(&parts[1]);
+    kt_free(&x);
+    kt_free(&y);
+    kt_free(&z);
+}
+END_TEST
+
 /* ---- which ---- */
 
 static void save_all(lz_checkpoint_manager *m, kt_net *n, int64_t from, int64_t to)
@@ -404,7 +442,9 @@ START_TEST(k03_damaged_steps_are_passed_over)
                   (int)s);
     ck_assert_int_eq(m2.c.step, 0);
     kt_warnings = 0;
+    lz_clear_error();
     OK(lz_checkpoint_manager_restore(m, LZ_LATEST_STEP, &m2.c));
+    ck_assert_int_eq(lz_last_error(NULL), LZ_OK); /* it was recovered from */
     ck_assert_int_eq(kt_warnings, 1);
     ck_assert_int_eq(m2.c.step, 2);
     OK(lz_mark_step());
@@ -582,6 +622,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, a_training_goes_on_bit_for_bit, 0, 2);
     tcase_add_test(t, the_folder_of_a_step_loads);
+    tcase_add_test(t, folders_of_others);
     tcase_add_test(t, what_is_kept);
     tcase_add_test(t, when_it_is_saved);
     tcase_add_test(t, k04_async_save_is_of_the_call);
