@@ -1,6 +1,7 @@
 /* digits.c - trains a small network to read 1,797 real handwritten digits:
  *     digits [--epochs N] [--batch N] [--lr X] [--hidden N] [--seed N]
- *            [--device cpu|ref] [--mesh data=N] [--cache DIR] [--data FILE] [--json]
+ *            [--checkpoint DIR] [--every N] [--keep N] [--device cpu|ref] [--mesh data=N]
+ *            [--cache DIR] [--data FILE] [--json]
  * Operations only record; lz_mark_step compiles what was recorded and runs it. Each step records
  * the same graph, so it is compiled once. A second run finds it in the cache on disk. */
 #include <err.h>
@@ -12,12 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EPOCHS = 1, BATCH, LR, HIDDEN, SEED, DATA, DEVICE, MESH, CACHE, HELP, OPTIONS };
-static const char *opt[OPTIONS] = {"", "30", "32", "0.1", "128", "1", "examples/data/digits.csv"};
+enum { EPOCHS = 1, BATCH, LR, HIDDEN, SEED, DATA, EVERY, KEEP }; /* have defaults */
+enum { CHECKPOINT = KEEP + 1, DEVICE, MESH, CACHE, HELP, OPTIONS };
+static const char *opt[OPTIONS] = {"",    "30", "32", "0.1", "128", "1", "examples/data/digits.csv",
+                                   "100", "3"};
 static int json;
 static const struct option names[] = {
     {"epochs", 1, 0, EPOCHS}, {"batch", 1, 0, BATCH}, {"lr", 1, 0, LR},
     {"hidden", 1, 0, HIDDEN}, {"seed", 1, 0, SEED},   {"data", 1, 0, DATA},
+    {"every", 1, 0, EVERY},   {"keep", 1, 0, KEEP},   {"checkpoint", 1, 0, CHECKPOINT},
     {"device", 1, 0, DEVICE}, {"mesh", 1, 0, MESH},   {"cache", 1, 0, CACHE},
     {"help", 0, 0, HELP},     {"json", 0, &json, 1},  {0}};
 
@@ -117,6 +121,22 @@ static lz_tensor *net_forward(lz_tensor *x)
     return lz_linear_layer_forward(&l3, x);
 }
 
+/* The newest checkpoint of --checkpoint DIR, if there is one: the training goes on from it. */
+static lz_checkpoint_manager *resume(lz_checkpoint *c)
+{
+    if (!opt[CHECKPOINT])
+        return NULL;
+    lz_checkpoint_manager *m = lz_checkpoint_manager_new(
+        opt[CHECKPOINT], .save_interval = (int64_t)number(EVERY, 1),
+        .max_to_keep = (int64_t)number(KEEP, 0), .chkpt_on_preemption = true);
+    if (!m)
+        errx(1, "%s", lz_last_error_text());
+    if (lz_checkpoint_manager_all_steps(m, NULL, 0))
+        check(lz_checkpoint_manager_restore(m, LZ_LATEST_STEP, c));
+    check(lz_mark_step());
+    return m;
+}
+
 /* Forward, backward, update. Handles made between begin and end are released by end. */
 static void train_step(lz_optim *sgd, const int64_t *rows, int64_t n)
 {
@@ -152,23 +172,36 @@ int main(int argc, char **argv)
     net_init((int)number(HIDDEN, 1));
     lz_optim *sgd = lz_sgd(&params, .lr = lr, .momentum = 0.9);
     check(lz_mark_step()); /* scale the images, draw the initial weights */
-    for (int step = 0; step < steps; step++) {
+    lz_checkpoint state = {.struct_size = sizeof state, .params = &params, .optim = sgd};
+    lz_checkpoint_manager *manager = resume(&state);
+    bool preempted = false;
+    int from = (int)state.step;
+    for (int step = 0; step < steps && !preempted; step++) {
         int at = step % per_epoch, epoch = step / per_epoch + 1;
         for (int i = 0; at == 0 && i < count[TRAIN]; i++) { /* each epoch has an order of its own */
             int j = rand() % (i + 1);
             rows[i] = rows[j];
             rows[j] = i;
         }
+        if (step < from) /* made before the interruption */
+            continue;
         check(lz_optim_set_lr(sgd, lz_lr_cosine(lr, step, steps, 50, 0)));
         train_step(sgd, rows + at * batch, batch);
-        if (step == 0)
+        if (step == from)
             check(lz_wait_device_ops()), first = now_ms();
+        if (manager) {
+            check(lz_checkpoint_manager_save_async(manager, step + 1, &state,
+                                                   .force = step + 1 == steps));
+            preempted = lz_checkpoint_manager_reached_preemption(manager, step + 1);
+        }
         if (at == per_epoch - 1 && isatty(STDERR_FILENO))
             fprintf(stderr, "\r[%-30.*s] epoch %d of %d%s", 30 * epoch / epochs,
                     "##############################", epoch, epochs, epoch < epochs ? "" : "\n");
     }
     check(lz_wait_device_ops());
-    double step_us = steps > 1 ? (now_ms() - first) * 1e3 / (steps - 1) : 0;
+    double step_us = steps - from > 1 ? (now_ms() - first) * 1e3 / (steps - from - 1) : 0;
+    if (manager)
+        check(lz_checkpoint_manager_join(manager));
     double accuracy = lz_item(lz_accuracy(net_forward(images[TEST]), labels[TEST]));
     check(lz_last_error(NULL));
     lz_cache_counts c = {.struct_size = sizeof c};
@@ -186,6 +219,7 @@ int main(int argc, char **argv)
                accuracy, steps, (int)c.llvm_compiles, (int)c.program_hits, (int)c.program_misses,
                (int)c.kernel_hits, first - start, step_us, now_ms() - start,
                (int)lz_counter_value("UncachedCompile"), given.accumulator);
+    lz_checkpoint_manager_free(manager);
     lz_optim_free(sgd);
     lz_params_free(&params);
     return 0;

@@ -5,8 +5,8 @@
 #include "example.h"
 
 /* clang-format off */
-enum { DATA, BATCH, EPOCHS, LR, DROPOUT, DTYPE, SEED, CHECKPOINT, STOP, DEVICE, MESH, CACHE, JSON,
-       HELP, OPTIONS };
+enum { DATA, BATCH, EPOCHS, LR, DROPOUT, DTYPE, SEED, CHECKPOINT, EVERY, KEEP, STOP, DEVICE, MESH, CACHE,
+       JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
     {"batch_size", "32", "N"},
@@ -15,7 +15,7 @@ static example_option opt[OPTIONS] = {
     {"dropout", "0.25", "X"},
     {"dtype", "f32", "f32|bf16  of products and convolutions"},
     {"seed", "1", "N"},
-    {"checkpoint", NULL, "FILE  go on from it if it is there; written at the end"},
+    CHECKPOINT_OPTIONS,
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"device", NULL, "NAME"},
     {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
@@ -148,32 +148,33 @@ int main(int argc, char **argv)
     lz_optim *adamw = MADE(lz_adamw(&params, .weight_decay = 0.05));
     lz_ema *ema = MADE(lz_ema_new(&params, 0.98));
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = adamw, .ema = ema};
-    resume(opt[CHECKPOINT].value, &c);
+    resume(&opt[CHECKPOINT], &c);
     int batch = number(&opt[BATCH], 1), epochs = number(&opt[EPOCHS], 1);
     int stop = opt[STOP].value ? number(&opt[STOP], 1) : epochs;
     int64_t per_epoch = ntrain / batch, order[MAX_ROWS], rows[MAX_ROWS];
     if (per_epoch < 1)
         errx(2, "batches of at most %d images, please", (int)ntrain);
     double first = 0, loss = 0;
-    for (bool begun = false; c.step < stop && c.step < epochs; c.step++, begun = true) {
-        lz_shuffled(order, ntrain, seed, c.step); /* each epoch has an order of its own */
+    int64_t steps = epochs * per_epoch, end = per_epoch * (stop < epochs ? stop : epochs);
+    for (bool begun = false; c.step < end; begun = true) {
+        lz_shuffled(order, ntrain, seed, c.step / per_epoch); /* each epoch has one of its own */
         for (int64_t i = 0; i < ntrain; i++)
             rows[i] = train_rows[order[i]];
-        for (int64_t i = 0; i < per_epoch; i++) {
-            int64_t step = c.step * per_epoch + i, steps = epochs * per_epoch;
-            check(
-                lz_optim_set_lr(adamw, lz_lr_one_cycle(real(&opt[LR]), step, steps, 0.2, 10, 100)));
-            bool last = i == per_epoch - 1;
+        for (bool last = false; !last; checkpoint(&c)) {
+            int64_t i = c.step % per_epoch;
+            check(lz_optim_set_lr(adamw,
+                                  lz_lr_one_cycle(real(&opt[LR]), c.step, steps, 0.2, 10, 100)));
+            last = i == per_epoch - 1;
             double value = train_step(adamw, ema, rows + i * batch, batch, last);
             loss = last ? value : loss;
+            c.step++;
         }
         first = begun ? first : loss;
-        progress("epochs", c.step + 1, epochs, loss);
+        progress("epochs", c.step / per_epoch, epochs, loss);
     }
     double accuracy = test(ema);
     printf("%.2f %% of %d held-out digits\n", 100 * accuracy, (int)ntest);
-    if (opt[CHECKPOINT].value)
-        check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
+    last_checkpoint(&c);
     report(opt[JSON].value != NULL, first, loss, accuracy);
     lz_ema_free(ema);
     lz_optim_free(adamw);

@@ -166,13 +166,62 @@ static inline void cut_params(lz_params *params)
         check(lz_fsdp_shard_module(params, mesh, "fsdp"));
 }
 
-/* Goes on from a checkpoint, if the file is there. */
-static inline void resume(const char *path, lz_checkpoint *c)
+/* ---- checkpoints ---- */
+
+/* --checkpoint, --every and --keep, one after the other. */
+#define CHECKPOINT_OPTIONS                                                                         \
+    {"checkpoint", NULL, "DIR  go on from the newest checkpoint in it; SIGTERM saves one, too"},   \
+        {"every", "100", "N  steps between checkpoints; one is saved at the end"},                 \
+    {                                                                                              \
+        "keep", "3", "N  newest checkpoints that stay, 0: all"                                     \
+    }
+
+/* NULL: nobody asked for checkpoints. saved: the step of the last one. */
+__attribute__((unused)) static lz_checkpoint_manager *checkpoints;
+__attribute__((unused)) static int64_t saved = -1;
+
+/* Goes on from the newest checkpoint that is whole, if there is one. */
+static inline void resume(const example_option *o, lz_checkpoint *c)
 {
-    if (!path || access(path, F_OK) != 0)
+    if (!o[0].value)
         return;
-    check(lz_checkpoint_load(path, c));
-    check(lz_mark_step());
+    checkpoints = MADE(lz_checkpoint_manager_new(o[0].value, .save_interval = number(&o[1], 1),
+                                                 .max_to_keep = number(&o[2], 0),
+                                                 .chkpt_on_preemption = true));
+    if (!lz_checkpoint_manager_all_steps(checkpoints, NULL, 0))
+        return;
+    check(lz_checkpoint_manager_restore(checkpoints, LZ_LATEST_STEP, c));
+    check(lz_mark_step()); /* so that the next step is one like all others */
+    saved = c->step;
+}
+
+/* After each step, of which c->step is the number. Only the copy of the values is waited for. After
+ * SIGTERM the program ends here. */
+static inline void checkpoint(lz_checkpoint *c)
+{
+    if (!checkpoints)
+        return;
+    if (lz_checkpoint_manager_should_save(checkpoints, c->step)) {
+        check(lz_mark_step());
+        check(lz_checkpoint_manager_save_async(checkpoints, c->step, c));
+        saved = c->step;
+    }
+    if (lz_checkpoint_manager_reached_preemption(checkpoints, c->step)) {
+        check(lz_checkpoint_manager_join(checkpoints));
+        printf("SIGTERM: saved step %d\n", (int)c->step);
+        exit(0);
+    }
+}
+
+/* At the end. */
+static inline void last_checkpoint(lz_checkpoint *c)
+{
+    if (!checkpoints)
+        return;
+    if (c->step != saved)
+        check(lz_checkpoint_manager_save(checkpoints, c->step, c, .force = true));
+    check(lz_checkpoint_manager_join(checkpoints));
+    lz_checkpoint_manager_free(checkpoints);
 }
 
 static inline double now(void)

@@ -1,12 +1,12 @@
 /* gpt.c - a small GPT-2 over bytes: trains on any text, then writes some. `gpt --help` lists the
- * options. With --checkpoint the training goes on where the file left off, bit for bit, and the
- * file is replaced at the end. Operations only record; lz_mark_step compiles what was recorded,
- * once, and runs it. */
+ * options. With --checkpoint a training that was interrupted, by SIGTERM or kill -9, goes on where
+ * its newest checkpoint left off, bit for bit. Operations only record; lz_mark_step compiles what
+ * was recorded, once, and runs it. */
 #include "example.h"
 
 /* clang-format off */
-enum { DATA, LAYERS, HEADS, DIM, CONTEXT, BATCH, STEPS, STOP, LR, DROPOUT, SEED, CHECKPOINT, SAMPLE,
-       PROMPT, TEMPERATURE, MESH, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
+enum { DATA, LAYERS, HEADS, DIM, CONTEXT, BATCH, STEPS, STOP, LR, DROPOUT, SEED, CHECKPOINT, EVERY,
+       KEEP, SAMPLE, PROMPT, TEMPERATURE, MESH, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", NULL, "FILE  text to learn; default: examples/data/stories.txt"},
     {"layers", "4", "N"},
@@ -19,7 +19,7 @@ static example_option opt[OPTIONS] = {
     {"lr", "1e-3", "X  highest learning rate"},
     {"dropout", "0", "X"},
     {"seed", "1", "N"},
-    {"checkpoint", NULL, "FILE  go on from it if it is there; written at the end"},
+    CHECKPOINT_OPTIONS,
     {"sample", "200", "N  bytes to write, at most a context"},
     {"prompt", "One morning ", "TEXT"},
     {"temperature", "0.8", "X"},
@@ -258,21 +258,22 @@ int main(int argc, char **argv)
     lz_optim *adamw = lz_adamw(&matrices, .weight_decay = 0.1, .beta2 = 0.95);
     check(adamw ? lz_optim_add_group(adamw, &others) : LZ_EMEM);
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = adamw};
-    resume(opt[CHECKPOINT].value, &c);
+    resume(&opt[CHECKPOINT], &c);
     double start = now(), first = 0, loss = 0;
     int64_t from = c.step;
-    for (; c.step < stop; c.step++) {
+    while (c.step < stop) {
         bool show = c.step == from || c.step == stop - 1 || c.step % 10 == 9;
         double value = train_step(adamw, c.step, steps, show);
         loss = show ? value : loss;
         first = c.step == from ? value : first;
+        c.step++;
         if (show)
-            progress("steps", c.step + 1, stop, loss);
+            progress("steps", c.step, stop, loss);
+        checkpoint(&c);
     }
     check(lz_wait_device_ops());
     double ms = c.step > from ? (now() - start) * 1e3 / (double)(c.step - from) : 0;
-    if (opt[CHECKPOINT].value)
-        check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
+    last_checkpoint(&c);
     if (number(&opt[SAMPLE], 0))
         write_text(number(&opt[SAMPLE], 0));
     lz_cache_counts n = {.struct_size = sizeof n};

@@ -6,8 +6,8 @@
 #include "example.h"
 
 /* clang-format off */
-enum { DATADIR, BATCH, EPOCHS, LR, MOMENTUM, LOG_STEPS, FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP,
-       DEVICE, MESH, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
+enum { DATADIR, BATCH, EPOCHS, LR, MOMENTUM, LOG_STEPS, FAKE_SIZE, SEED, WORKERS, CHECKPOINT, EVERY,
+       KEEP, STOP, DEVICE, MESH, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"datadir", "/tmp/mnist-data", "DIR  where the files are"},
     {"batch_size", "128", "N"},
@@ -18,7 +18,7 @@ static example_option opt[OPTIONS] = {
     {"fake_size", "6000", "N  images of --fake_data"},
     {"seed", "1", "N"},
     {"num_workers", "2", "N  threads that prepare batches"},
-    {"checkpoint", NULL, "FILE  go on from it if it is there; written after every epoch"},
+    CHECKPOINT_OPTIONS,
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"device", NULL, "NAME"},
     {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
@@ -115,15 +115,15 @@ static lz_tensor *net_forward(lz_tensor *image, bool training)
     return x;
 }
 
-/* One epoch; gives the loss of its last look. */
-static double train(lz_loader *loader, lz_optim *sgd, int epoch)
+/* The rest of an epoch; gives the loss of its last look. */
+static double train(lz_loader *loader, lz_optim *sgd, lz_checkpoint *c)
 {
     lz_tensor *batch[2];
     double loss = 0;
-    int64_t step = 0, steps = lz_loader_len(loader);
+    int64_t steps = lz_loader_len(loader), epoch = c->step / steps, step = c->step % steps;
     char what[32];
-    snprintf(what, sizeof what, "epoch %d", epoch + 1);
-    check(lz_loader_begin(loader, epoch, 0));
+    snprintf(what, sizeof what, "epoch %d", (int)epoch + 1);
+    check(lz_loader_begin(loader, epoch, step));
     while (lz_loader_next(loader, batch)) {
         check(lz_scope_begin());
         cut(batch[0], "data,fsdp", NULL);
@@ -132,12 +132,14 @@ static double train(lz_loader *loader, lz_optim *sgd, int epoch)
         check(lz_backward(l));
         check(lz_optim_step(sgd));
         check(lz_optim_zero_grad(sgd));
+        c->step++;
         if (++step % number(&opt[LOG_STEPS], 1) == 0 ||
             step == steps) { /* a look waits for the step */
             check(lz_mark_step());
             progress(what, step, steps, loss = lz_item(l));
         }
         check(lz_scope_end());
+        checkpoint(c);
     }
     check(lz_loader_status(loader));
     return loss;
@@ -177,21 +179,22 @@ int main(int argc, char **argv)
         MADE(lz_loader_new(&set[TEST], .batch_size = number(&opt[BATCH], 1),
                            .batches_per_execution = 0))};
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = sgd};
-    resume(opt[CHECKPOINT].value, &c);
+    resume(&opt[CHECKPOINT], &c);
     int epochs = number(&opt[EPOCHS], 1), stop = opt[STOP].value ? number(&opt[STOP], 1) : epochs;
     double loss = 0, accuracy = 0, first = 0;
-    for (bool begun = false; c.step < stop && c.step < epochs; begun = true) {
+    int64_t per_epoch = lz_loader_len(loader[TRAIN]);
+    int64_t end = per_epoch * (stop < epochs ? stop : epochs);
+    for (bool begun = false; c.step < end; begun = true) {
         double start = now();
-        loss = train(loader[TRAIN], sgd, (int)c.step++);
+        loss = train(loader[TRAIN], sgd, &c);
         first = begun ? first : loss;
         check(lz_wait_device_ops());
         double s = now() - start;
         accuracy = test(loader[TEST]);
-        printf("epoch %d: loss %.4f, accuracy %.2f %%, %.0f images/s\n", (int)c.step, loss,
-               100 * accuracy, (double)set[TRAIN].len / s);
-        if (opt[CHECKPOINT].value)
-            check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
+        printf("epoch %d: loss %.4f, accuracy %.2f %%, %.0f images/s\n", (int)(c.step / per_epoch),
+               loss, 100 * accuracy, (double)set[TRAIN].len / s);
     }
+    last_checkpoint(&c);
     report(opt[JSON].value != NULL, first, loss, accuracy);
     for (int k = TRAIN; k <= TEST; k++) {
         lz_loader_free(loader[k]);

@@ -7,7 +7,8 @@
 
 /* clang-format off */
 enum { MODEL, IMAGE, CLASSES, WIDTH, DATADIR, BATCH, EPOCHS, LR, WEIGHT_DECAY, DTYPE, LOG_STEPS,
-       FAKE_SIZE, SEED, WORKERS, CHECKPOINT, STOP, MESH, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
+       FAKE_SIZE, SEED, WORKERS, CHECKPOINT, EVERY, KEEP, STOP, MESH, DEVICE, CACHE, FAKE,
+       JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"model", "18", "18|34|50  layers"},
     {"image", "32", "N  pixels of a side; above 64 the network begins as for ImageNet"},
@@ -23,7 +24,7 @@ static example_option opt[OPTIONS] = {
     {"fake_size", "5000", "N  images of --fake_data"},
     {"seed", "1", "N"},
     {"num_workers", "2", "N  threads that prepare batches"},
-    {"checkpoint", NULL, "FILE  go on from it if it is there; written after every epoch"},
+    CHECKPOINT_OPTIONS,
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"mesh", NULL, "AXES  of many devices: data=8"},
     {"device", NULL, "NAME"},
@@ -235,31 +236,33 @@ static lz_tensor *scores_of(lz_tensor *image, bool training)
     return lz_to(y, LZ_F32);
 }
 
-/* One epoch; gives the loss of its last look. */
-static double train(lz_loader *loader, lz_optim *sgd, lz_grad_scaler *scaler, int64_t epoch)
+/* The rest of an epoch; gives the loss of its last look. */
+static double train(lz_loader *loader, lz_optim *sgd, lz_grad_scaler *scaler, lz_checkpoint *c)
 {
     lz_tensor *batch[2];
     char what[32];
     double loss = 0;
-    int64_t step = 0, steps = lz_loader_len(loader);
+    int64_t steps = lz_loader_len(loader), epoch = c->step / steps, step = c->step % steps;
     snprintf(what, sizeof what, "epoch %d", (int)epoch + 1);
-    check(lz_loader_begin(loader, epoch, 0));
+    check(lz_loader_begin(loader, epoch, step));
     while (lz_loader_next(loader, batch)) {
         check(lz_scope_begin());
         cut(batch[0], "data", NULL);
         cut(batch[1], "data", NULL);
         lz_tensor *l = lz_cross_entropy(scores_of(batch[0], true), lz_to(batch[1], LZ_I32));
         check(lz_backward(lz_grad_scaler_scale(scaler, l)));
-        check(lz_optim_set_lr(sgd, lz_lr_cosine(real(&opt[LR]), epoch * steps + step,
+        check(lz_optim_set_lr(sgd, lz_lr_cosine(real(&opt[LR]), c->step,
                                                 number(&opt[EPOCHS], 1) * steps, steps / 2, 0)));
         check(lz_grad_scaler_step(scaler, sgd));
         check(lz_grad_scaler_update(scaler));
         check(lz_optim_zero_grad(sgd));
+        c->step++;
         if (++step % number(&opt[LOG_STEPS], 1) == 0 || step == steps) {
             check(lz_mark_step()); /* a look waits for the step */
             progress(what, step, steps, loss = lz_item(l));
         }
         check(lz_scope_end());
+        checkpoint(c);
     }
     check(lz_loader_status(loader));
     return loss;
@@ -300,21 +303,22 @@ int main(int argc, char **argv)
                            .num_workers = number(&opt[WORKERS], 1))),
         MADE(lz_loader_new(&set[TEST], .batch_size = batch, .batches_per_execution = 0))};
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = sgd, .scaler = scaler};
-    resume(opt[CHECKPOINT].value, &c);
+    resume(&opt[CHECKPOINT], &c);
     int epochs = number(&opt[EPOCHS], 1), stop = opt[STOP].value ? number(&opt[STOP], 1) : epochs;
     double loss = 0, accuracy = 0, first = 0;
-    for (bool begun = false; c.step < stop && c.step < epochs; begun = true) {
+    int64_t per_epoch = lz_loader_len(loader[TRAIN]);
+    int64_t end = per_epoch * (stop < epochs ? stop : epochs);
+    for (bool begun = false; c.step < end; begun = true) {
         double start = now();
-        loss = train(loader[TRAIN], sgd, scaler, c.step++);
+        loss = train(loader[TRAIN], sgd, scaler, &c);
         first = begun ? first : loss;
         check(lz_wait_device_ops());
         double s = now() - start;
         accuracy = test(loader[TEST]);
-        printf("epoch %d: loss %.4f, accuracy %.2f %%, %.1f images/s\n", (int)c.step, loss,
-               100 * accuracy, (double)set[TRAIN].len / s);
-        if (opt[CHECKPOINT].value)
-            check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
+        printf("epoch %d: loss %.4f, accuracy %.2f %%, %.1f images/s\n", (int)(c.step / per_epoch),
+               loss, 100 * accuracy, (double)set[TRAIN].len / s);
     }
+    last_checkpoint(&c);
     report(opt[JSON].value != NULL, first, loss, accuracy);
     for (int k = TRAIN; k <= TEST; k++) {
         lz_loader_free(loader[k]);

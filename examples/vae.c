@@ -6,8 +6,8 @@
 #include "example.h"
 
 /* clang-format off */
-enum { DATA, MNIST, HIDDEN, LATENT, BATCH, EPOCHS, LR, SEED, CHECKPOINT, STOP, SAMPLES, DEVICE,
-       MESH, CACHE, FAKE, JSON, HELP, OPTIONS };
+enum { DATA, MNIST, HIDDEN, LATENT, BATCH, EPOCHS, LR, SEED, CHECKPOINT, EVERY, KEEP, STOP, SAMPLES,
+       DEVICE, MESH, CACHE, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
     {"mnist", NULL, "FILE  MNIST's train-images-idx3-ubyte instead, plain or compressed"},
@@ -17,7 +17,7 @@ static example_option opt[OPTIONS] = {
     {"num_epochs", "30", "N"},
     {"lr", "0.002", "X"},
     {"seed", "1", "N"},
-    {"checkpoint", NULL, "FILE  go on from it if it is there; written at the end"},
+    CHECKPOINT_OPTIONS,
     {"stop", NULL, "N  stop after this epoch, as if interrupted"},
     {"samples", "5", "N  images to draw at the end"},
     {"device", NULL, "NAME"},
@@ -160,26 +160,29 @@ int main(int argc, char **argv)
     check(lz_mark_step()); /* draw the initial weights */
     lz_optim *adam = MADE(lz_adam(&params, .lr = real(&opt[LR])));
     lz_checkpoint c = {.struct_size = sizeof c, .params = &params, .optim = adam};
-    resume(opt[CHECKPOINT].value, &c);
+    resume(&opt[CHECKPOINT], &c);
     int batch = number(&opt[BATCH], 1), epochs = number(&opt[EPOCHS], 1);
     int stop = opt[STOP].value ? number(&opt[STOP], 1) : epochs;
     int64_t per_epoch = rows / batch, *order = calloc((size_t)rows, sizeof *order);
     if (per_epoch < 1 || !order)
         errx(2, "batches of at most %d images, please", (int)rows);
     double first = 0, loss = 0;
-    for (bool begun = false; c.step < stop && c.step < epochs; c.step++, begun = true) {
-        lz_shuffled(order, rows, seed, c.step); /* each epoch has an order of its own */
-        for (int64_t i = 0; i < per_epoch; i++) {
-            bool last = i == per_epoch - 1;
+    int64_t end = per_epoch * (stop < epochs ? stop : epochs);
+    for (bool begun = false; c.step < end; begun = true) {
+        lz_shuffled(order, rows, seed, c.step / per_epoch); /* each epoch has one of its own */
+        for (bool last = false; !last; checkpoint(&c)) {
+            int64_t i = c.step % per_epoch;
+            last = i == per_epoch - 1;
             double value = train_step(adam, order + i * batch, batch, last);
             loss = last ? value : loss;
+            c.step++;
         }
         first = begun ? first : loss;
-        progress("epochs", c.step + 1, epochs, loss);
+        progress("epochs", c.step / per_epoch, epochs, loss);
     }
-    printf("loss %.2f after %d epochs, %.2f after the first\n", loss, (int)c.step, first);
-    if (opt[CHECKPOINT].value)
-        check(lz_checkpoint_save(opt[CHECKPOINT].value, &c));
+    printf("loss %.2f after %d epochs, %.2f after the first\n", loss, (int)(c.step / per_epoch),
+           first);
+    last_checkpoint(&c);
     if (number(&opt[SAMPLES], 0))
         draw(number(&opt[SAMPLES], 0));
     report(opt[JSON].value != NULL, first, loss, 0);
