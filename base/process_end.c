@@ -75,6 +75,16 @@ void lz_exit_let(void)
     lz_work_end(&held);
 }
 
+void lz_exit_hold_for_another(void)
+{
+    lz_work_begin(&held);
+}
+
+void lz_exit_let_for_another(void)
+{
+    lz_work_end(&held);
+}
+
 static void thread_ends(void *unused)
 {
     (void)unused;

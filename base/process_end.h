@@ -28,6 +28,9 @@ bool lz_work_wait(lz_work_count *c, uint32_t mine);
 void lz_exit_guard(void);
 void lz_exit_hold(void);
 void lz_exit_let(void);
+/* The same of work that any thread may begin and another one ends: exit waits for it in all. */
+void lz_exit_hold_for_another(void);
+void lz_exit_let_for_another(void);
 
 /* dlopen with `flags`; NULL with a reason (never NULL, valid until the thread calls again), also
  * once the loader destroys what is loaded: to open anything then would call constructors again, of

@@ -25,7 +25,7 @@ static void done(lz_checkpoint_manager *m, lz_ckpt_job *j, lz_status s)
     }
     lz_mutex_unlock(&m->lock);
     lz_ckpt_job_free(j);
-    lz_exit_let();
+    lz_exit_let_for_another();
     lz_ckpt_queue_give_up(m);
 }
 
@@ -72,7 +72,7 @@ lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, lz_ckpt_job *j)
         return s;
     }
     m->runs = true;
-    lz_exit_hold(); /* the process does not end before it is written */
+    lz_exit_hold_for_another(); /* the process does not end before it is written */
     lz_mutex_lock(&m->lock);
     j->next = NULL;
     *m->end = j;

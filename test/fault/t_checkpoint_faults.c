@@ -542,6 +542,24 @@ START_TEST(k07_sigterm_at_any_moment)
 }
 END_TEST
 
+static int leaves(uint64_t n)
+{
+    state s;
+    lz_checkpoint_manager *m = kt_manager();
+    state_of(&s, 1);
+    OK(lz_checkpoint_manager_save_async(m, 1, &s.c));
+    exit((int)n);
+}
+
+/* A program that ends without a word ends when its last checkpoint is on the disk. */
+START_TEST(exit_waits_for_a_save)
+{
+    ck_assert_int_eq(apart(leaves, 3), 3);
+    ck_assert_int_eq(kt_count("step_1"), 1);
+    ck_assert_int_eq(kt_count("."), 2);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 /* A06: each allocation of a save, an asynchronous one and a load fails once. */
@@ -594,6 +612,7 @@ int main(void)
     tcase_add_test(t, links_and_removed_folders);
     tcase_add_test(t, k09_two_processes_save_one_step);
     tcase_add_test(t, k07_sigterm_at_any_moment);
+    tcase_add_test(t, exit_waits_for_a_save);
     tcase_add_loop_test(t, every_allocation_fails, 0, 3);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
