@@ -5,6 +5,7 @@
  * anything while busy is up. */
 #include "base/timeline.h"
 #include "base/config.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/vec.h"
@@ -299,6 +300,13 @@ void lz_timeline_quantity(const char *name, int64_t nbytes)
             &(lz_span){.name = name, .key = {"bytes"}, .value = {nbytes}, .start_ns = lz_now_ns()});
 }
 
+void lz_timeline_count(const char *name, int64_t n)
+{
+    if (lz_timeline_on())
+        lz_timeline_add(
+            &(lz_span){.name = name, .key = {"count"}, .value = {n}, .start_ns = lz_now_ns()});
+}
+
 /* ---- the program's own spans ---- */
 
 /* Levels without a trace have no name and no start. */
@@ -356,46 +364,6 @@ static void flush(writer *w)
     w->text.len = 0;
 }
 
-/* Bytes of the UTF-8 sequence at p; 0: it is none. */
-static size_t sequence(const unsigned char *p, size_t n)
-{
-    size_t len = p[0] < 0x80   ? 1
-                 : p[0] < 0xc2 ? 0
-                 : p[0] < 0xe0 ? 2
-                 : p[0] < 0xf0 ? 3
-                 : p[0] < 0xf5 ? 4
-                               : 0;
-    if (len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool odd = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
-    return odd ? 0 : len;
-}
-
-/* As a JSON string; what is no UTF-8, as where a name was cut, becomes U+FFFD. */
-static void put_string(lz_buf *b, const char *s, size_t n)
-{
-    lz_buf_putc(b, '"');
-    for (size_t i = 0; i < n;) {
-        const unsigned char *p = (const unsigned char *)s + i;
-        size_t len = sequence(p, n - i);
-        if (!len)
-            lz_buf_puts(b, "\\ufffd");
-        else if (*p < 0x20 || *p == 0x7f)
-            lz_buf_printf(b, "\\u%04x", *p);
-        else {
-            if (*p == '"' || *p == '\\')
-                lz_buf_putc(b, '\\');
-            lz_buf_put(b, p, len);
-        }
-        i += len ? len : 1;
-    }
-    lz_buf_putc(b, '"');
-}
-
 static void put_micros(lz_buf *b, const char *what, int64_t ns)
 {
     lz_buf_printf(b, ",\"%s\":%" PRId64 ".%03d", what, ns / 1000, (int)(ns % 1000));
@@ -419,7 +387,7 @@ static void write_args(lz_buf *b, const record *e)
         if (i < e->nnumber) {
             lz_buf_printf(b, "%" PRId64, e->arg[i].value);
         } else {
-            put_string(b, at, (size_t)e->arg[i].value);
+            lz_buf_json(b, at, (size_t)e->arg[i].value);
             at += e->arg[i].value;
         }
     }
@@ -441,7 +409,7 @@ static void write_record(writer *w, const recorder *r, const record *e)
     int64_t tid = e->row ? ROW_TID + (int64_t)e->row : r->tid;
     begin_event(w, e->category ? "X" : "C", e->category ? tid : 0);
     lz_buf_puts(b, ",\"name\":");
-    put_string(b, chars_of((record *)e), e->nname);
+    lz_buf_json(b, chars_of((record *)e), e->nname);
     lz_buf_printf(b, ",\"cat\":\"%s\"", e->category ? e->category : "memory");
     put_micros(b, "ts", e->start_ns - began_ns);
     if (e->category)
@@ -455,7 +423,7 @@ static void write_name(writer *w, int64_t tid, const char *what, const char *nam
 {
     begin_event(w, "M", tid);
     lz_buf_printf(&w->text, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-    put_string(&w->text, name, strlen(name));
+    lz_buf_json(&w->text, name, strlen(name));
     lz_buf_puts(&w->text, "}}");
 }
 

@@ -72,6 +72,7 @@ uint32_t lz_timeline_row(const char *name);
 uint64_t lz_timeline_flow(void); /* a new number for an arrow; not 0 */
 /* A quantity in bytes as it is from now on, a curve of its own. */
 void lz_timeline_quantity(const char *name, int64_t nbytes);
+void lz_timeline_count(const char *name, int64_t n); /* the same of things that are counted */
 
 /* The program's own spans: nested, of the calling thread. Pairs are counted without a trace too, so
  * one may start or stop between. step: negative: none. LZ_ESTATE: none is open. */

@@ -4,6 +4,7 @@
 #include "backends/cpu/cpu_limits.h"
 #include "base/config.h"
 #include "base/host_time.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/thread.h"
@@ -157,20 +158,6 @@ static void print_text(lz_buf *out, const lz_profile_rows *r, const lz_cpu_limit
 
 /* ---- JSON ---- */
 
-static void put_json_text(lz_buf *out, const char *s)
-{
-    lz_buf_putc(out, '"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            lz_buf_printf(out, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20)
-            lz_buf_printf(out, "\\u%04x", *s);
-        else
-            lz_buf_putc(out, *s);
-    }
-    lz_buf_putc(out, '"');
-}
-
 static void json_rows(lz_buf *out, const lz_profile_rows *r, lz_profile_by by,
                       const lz_cpu_limits *l)
 {
@@ -179,7 +166,7 @@ static void json_rows(lz_buf *out, const lz_profile_rows *r, lz_profile_by by,
         const lz_profile_sum *s = &r->v[by].data[i];
         lz_buf_puts(out, i ? ",\n{" : "\n{");
         lz_buf_printf(out, "\"%s\":", lz_profile_by_name[by]);
-        put_json_text(out, s->what);
+        lz_buf_json_text(out, s->what);
         lz_buf_printf(out,
                       ",\"calls\":%" PRId64 ",\"ns\":%.0f,\"least_ns\":%.0f,\"flops\":%.0f,"
                       "\"bytes\":%.0f,\"roofline\":%.4f}",
