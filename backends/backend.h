@@ -19,6 +19,11 @@ void lz_event_release(lz_event *e);                       /* NULL is fine */
 void lz_event_complete(lz_event *e, const lz_error *err); /* NULL: success */
 bool lz_event_done(const lz_event *e);
 int64_t lz_event_completed_ns(const lz_event *e); /* when it was (lz_now_ns); it is complete */
+/* While somebody asks for times (lz_event_times): when its work began to run; 0: not known. Valid
+ * when it is complete. */
+extern _Atomic bool lz_event_times;
+void lz_event_begins(lz_event *e);
+int64_t lz_event_began_ns(const lz_event *e);
 /* Has fn(user, error) called once when it is complete (error: LZ_OK for success), by the thread
  * that completes it as soon as that holds no lock, by this one if it is complete: a function of the
  * program's, or of ours that does little. LZ_EMEM: it will not be. */
@@ -104,6 +109,14 @@ typedef struct lz_compile_options {
     bool look_up_branches;
 } lz_compile_options;
 
+/* Where the code of a kernel came from when an executable was made. */
+typedef struct lz_kernel_outcome {
+    const char *name; /* lives as long as the executable */
+    lz_hash hash;
+    const char *from;   /* "memory", "disk", "llvm"; "later": when a branch is first taken */
+    double ms, link_ms; /* reading or compiling; of it linking and loading */
+} lz_kernel_outcome;
+
 typedef struct lz_exec_info { /* for analyses and tests of counters */
     uint64_t argument_bytes, output_bytes, alias_bytes, temp_bytes, code_bytes;
     /* of the compilation or load that made the executable */
@@ -112,6 +125,11 @@ typedef struct lz_exec_info { /* for analyses and tests of counters */
      * from disk */
     uint32_t tuned, tune_runs, tune_hits;
     double compile_ms;
+    /* Of compile_ms: making (passes, fusion, loops) or reading the plan, and the kernels. */
+    double lower_ms, kernels_ms;
+    /* Of each kernel, where times were asked for (lz_event_times); NULL: not. As long as the
+     * executable. */
+    const lz_kernel_outcome *outcome;
     /* Of a partitioned program, where PT_XLA_DEBUG was set when it was compiled: lines about its
      * collectives. NULL: there are none. Lives as long as the executable */
     const char *collectives;

@@ -108,6 +108,8 @@ enum { LZ_CODEGEN_VERSION = 23 };
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */
 uint64_t lz_jit_kernels(void);        /* those that LLVM ORC linked (jit.h) */
+/* How long the calling thread has linked so far, without generating what it linked. */
+int64_t lz_jit_thread_ns(void);
 uint64_t lz_llvm_machine_count(void); /* LLVM's target machines made by this process */
 /* Address of an external symbol generated code may refer to (fmod, memcpy, ...: a fixed list); NULL
  * for any other name. */

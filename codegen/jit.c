@@ -51,6 +51,7 @@ typedef struct link {
     local locals[LOCALS];
     uint32_t nlocal, machine;
     uint64_t mark;
+    int64_t made_ns; /* what u->make took */
     bool no_memory;
 } link;
 
@@ -343,7 +344,9 @@ static void materialize(void *user, LLVMOrcMaterializationResponsibilityRef r)
     session *s = user;
     link *l = s->link;
     LLVMMemoryBufferRef object = NULL;
+    int64_t t0 = lz_now_ns();
     lz_status st = l->u->make(l->u->user, &object);
+    l->made_ns = lz_now_ns() - t0;
     if (st == LZ_OK)
         st = make_room(s, LLVMGetBufferSize(object));
     if (st == LZ_OK) {
@@ -591,9 +594,17 @@ static lz_status outcome(link *l, const lz_buf *image)
     return LZ_OK;
 }
 
+static _Thread_local int64_t thread_ns;
+
+int64_t lz_jit_thread_ns(void)
+{
+    return thread_ns;
+}
+
 lz_status lz_jit_link(const lz_jit_unit *u, lz_buf *image)
 {
     session *s;
+    int64_t t0 = lz_now_ns();
     LZ_TRY(take(&s));
     link l = {.u = u};
     s->link = &l;
@@ -604,5 +615,6 @@ lz_status lz_jit_link(const lz_jit_unit *u, lz_buf *image)
     lz_status st = outcome(&l, image);
     s->link = NULL;
     give(s);
+    thread_ns += lz_now_ns() - t0 - l.made_ns;
     return st;
 }

@@ -24,8 +24,8 @@ typedef struct follower {
 struct lz_event {
     _Atomic uint32_t refs;
     lz_latch done;
-    _Atomic(follower *) followers; /* the last one first; nobody: no more are taken */
-    int64_t completed_ns;          /* as error */
+    _Atomic(follower *) followers;  /* the last one first; nobody: no more are taken */
+    int64_t began_ns, completed_ns; /* as error */
     lz_error error; /* LZ_OK: success. Written before `done` is set, never after; valid only when it
                        is set */
 };
@@ -43,6 +43,7 @@ lz_event *lz_event_new(void)
     atomic_init(&e->done.state, 0);
     atomic_init(&e->followers, NULL);
     e->error.status = LZ_OK;
+    e->began_ns = 0;
     return e;
 }
 
@@ -55,6 +56,19 @@ void lz_event_release(lz_event *e)
 {
     if (e && atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1)
         lz_spares_give(&spares, e);
+}
+
+_Atomic bool lz_event_times;
+
+void lz_event_begins(lz_event *e)
+{
+    if (__builtin_expect(atomic_load_explicit(&lz_event_times, memory_order_relaxed), 0))
+        e->began_ns = lz_now_ns();
+}
+
+int64_t lz_event_began_ns(const lz_event *e)
+{
+    return e->began_ns;
 }
 
 /* ---- who is told ---- */

@@ -45,11 +45,30 @@ void lz_exec_set_label(lz_exec *x, const lz_compile_options *o)
     x->info.memory = x->memory.failed ? NULL : lz_buf_str(&x->memory);
 }
 
+/* Where the kernels came from, for whoever asked. Without memory nothing is said. */
+static void note_outcomes(lz_exec *x)
+{
+    static const char *const from[] = {"memory", "disk", "llvm"};
+    uint32_t n = x->plan_exec.nkernel;
+    if (!x->loads || !atomic_load_explicit(&lz_event_times, memory_order_relaxed))
+        return;
+    LZ_QUIETLY
+        x->outcome = lz_calloc((size_t)n + 1, sizeof *x->outcome);
+    for (uint32_t i = 0; x->outcome && i < n; i++) {
+        const lz_kernel *k = x->plan_exec.kernels[i];
+        const lz_kernel_load *l = &x->loads[i];
+        x->outcome[i] = (lz_kernel_outcome){k->name, k->hash, l->code ? from[l->source] : "later",
+                                            l->ms, l->link_ms};
+    }
+    x->info.outcome = x->outcome;
+}
+
 static lz_status make(lz_exec *x, void *maker, lz_cache *cache)
 {
     LZ_TRY(lz_plan_exec_begin(&x->plan_exec, x->plan));
     LZ_TRY(x->ops->make(x, maker, cache));
     make_info(x);
+    note_outcomes(x);
     return LZ_OK;
 }
 
@@ -71,6 +90,7 @@ static void release(lz_exec *x)
         lz_kstore_release(x->loads[i].code);
     lz_buf_free(&x->memory);
     lz_free(x->loads);
+    lz_free(x->outcome);
     lz_plan_exec_end(&x->plan_exec);
     lz_plan_free(x->plan);
     lz_free(x);
@@ -285,6 +305,7 @@ void lz_job_end(lz_job *j, lz_status s)
 static void run_job(void *job)
 {
     lz_job *j = job;
+    lz_event_begins(j->done);
     j->x->ops->run(j);
 }
 

@@ -38,7 +38,8 @@ struct lz_exec {
     _Atomic bool brief;
     char label[48]; /* name of its dumps, for timelines; "" without */
     lz_exec_info info;
-    lz_buf memory; /* info.memory */
+    lz_kernel_outcome *outcome; /* info.outcome */
+    lz_buf memory;              /* info.memory */
     _Atomic(lz_job *) spare;
 };
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/timeline.h"
 #include "cache/lease.h"
+#include "codegen/codegen.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +158,10 @@ static void made(lz_kcode *c, lz_status s)
 static lz_status take_code(load *l, uint32_t i, const void *bytes, size_t nbytes)
 {
     lz_kcode *c = l->out[i].code;
+    int64_t t0 = lz_now_ns();
     LZ_TRY(l->st->ops->load(l->user, l->k[i], bytes, nbytes, c->code));
     c->loaded = true;
+    l->out[i].link_ms += (double)(lz_now_ns() - t0) * 1e-6;
     return LZ_OK;
 }
 
@@ -191,11 +194,21 @@ static bool from_disk(load *l, uint32_t i, bool again)
     return true;
 }
 
+/* A curve of how many threads compile. */
+static void count_compiling(int change)
+{
+    static _Atomic int compiling;
+    int n = atomic_fetch_add(&compiling, change) + change;
+    lz_timeline_count("compile threads", n);
+}
+
 static lz_status compile(load *l, uint32_t i)
 {
     lz_buf obj = {0}, key = {0};
-    int64_t t0 = lz_now_ns();
+    int64_t t0 = lz_now_ns(), linked = lz_jit_thread_ns();
+    count_compiling(1);
     lz_status s = l->st->ops->make(l->user, l->k[i], &obj);
+    l->out[i].link_ms = (double)(lz_jit_thread_ns() - linked) * 1e-6;
     if (s == LZ_OK)
         s = take_code(l, i, obj.data, obj.len);
     if (s == LZ_ECORRUPT) /* the object of our own code generator */
@@ -211,6 +224,7 @@ static lz_status compile(load *l, uint32_t i)
     int64_t ns = lz_now_ns() - t0;
     l->out[i].source = LZ_FROM_LLVM;
     l->out[i].ms = (double)ns * 1e-6;
+    count_compiling(-1);
     lz_timeline_note(t0, ns, .name = "compile kernel", .category = "compile", .text_key = "kernel",
                      .text = l->k[i]->name);
     if (s == LZ_OK)

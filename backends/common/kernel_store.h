@@ -14,7 +14,7 @@ typedef enum lz_kernel_source { LZ_FROM_MEMORY, LZ_FROM_DISK, LZ_FROM_LLVM } lz_
 typedef struct lz_kernel_load {
     lz_kcode *code; /* a reference */
     lz_kernel_source source;
-    double ms; /* reading or compiling */
+    double ms, link_ms; /* reading or compiling; of it linking and loading */
 } lz_kernel_load;
 
 /* How a device compiles and loads code. `user` is passed through from lz_kstore_load; stored bytes

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/host_time.h"
 #include "base/thread.h"
+#include "base/timeline.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,11 +26,12 @@ struct lz_queue {
     item *head, **tail, *spare;
     uint32_t nspare;
     uint64_t taken; /* items so far that the queue held */
+    int64_t depth;  /* items that it holds */
     bool running;   /* an item is running, on whichever thread */
     bool started, stop;
     lz_cond idle; /* idle: nothing runs, nothing waits */
     pthread_t thread;
-    char name[16];
+    char name[16], title[32]; /* title: of its curve */
     /* The thread sleeps on `changed`, which every change it may wait for increments. */
     _Atomic uint32_t changed, asleep;
 };
@@ -45,6 +47,7 @@ lz_queue *lz_queue_new(const char *name)
     lz_cond_init(&q->idle);
     q->tail = &q->head;
     snprintf(q->name, sizeof q->name, "%s", name);
+    snprintf(q->title, sizeof q->title, "queue depth %s", q->name);
     return q;
 }
 
@@ -96,6 +99,13 @@ static void item_done(lz_queue *q, item *i)
     q->nspare++;
 }
 
+/* A curve of how much waits. */
+static void count(lz_queue *q, int change)
+{
+    q->depth += change;
+    lz_timeline_count(q->title, q->depth);
+}
+
 static item *take(lz_queue *q)
 {
     item *i = q->running ? NULL : q->head;
@@ -106,6 +116,7 @@ static item *take(lz_queue *q)
         q->tail = &q->head;
     q->running = true;
     q->taken++;
+    count(q, -1);
     return i;
 }
 
@@ -199,6 +210,7 @@ static lz_status append(lz_queue *q, void (*fn)(void *arg), void *arg)
     *i = (item){NULL, fn, arg};
     *q->tail = i;
     q->tail = &i->next;
+    count(q, 1);
     return LZ_OK;
 }
 

@@ -249,6 +249,8 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     int64_t t2 = lz_now_ns();
     lz_exec_set_label(*out, o);
     (*out)->info.compile_ms = (double)(t2 - t0) * 1e-6;
+    (*out)->info.lower_ms = (double)(t1 - t0) * 1e-6;
+    (*out)->info.kernels_ms = (double)(t2 - t1) * 1e-6;
     lz_cpu_times times = {(double)(t1 - t0) * 1e-6, (double)(t2 - t1) * 1e-6};
     if (lz_cpu_dump_on())
         dump(device, *out, o ? o->dump_name : NULL, &times);

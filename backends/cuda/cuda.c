@@ -188,9 +188,13 @@ static lz_status copy_across(lz_device_buffer *dst, lz_device_buffer *src, size_
 static lz_status finish(cuda_device *d, lz_plan *p, const lz_compile_options *o, int64_t t0,
                         lz_exec **out)
 {
+    int64_t t1 = lz_now_ns();
     LZ_TRY(cuda_exec_new(d, p, o ? o->cache : NULL, out));
     lz_exec_set_label(*out, o);
-    (*out)->info.compile_ms = (double)(lz_now_ns() - t0) * 1e-6;
+    int64_t t2 = lz_now_ns();
+    (*out)->info.compile_ms = (double)(t2 - t0) * 1e-6;
+    (*out)->info.lower_ms = (double)(t1 - t0) * 1e-6;
+    (*out)->info.kernels_ms = (double)(t2 - t1) * 1e-6;
     cuda_dump(d, (*out)->plan);
     return LZ_OK;
 }

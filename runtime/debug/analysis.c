@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/timeline.h"
-#include "ir/attr.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
 #include <inttypes.h>
@@ -30,9 +29,17 @@ bool lz_analysis_on(void)
     return level() > 0 || lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG);
 }
 
+bool lz_analysis_file_is_json(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 6 && strcmp(path + n - 6, ".jsonl") == 0;
+}
+
 static void emit(lz_buf *b)
 {
     const char *path = lz_cfg_str(LZ_OPT_PT_XLA_DEBUG_FILE);
+    if (lz_analysis_file_is_json(path))
+        path = "";
     lz_mutex_lock(&out_lock);
     int error = path[0] ? lz_file_append(path, b->data, b->len, false) : 0;
     if (error)
@@ -54,6 +61,8 @@ static const char *cause_text(lz_sync_cause c)
     case LZ_CAUSE_FLUSH:
         return "too many pending operations or too much data for them (LAZULI_GRAPH_LIMIT, "
                "LAZULI_GRAPH_LIMIT_MB)";
+    case LZ_CAUSE_FUNCTION:
+        return "a function that is traced, or called";
     case LZ_CAUSE_READ:
         break;
     }
@@ -85,208 +94,64 @@ static void finish(lz_buf *b, const char *what)
     emit(b);
 }
 
-/* ---- why it compiled ---- */
+/* ---- blocks ---- */
 
-static void site_text(const lz_site *s, char *buf, size_t n)
+/* ---- new graphs ---- */
+
+void lz_analysis_new_graph(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                           lz_sync_cause cause, lz_new_graph *out)
 {
-    if (s && s->file)
-        snprintf(buf, n, " at %s:%d", s->file, s->line);
-    else
-        buf[0] = '\0';
+    char known[33], is[33];
+    int64_t t0 = lz_timeline_begin();
+    const lz_thread_state *t = lz_thread_state_self;
+    *out = (lz_new_graph){cause, hash, nparam, nresult, t ? t->graph_name : NULL, {0}};
+    lz_difference_find(c, &out->why);
+    bool first = out->why.kind == LZ_DIFFERS_FIRST;
+    lz_timeline_end(t0, .name = "new graph", .category = "trace", .key = {"parameters", "results"},
+                    .value = {nparam, nresult}, .text_key = "graph", .text = lz_hash_text(hash, is),
+                    .more = {{"cause", cause_text(cause)},
+                             {"why", out->why.text},
+                             {"nearest", first ? NULL : lz_hash_text(out->why.nearest, known)}});
 }
 
-static void attr_text(const lz_attr *a, char *buf, size_t n)
+static void print_why(lz_buf *b, const char *what, const char *title, const lz_difference *d)
 {
-    lz_buf b = {0};
-    lz_attr_print(&b, a);
-    snprintf(buf, n, "%s", lz_buf_str(&b));
-    lz_buf_free(&b);
-}
-
-/* How two signatures of the same op differ. */
-static void sig_difference(const lz_sig *is, const lz_sig *was, char *buf, size_t n)
-{
-    char a[128], b[128];
-    if (is->nopnd != was->nopnd) {
-        snprintf(buf, n, "%u operands, was %u", is->nopnd, was->nopnd);
-        return;
-    }
-    for (uint32_t k = 0; k < is->nopnd; k++)
-        if (is->opnd[k] != was->opnd[k]) {
-            snprintf(buf, n, "operand %u is %s, was %s", k, lz_type_short(is->opnd[k], a, sizeof a),
-                     lz_type_short(was->opnd[k], b, sizeof b));
-            return;
-        }
-    if (is->attr != was->attr && is->nopnd) {
-        attr_text(is->attr, a, sizeof a);
-        attr_text(was->attr, b, sizeof b);
-        snprintf(buf, n, "%s, was %s", a, b);
-        return;
-    }
-    snprintf(buf, n, "is %s, was %s", lz_type_short(is->result[0], a, sizeof a),
-             lz_type_short(was->result[0], b, sizeof b));
-}
-
-/* Node i of a graph as seen by the graph: a leaf is a parameter, whatever operation once made its
- * value. */
-static lz_graph_note note_of(const lz_capture *c, uint32_t i)
-{
-    return (lz_graph_note){c->nodes.data[i]->sig, c->nodes.data[i]->site,
-                           c->notes.data[i].leaf != UINT32_MAX};
-}
-
-static bool same_op(const lz_graph_note *a, const lz_graph_note *b)
-{
-    return a->leaf == b->leaf && (a->leaf || a->sig->op == b->sig->op);
-}
-
-static bool same_note(const lz_graph_note *a, const lz_graph_note *b)
-{
-    return same_op(a, b) && (a->leaf ? a->sig->result[0] == b->sig->result[0] : a->sig == b->sig);
-}
-
-static const char *op_text(const lz_graph_note *n)
-{
-    return n->leaf ? "parameter" : lz_op_get(n->sig->op)->text;
-}
-
-static void note_difference(const lz_graph_note *is, const lz_graph_note *was, char *buf, size_t n)
-{
-    char where[160], before[160], what[360], a[128], b[128];
-    site_text(is->site, where, sizeof where);
-    site_text(was->site, before, sizeof before);
-    if (!same_op(is, was)) {
-        snprintf(buf, n, "%s%s, was %s%s", op_text(is), where, op_text(was), before);
-        return;
-    }
-    if (is->leaf)
-        snprintf(what, sizeof what, "is %s, was %s", lz_type_short(is->sig->result[0], a, sizeof a),
-                 lz_type_short(was->sig->result[0], b, sizeof b));
-    else
-        sig_difference(is->sig, was->sig, what, sizeof what);
-    snprintf(buf, n, "%s%s: %s", op_text(is), where, what);
-}
-
-bool lz_analysis_difference(const lz_capture *c, const lz_program *p, char *buf, size_t n)
-{
-    uint32_t len = c->nodes.len < p->nnote ? c->nodes.len : p->nnote, at = len, leaf = len;
-    for (uint32_t i = 0; i < len && at == len; i++) {
-        lz_graph_note is = note_of(c, i);
-        if (same_note(&is, &p->notes[i]))
-            continue;
-        if (same_op(&is, &p->notes[i]) && (is.leaf || is.sig->nopnd == 0)) {
-            if (leaf == len) /* the operation that reads it says more */
-                leaf = i;
-        } else {
-            at = i;
-        }
-    }
-    if (at == len)
-        at = leaf;
-    if (at < len) {
-        lz_graph_note is = note_of(c, at);
-        note_difference(&is, &p->notes[at], buf, n);
-        return true;
-    }
-    if (c->nodes.len != p->nnode) {
-        if (c->nodes.len > len) {
-            char where[160];
-            lz_graph_note first = note_of(c, len);
-            site_text(first.site, where, sizeof where);
-            snprintf(buf, n, "%u operations more, the first is %s%s", c->nodes.len - p->nnode,
-                     op_text(&first), where);
-        } else {
-            snprintf(buf, n, "%u operations fewer", p->nnode - c->nodes.len);
-        }
-        return true;
-    }
-    if (c->roots.len != p->nroot)
-        snprintf(buf, n, "the same operations, but %u results, was %u", c->roots.len, p->nroot);
-    else
-        snprintf(
-            buf, n,
-            "the same operations, but other connections, constants, results or donated inputs");
-    return true;
-}
-
-typedef struct nearest {
-    const lz_capture *c;
-    const lz_program *best;
-    int64_t score;
-    uint32_t seen;
-} nearest;
-
-static bool look(const lz_program *p, void *user)
-{
-    nearest *q = user;
-    uint32_t n = q->c->nodes.len < p->nnote ? q->c->nodes.len : p->nnote;
-    int64_t diff = (int64_t)q->c->nodes.len - p->nnode, score = -2 * (diff < 0 ? -diff : diff);
-    for (uint32_t i = 0; i < n; i++) {
-        lz_graph_note is = note_of(q->c, i);
-        score += same_op(&is, &p->notes[i]) + same_note(&is, &p->notes[i]);
-    }
-    if (!q->best || score > q->score) {
-        if (q->best)
-            lz_program_release((lz_program *)q->best);
-        atomic_fetch_add(&((lz_program *)p)->refs, 1);
-        q->best = p;
-        q->score = score;
-    }
-    return ++q->seen < 256;
-}
-
-/* The first difference from the nearest known graph, whose hash `known` gets, "" when there is
- * none. */
-static void why(const lz_capture *c, char known[33], char *text, size_t n)
-{
-    nearest q = {.c = c};
-    lz_program_each(look, &q);
-    snprintf(text, n, "it is the first graph");
-    known[0] = '\0';
-    if (!q.best)
-        return;
-    (void)lz_hash_text(q.best->hash, known);
-    (void)lz_analysis_difference(c, q.best, text, n);
-    lz_program_release((lz_program *)q.best);
-}
-
-static void print_why(lz_buf *b, const lz_capture *c)
-{
-    char text[700], known[33];
-    why(c, known, text, sizeof text);
-    lz_buf_puts(b, "Compilation Analysis: Why It Compiled: \n");
-    if (known[0])
-        lz_buf_printf(b, "Compilation Analysis:   nearest known graph %s\n", known);
-    lz_buf_printf(b, "Compilation Analysis:   %s\n", text);
+    char known[33];
+    lz_buf_printf(b, "%s Analysis: %s: \n", what, title);
+    if (d->kind != LZ_DIFFERS_FIRST)
+        lz_buf_printf(b, "%s Analysis:   nearest known graph %s\n", what,
+                      lz_hash_text(d->nearest, known));
+    lz_buf_printf(b, "%s Analysis:   %s\n", what, d->text);
 }
 
 /* ---- blocks ---- */
 
-void lz_analysis_compilation(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
-                             lz_sync_cause cause)
+void lz_analysis_compilation(const lz_new_graph *g)
 {
     lz_buf b = {0};
-    const lz_thread_state *t = lz_thread_state_self;
     if (level() < 1)
         return;
-    begin(&b, "Compilation", cause, t ? t->graph_name : NULL, hash, nparam, nresult);
-    print_why(&b, c);
+    begin(&b, "Compilation", g->cause, g->name, g->hash, g->nparam, g->nresult);
+    print_why(&b, "Compilation", "Why It Compiled", &g->why);
     finish(&b, "Compilation");
 }
 
-void lz_analysis_span(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
-                      lz_sync_cause cause)
+void lz_analysis_cache(const lz_new_graph *g, const lz_program *p)
 {
-    int64_t t0 = lz_timeline_begin();
-    char text[256], known[33], is[33];
-    if (!t0)
+    lz_buf b = {0};
+    lz_exec_info info;
+    if (level() < 1)
         return;
-    why(c, known, text, sizeof text);
-    lz_timeline_end(t0, .name = "new graph", .category = "trace", .key = {"parameters", "results"},
-                    .value = {nparam, nresult}, .text_key = "graph", .text = lz_hash_text(hash, is),
-                    .more = {{"cause", cause_text(cause)},
-                             {"why", text},
-                             {"nearest", known[0] ? known : NULL}});
+    p->be->exec_info(p->exec, &info);
+    begin(&b, "Cache", g->cause, g->name, g->hash, g->nparam, g->nresult);
+    lz_buf_puts(&b, "Cache Analysis: Found On Disk: \n");
+    if (info.llvm_compiles)
+        lz_buf_printf(&b, "Cache Analysis:   of %u kernels %u were missing and compiled\n",
+                      info.kernels, info.llvm_compiles);
+    else
+        lz_buf_puts(&b, "Cache Analysis:   nothing was compiled\n");
+    print_why(&b, "Cache", "Why It Was Not In Memory", &g->why);
+    finish(&b, "Cache");
 }
 
 /* Each line with the prefix. */
@@ -345,26 +210,112 @@ void lz_analysis_execution(const lz_program *p, lz_sync_cause cause)
 
 /* ---- the profiler's lines ---- */
 
+/* What a call of the program's has cost, by what is counted. */
+typedef struct site_cost {
+    const lz_site *site; /* NULL: unknown */
+    lz_metric_id id;
+    uint64_t count;
+    double longest;
+    bool frequent, slow; /* this was said */
+} site_cost;
+
+enum { SITES = 128 };
+static site_cost costs[SITES];
+static uint32_t ncost;
+
+static bool same_site(const lz_site *a, const lz_site *b)
+{
+    return a == b ||
+           (a && b && a->file && b->file && a->line == b->line && strcmp(a->file, b->file) == 0);
+}
+
+/* Under the lock; those for which there is no room are one. */
+static site_cost *cost_of(lz_metric_id id, const lz_site *site)
+{
+    uint32_t i = 0;
+    while (i < ncost && !(costs[i].id == id && same_site(costs[i].site, site)))
+        i++;
+    if (i == ncost && ncost == SITES)
+        return site ? cost_of(id, NULL) : NULL;
+    if (i == ncost)
+        costs[ncost++] = (site_cost){.site = site, .id = id};
+    return &costs[i];
+}
+
+void lz_analysis_took(lz_metric_id id, const lz_site *site, double ns)
+{
+    if (!lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG))
+        return;
+    lz_mutex_lock(&out_lock);
+    site_cost *c = cost_of(id, site);
+    if (c) {
+        c->count++;
+        c->longest = ns > c->longest ? ns : c->longest;
+    }
+    lz_mutex_unlock(&out_lock);
+}
+
+static void say(const char *text, const lz_site *s)
+{
+    if (s && s->file)
+        fprintf(stderr, "pt-xla-profiler: %s at %s:%d (%s)\n", text, s->file, s->line,
+                s->func ? s->func : "?");
+    else
+        fprintf(stderr, "pt-xla-profiler: %s\n", text);
+}
+
+/* Each call that does it in more than every other step, or, where many do it, the one that does it
+ * most: once. */
 static void too_frequent(lz_metric_id id, const char *name, int64_t steps, int64_t warm_up)
 {
+    char text[160];
     uint64_t n = lz_metric_samples(id, NULL, NULL);
-    if (steps > warm_up && (double)n > 0.5 * (double)steps)
-        printf("pt-xla-profiler: %s too frequent: %" PRIu64 " counts during %" PRId64 " steps\n",
-               name, n, steps);
+    bool said = false;
+    site_cost *most = NULL;
+    if (steps <= warm_up || (double)n <= 0.5 * (double)steps)
+        return;
+    (void)cost_of(id, NULL);
+    for (uint32_t i = 0; i < ncost; i++) {
+        site_cost *c = &costs[i];
+        if (c->id != id)
+            continue;
+        most = !most || c->count > most->count ? c : most;
+        if (!c->frequent && (double)c->count > 0.5 * (double)steps) {
+            snprintf(text, sizeof text,
+                     "%s too frequent: %" PRIu64 " counts during %" PRId64 " steps", name, c->count,
+                     steps);
+            say(text, c->site);
+            c->frequent = true;
+        }
+        said |= c->frequent;
+    }
+    if (said || !most)
+        return;
+    snprintf(text, sizeof text, "%s too frequent: %" PRIu64 " counts during %" PRId64 " steps",
+             name, n, steps);
+    say(text, most->site);
+    most->frequent = true;
 }
 
 static void too_slow(lz_metric_id id, const char *name, double seconds)
 {
     double longest = 0;
-    lz_buf b = {0};
     lz_metric_samples(id, NULL, &longest);
     if (longest <= seconds * 1e9)
         return;
-    lz_metrics_print_time(&b, longest);
-    printf("pt-xla-profiler: %s too slow: longest instance took %s. Please open a GitHub issue "
-           "with the graph dump for our team to optimize.\n",
-           name, lz_buf_str(&b));
-    lz_buf_free(&b);
+    for (uint32_t i = 0; i < ncost; i++) {
+        site_cost *c = &costs[i];
+        lz_buf b = {0};
+        if (c->id != id || c->slow || c->longest <= seconds * 1e9)
+            continue;
+        lz_buf_printf(&b, "%s too slow: longest instance took ", name);
+        lz_metrics_print_time(&b, c->longest);
+        lz_buf_puts(&b, ". Please open a GitHub issue with the graph dump for our team to "
+                        "optimize.");
+        say(lz_buf_str(&b), c->site);
+        lz_buf_free(&b);
+        c->slow = true;
+    }
 }
 
 void lz_analysis_step(void)
@@ -377,6 +328,5 @@ void lz_analysis_step(void)
     too_frequent(LZ_METRIC_TransferFromDeviceTime, "TransferFromDeviceTime", steps, 0);
     too_slow(LZ_METRIC_CompileTime, "CompileTime", 300);
     too_slow(LZ_METRIC_ExecuteTime, "ExecuteTime", 30);
-    fflush(stdout);
     lz_mutex_unlock(&out_lock);
 }

@@ -4,11 +4,10 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "runtime/debug/frames.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/graph/handle.h"
-#include "runtime/debug/symbols.h"
 #include <errno.h>
-#include <execinfo.h>
 #include <inttypes.h>
 #include <lazuli/debug.h>
 #include <stdio.h>
@@ -39,32 +38,31 @@ static void append(const char *path, const lz_buf *text)
 
 /* ---- frames ---- */
 
+typedef struct frame_lines {
+    lz_buf *out;
+    const char *indent;
+    int max, shown;
+} frame_lines;
+
+static bool print_frame(const lz_frame *f, void *user)
+{
+    frame_lines *l = user;
+    if (l->shown++ == l->max) {
+        lz_buf_printf(l->out, "%s..........\n", l->indent);
+        return false;
+    }
+    if (f->site)
+        lz_buf_printf(l->out, "%s%s (%s:%d)\n", l->indent, f->site->func ? f->site->func : "?",
+                      f->site->file ? f->site->file : "?", f->site->line);
+    else
+        lz_buf_printf(l->out, "%s%s (%s:0x%" PRIxPTR ")\n", l->indent, f->name, f->module,
+                      f->offset);
+    return true;
+}
+
 void lz_dump_frames(lz_buf *out, const char *indent, int max)
 {
-    enum { DEPTH = 128 };
-    void *pc[DEPTH];
-    const lz_thread_state *t = lz_thread_state_self;
-    int n = backtrace(pc, DEPTH), i = 0, shown = 0;
-    while (i < n && !(t && pc[i] == t->api_caller))
-        i++;
-    if (t && t->api_site) {
-        lz_buf_printf(out, "%s%s (%s:%d)\n", indent, t->api_site->func ? t->api_site->func : "?",
-                      t->api_site->file ? t->api_site->file : "?", t->api_site->line);
-        shown++;
-    }
-    for (i = i < n ? i + 1 : n; i < n; i++) { /* the site names the caller's own frame */
-        char name[128], module[64];
-        uintptr_t offset;
-        lz_symbol_of(pc[i], name, sizeof name, module, sizeof module, &offset);
-        if (strncmp(name, "__libc_start", 12) == 0 || strcmp(name, "_start") == 0 ||
-            strncmp(module, "libc.so", 7) == 0)
-            break; /* callers of main or of the thread's function */
-        if (shown++ == max) {
-            lz_buf_printf(out, "%s..........\n", indent);
-            return;
-        }
-        lz_buf_printf(out, "%s%s (%s:0x%" PRIxPTR ")\n", indent, name, module, offset);
-    }
+    lz_frames_each(print_frame, &(frame_lines){out, indent, max, 0});
 }
 
 /* ---- a function in one of the formats ---- */

@@ -173,10 +173,15 @@ static void note(const char *what, const char *category, const lz_program *p, in
 }
 
 static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz_compile_options *o,
-                 lz_lease *lease)
+                 lz_lease *lease, lz_program_watch *w)
 {
     int64_t t0 = lz_now_ns();
     lz_program_found found = lz_program_load(p->be, c->dev->ordinal, key, o, lease, &p->exec);
+    if (o->cache && lz_cache_enabled(o->cache))
+        w->disk = found == LZ_PROGRAM_LOADED     ? "hit"
+                  : found == LZ_PROGRAM_UNUSABLE ? "unusable"
+                                                 : "miss";
+    w->disk_ns = lz_now_ns() - t0;
     if (found == LZ_PROGRAM_UNUSABLE) {
         lz_counter_add(LZ_COUNTER_PersistentCacheDeserializeFailure, 1);
         lz_logf(LZ_LOG_INFO, "cache",
@@ -199,11 +204,13 @@ static bool load(lz_program *p, const lz_capture *c, const lz_buf *key, const lz
 }
 
 static lz_status compile(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
-                         const lz_compile_options *o)
+                         const lz_compile_options *o, lz_program_watch *w)
 {
+    if (w->compiles)
+        w->compiles(w->user);
     int64_t t0 = lz_now_ns();
     LZ_TRY(p->be->compile(c->dev->ordinal, f, o, &p->exec));
-    int64_t ns = lz_now_ns() - t0;
+    int64_t ns = w->compile_ns = lz_now_ns() - t0;
     lz_metric_add(LZ_METRIC_CompileTime, (double)ns);
     note("compile program", "compile", p, t0, ns);
     lz_metric_add(LZ_METRIC_InputOutputAliasCount, c->ngiven);
@@ -212,7 +219,7 @@ static lz_status compile(lz_program *p, const lz_capture *c, const lz_func *f, c
 }
 
 static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, const lz_buf *key,
-                      lz_found *found)
+                      lz_program_watch *w, lz_found *found)
 {
     lz_cache *cache = disk_get();
     char dump[160];
@@ -226,9 +233,9 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
                             .partitions = replicas_of(c, f)};
     o.replicas = o.partitions > 0;
     lz_lease lease;
-    bool loaded = load(p, c, key, &o, &lease);
+    bool loaded = load(p, c, key, &o, &lease, w);
     *found = loaded ? LZ_FOUND_DISK : LZ_FOUND_COMPILED;
-    lz_status s = loaded ? LZ_OK : compile(p, c, f, key, &o);
+    lz_status s = loaded ? LZ_OK : compile(p, c, f, key, &o, w);
     lz_cache_lease_release(cache, &lease);
     LZ_TRY(s);
     lz_exec_info info;
@@ -301,8 +308,8 @@ static void remember(const lz_capture *c, lz_program *p)
 }
 
 /* *held: whether the device's lock is still held; the caller takes it again. */
-static lz_status make(const lz_capture *c, const char *name, lz_program_miss before, void *user,
-                      lz_program **out, lz_found *found, bool *held)
+static lz_status make(const lz_capture *c, const char *name, lz_program_watch *w, lz_program **out,
+                      lz_found *found, bool *held)
 {
     lz_func *f = NULL;
     lz_buf key = {0};
@@ -316,11 +323,11 @@ static lz_status make(const lz_capture *c, const char *name, lz_program_miss bef
         p->hash = lz_hash_bytes(key.data, key.len);
         p->nresult = f->nresult;
         mark_shared(p, f);
-        if (before)
-            before(c, p->hash, p->nparam, p->nresult, user);
+        if (w->missed)
+            w->missed(c, p->hash, p->nparam, p->nresult, w->user);
         lz_dev_unlock(
             c->dev); /* from here on only those fields of c are used that belong to the caller */
-        s = fill(p, c, f, &key, found);
+        s = fill(p, c, f, &key, w, found);
         if (s == LZ_OK) {
             note_placement(p);
             remember(c, p);
@@ -416,13 +423,13 @@ static answer find(const lz_capture *c, making *m, lz_program **out)
     return a;
 }
 
-static lz_status make_alone(const lz_capture *c, making *m, const char *name,
-                            lz_program_miss before, void *user, lz_program **out, lz_found *found)
+static lz_status make_alone(const lz_capture *c, making *m, const char *name, lz_program_watch *w,
+                            lz_program **out, lz_found *found)
 {
     bool held = true;
     lz_put_off_begin(); /* a log callback that needs this program would wait for this thread */
     lz_error earlier = *lz_error_get(); /* what was tried and given up on the way is no news */
-    lz_status s = make(c, name, before, user, out, found, &held);
+    lz_status s = make(c, name, w, out, found, &held);
     lz_mutex_lock(&lock);
     end(m);
     lz_mutex_unlock(&lock);
@@ -434,18 +441,20 @@ static lz_status make_alone(const lz_capture *c, making *m, const char *name,
     return s;
 }
 
-lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before, void *user,
+lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_watch *watch,
                          lz_program **out, lz_found *found, bool *again)
 {
     making m = {.c = c};
+    lz_program_watch nobody = {0}, *w = watch ? watch : &nobody;
     *again = false;
     /* Whatever was moved meanwhile: execution moves it back, and no step compiles for ever. */
     if (*out && is_for(c, (*out)->capture_hash, (*out)->key, (*out)->nkey))
         return LZ_OK;
     lz_program_release(*out);
     *found = LZ_FOUND_MEMORY;
-    int64_t t0 = lz_timeline_begin(), h0 = lz_host_begin();
+    int64_t t0 = lz_timeline_begin(), h0 = lz_host_begin(), w0 = watch ? lz_now_ns() : 0;
     answer a = find(c, &m, out);
+    w->lookup_ns += w0 ? lz_now_ns() - w0 : 0;
     lz_host_end(a == WAITED ? LZ_HOST_COMPILE : LZ_HOST_LOOKUP, h0);
     *again = a != FOUND;
     if (a == FOUND && t0)
@@ -458,7 +467,7 @@ lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss 
         return LZ_OK;
     lz_counter_add(LZ_COUNTER_UncachedCompile, 1);
     h0 = lz_host_begin();
-    lz_status s = make_alone(c, &m, name, before, user, out, found);
+    lz_status s = make_alone(c, &m, name, w, out, found);
     lz_host_end(LZ_HOST_COMPILE, h0);
     return s;
 }

@@ -43,17 +43,26 @@ typedef struct lz_program {
 
 typedef enum lz_found { LZ_FOUND_MEMORY, LZ_FOUND_DISK, LZ_FOUND_COMPILED } lz_found;
 
-/* The program of a finished capture: a new reference. `before_compile` (may be NULL) is called on a
- * miss in memory, with the hash, before disk and compiler are tried. The caller holds the device's
- * lock. It is released while a program is loaded or compiled, so that other steps go on, and while
- * another thread compiles the same one; then *again is set, because the captured graph may have
- * changed. The caller captures it again and calls again with *out, which may be the compiled
- * program; it starts as NULL. A caller that knows that the graph is unchanged may use it as it
- * is. */
-typedef void (*lz_program_miss)(const lz_capture *c, lz_hash hash, uint32_t nparam,
-                                uint32_t nresult, void *user);
-lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_miss before_compile,
-                         void *user, lz_program **out, lz_found *found, bool *again);
+/* Who wants to know what happens to a graph that is not in memory. Each may be NULL. */
+typedef struct lz_program_watch {
+    /* Before disk and compiler are tried, under the device's lock. */
+    void (*missed)(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
+                   void *user);
+    /* It is not on disk either: without the lock. */
+    void (*compiles)(void *user);
+    void *user;
+    int64_t lookup_ns, disk_ns, compile_ns; /* out: what took how long; 0: was not done */
+    const char *disk; /* out: "hit", "miss", "unusable"; NULL: nobody looked there */
+} lz_program_watch;
+
+/* The program of a finished capture: a new reference. watch may be NULL. The caller holds the
+ * device's lock. It is released while a program is loaded or compiled, so that other steps go on,
+ * and while another thread compiles the same one; then *again is set, because the captured graph
+ * may have changed. The caller captures it again and calls again with *out, which may be the
+ * compiled program; it starts as NULL. A caller that knows that the graph is unchanged may use it
+ * as it is. */
+lz_status lz_program_get(const lz_capture *c, const char *name, lz_program_watch *watch,
+                         lz_program **out, lz_found *found, bool *again);
 void lz_program_release(lz_program *p);
 lz_cache *lz_program_cache(void); /* where programs are kept on disk; NULL: nowhere */
 /* The hash of a capture's program, without compiling it. */

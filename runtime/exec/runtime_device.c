@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/timeline.h"
+#include "runtime/debug/events.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/live_report.h"
 #include "runtime/debug/profile_report.h"
@@ -230,7 +231,9 @@ static void land(lz_dev *d)
     if (lz_event_done(f->done)) { /* it is not in a forked child */
         int64_t end_ns = lz_event_completed_ns(f->done);
         lz_metric_add_at(LZ_METRIC_ExecuteTime, (double)(end_ns - f->start_ns), end_ns);
+        lz_analysis_took(LZ_METRIC_ExecuteTime, f->site, (double)(end_ns - f->start_ns));
     }
+    lz_events_executed(f->event, f->start_ns, f->done, err);
     lz_event_release(f->done);
     d->flight_head = (d->flight_head + 1) % LZ_DEV_FLIGHTS;
     d->flight_len--;
@@ -299,11 +302,13 @@ void lz_dev_make_room(lz_dev *d)
     lz_dev_unlock(d);
 }
 
-void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns)
+void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns, lz_execution_event *event)
 {
+    const lz_thread_state *t = lz_thread_state_self;
     if (d->flight_len == LZ_DEV_FLIGHTS)
         land(d);
-    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_FLIGHTS] = (lz_flight){done, start_ns};
+    d->flight[(d->flight_head + d->flight_len++) % LZ_DEV_FLIGHTS] =
+        (lz_flight){done, start_ns, t ? t->api_site : NULL, event};
     atomic_store_explicit(&d->flying, d->flight_len, memory_order_relaxed);
 }
 

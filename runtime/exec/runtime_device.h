@@ -16,6 +16,8 @@ enum {
 typedef struct lz_flight {
     lz_event *done; /* owned */
     int64_t start_ns;
+    const lz_site *site;              /* of the call that started it; NULL: unknown */
+    struct lz_execution_event *event; /* owned; NULL: nobody asks (runtime/debug/events.h) */
 } lz_flight;
 /* Device copies of recently used scalars: the same number is uploaded once. */
 typedef struct lz_scalar_copy {
@@ -70,8 +72,8 @@ lz_status lz_dev_may_wait_for(const lz_device_buffer *b); /* LZ_OK too when its 
  * taken for an execution. Whoever holds step never waits for the device, whose thread may want
  * it. */
 void lz_dev_make_room(lz_dev *d);
-/* Adds work in flight (takes over `done`). The caller holds step. */
-void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns);
+/* Adds work in flight (takes over `done` and `event`). The caller holds step. */
+void lz_dev_fly(lz_dev *d, lz_event *done, int64_t start_ns, struct lz_execution_event *event);
 /* Removes finished work, keeping its first error. The caller holds step. */
 void lz_dev_reap(lz_dev *d);
 /* Waits until all started work is finished, without holding step meanwhile. */

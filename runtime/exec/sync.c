@@ -7,7 +7,7 @@
 #include "base/host_time.h"
 #include "base/timeline.h"
 #include "base/unseen_error.h"
-#include "runtime/debug/analysis.h"
+#include "runtime/debug/events.h"
 #include "runtime/exec/live_report.h"
 #include "runtime/exec/capture.h"
 #include "runtime/debug/graph_dump.h"
@@ -154,11 +154,13 @@ static void begin_check(lz_dev *d, const lz_capture *c, lz_program *p, lz_check_
     }
 }
 
-/* out->done: a reference owned by the caller. */
-static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, started *out)
+/* out->done: a reference owned by the caller. event: taken over. */
+static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited,
+                         lz_execution_event *event, started *out)
 {
-    LZ_TRY(lz_vec_reserve(&c->out, p->nresult));
-    lz_status s = gather_inputs(c);
+    lz_status s = lz_vec_reserve(&c->out, p->nresult);
+    if (s == LZ_OK)
+        s = gather_inputs(c);
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
         if (lz_check_on())
@@ -169,12 +171,14 @@ static lz_status execute(lz_dev *d, lz_capture *c, lz_program *p, bool awaited, 
         retake_donated(c);
         if (s == LZ_OK) {
             lz_event_retain(out->done);
-            lz_dev_fly(d, out->done, t0);
+            lz_dev_fly(d, out->done, t0, event);
+            event = NULL;
             if (lz_check_on())
                 begin_check(d, c, p, &out->check);
             attach(c, p);
         }
     }
+    lz_events_drop(event);
     drop_inputs(c);
     return s;
 }
@@ -188,32 +192,8 @@ typedef struct sync_run {
     lz_found found;
     bool again;
     started *out;
+    lz_watch watch;
 } sync_run;
-
-typedef struct miss_arg {
-    lz_sync_cause cause;
-} miss_arg;
-
-static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,
-                    void *user)
-{
-    lz_analysis_compilation(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
-    lz_analysis_span(c, hash, nparam, nresult, ((const miss_arg *)user)->cause);
-}
-
-/* Diagnostics; their failures are no failure of the program. */
-static void tell(const lz_capture *c, const lz_program *p, lz_found found, lz_sync_cause cause,
-                 bool analyse)
-{
-    LZ_QUIETLY {
-        if (analyse && found != LZ_FOUND_MEMORY)
-            lz_analysis_post_compilation(p);
-        if (analyse)
-            lz_analysis_execution(p, cause);
-        if (lz_dump_on())
-            lz_dump_sync(c, p);
-    }
-}
 
 static void tell_step(void)
 {
@@ -229,24 +209,26 @@ static void tell_step(void)
  * again, with the same *p. */
 static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
 {
-    miss_arg m = {r->cause};
-    bool analyse = lz_analysis_on(), explain = analyse || lz_timeline_on();
-    int64_t t0 = lz_host_begin();
+    int64_t t0 = lz_host_begin(), e0 = lz_events_now();
     LZ_TRY(lz_capture_finish(c));
     lz_host_end(LZ_HOST_HASH, t0);
-    LZ_TRY(lz_program_get(c, r->graph_name, explain ? on_miss : NULL, &m, &r->prog, &r->found,
-                          &r->again));
+    r->watch.times.hash_ns = e0 ? lz_now_ns() - e0 : 0;
+    LZ_TRY(lz_program_get(c, r->graph_name, lz_watch_start(&r->watch, r->cause), &r->prog,
+                          &r->found, &r->again));
     if (r->again)
         return LZ_OK;
-    if (analyse || lz_dump_on())
-        tell(c, r->prog, r->found, r->cause, analyse);
+    lz_watch_end(&r->watch, r->prog, r->found);
+    if (lz_dump_on())
+        LZ_QUIETLY
+            lz_dump_sync(c, r->prog);
     lz_metric_add_at(LZ_METRIC_TensorsGraphSize, c->nodes.len, r->now_ns);
     lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
     lz_counter_add(LZ_COUNTER_SyncTensorsToData, c->roots.len);
     r->out->nodes = c->nodes.len;
     r->out->hash = r->prog->hash;
+    lz_execution_event *event = lz_events_execution(&r->watch, r->prog, r->found, d->name);
     lz_host_launch l = lz_host_launch_begin();
-    lz_status s = execute(d, c, r->prog, r->awaited, r->out);
+    lz_status s = execute(d, c, r->prog, r->awaited, event, r->out);
     lz_host_launch_end(l);
     return s;
 }
@@ -339,7 +321,7 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
                   .out = out};
     lz_status s = t && t->effects.len ? take_effects(t, d, sc) : LZ_OK;
     int64_t t0 = cause == LZ_CAUSE_STEP || cause == LZ_CAUSE_FLUSH ? lz_now_ns() : 0;
-    int64_t h0 = lz_host_begin();
+    int64_t h0 = lz_host_begin(), e0 = lz_events_now();
     while (s == LZ_OK && r.again) {
         s = capture_roots(d, sc, cause);
         if (s != LZ_OK || !(sc->todo.len || sc->effects.len))
@@ -348,7 +330,8 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
         if (t0)
             note_tracing(&sc->cap, t0, r.now_ns - t0);
         lz_host_end(LZ_HOST_WALK, h0);
-        t0 = h0 = 0; /* once */
+        r.watch.times.trace_ns = e0 ? r.now_ns - e0 : r.watch.times.trace_ns;
+        t0 = h0 = e0 = 0; /* once */
         s = run(d, &sc->cap, &r);
     }
     drop_effects(sc);
@@ -413,6 +396,7 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
     }
     int64_t t0 = lz_now_ns();
     lz_device_buffer *b = lz_node_buf(n);
+    lz_read_event event = {n->dev->name, type->nbytes, lz_events_now(), !b};
     if (!b) {
         LZ_TRY(lz_sync_nodes(n->dev, &n, 1, cause, true));
         b = lz_node_buf(n);
@@ -423,6 +407,9 @@ lz_status lz_read_node(lz_node *n, void *dst, lz_sync_cause cause)
     lz_device_buffer_release(b);
     int64_t ns = lz_now_ns() - t0;
     lz_metric_add(LZ_METRIC_TransferFromDeviceTime, (double)ns);
+    lz_analysis_took(LZ_METRIC_TransferFromDeviceTime,
+                     lz_thread_state_self ? lz_thread_state_self->api_site : NULL, (double)ns);
+    lz_events_read(&event);
     lz_timeline_note(t0, ns, .name = "copy from the device", .category = "copy", .key = {"bytes"},
                      .value = {(int64_t)type->nbytes}, .text_key = "device", .text = n->dev->name);
     lz_metric_add(LZ_METRIC_InboundData, (double)type->nbytes);

@@ -10,7 +10,8 @@ typedef enum lz_sync_cause {
     LZ_CAUSE_STEP,
     LZ_CAUSE_READ,
     LZ_CAUSE_SYNC,
-    LZ_CAUSE_FLUSH
+    LZ_CAUSE_FLUSH,
+    LZ_CAUSE_FUNCTION /* a function is traced, or called (lazuli/jit.h) */
 } lz_sync_cause;
 
 /* Computes the nodes that have no value yet; they keep their history, so gradients can be taken

@@ -7,6 +7,7 @@
 #include "runtime/graph/effects.h"
 #include "runtime/region/function.h"
 #include "base/config.h"
+#include "runtime/debug/events.h"
 #include "runtime/region/callback.h"
 #include <string.h>
 
@@ -363,7 +364,7 @@ static lz_status compile(trace *t)
 {
     lz_variant *v = t->v;
     lz_dev *dev = t->f->dev;
-    lz_found found;
+    lz_found found = LZ_FOUND_MEMORY;
     LZ_TRY(lz_dev_may_wait()); /* for another thread that compiles the same */
     lz_thread_state *thr = t->b.thr;
     uint32_t first = lz_effects_since(thr, t->b.rec.first_id);
@@ -379,8 +380,12 @@ static lz_status compile(trace *t)
         s = lz_capture_finish(&t->cap);
     bool again =
         true; /* nobody else computes these nodes: the compiled program is valid as it is */
+    lz_watch watch = {0};
     while (s == LZ_OK && again && !v->prog)
-        s = lz_program_get(&t->cap, t->f->name, NULL, NULL, &v->prog, &found, &again);
+        s = lz_program_get(&t->cap, t->f->name, lz_watch_start(&watch, LZ_CAUSE_FUNCTION), &v->prog,
+                           &found, &again);
+    if (s == LZ_OK)
+        lz_watch_end(&watch, v->prog, found);
     lz_capture_free(&t->cap);
     lz_dev_unlock(dev);
     return s;

@@ -8,6 +8,7 @@
  * Threads: calls take the device's lock, as steps do; those that leave state the function's, too.
  */
 #include "base/thread.h"
+#include "runtime/debug/events.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/debug/value_check.h"
 #include "runtime/exec/sync.h"
@@ -365,13 +366,18 @@ static lz_status execute(run *r)
     lz_status s = gather(r);
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
+        lz_watch nobody = {.cause = LZ_CAUSE_FUNCTION};
+        lz_execution_event *event =
+            lz_events_execution(&nobody, r->v->prog, LZ_FOUND_MEMORY, dev->name);
         s = dev->be->execute(r->v->prog->exec, dev->ordinal, r->buf, r->donated, false, r->out,
                              &done);
         if (s == LZ_OK) {
-            lz_dev_fly(dev, done, t0);
+            lz_dev_fly(dev, done, t0, event);
             lz_counter_add(LZ_COUNTER_ExecuteComputation, 1);
             if (lz_check_on())
                 begin_check(r);
+        } else {
+            lz_events_drop(event);
         }
     }
     for (uint32_t i = 0; i < r->v->nparam; i++)

@@ -1,8 +1,9 @@
 /* t_analysis.c - the texts people and their scripts read: PT_XLA_DEBUG blocks, profiler lines,
  * metrics report, saved graphs. */
 #include "rt.h"
-#include "runtime/debug/metrics.h"
+#include "runtime/debug/analysis.h"
 #include <ctype.h>
+#include <sys/wait.h>
 
 static char file[128], saved[140];
 
@@ -142,30 +143,91 @@ START_TEST(level_one_leaves_executions_out)
 }
 END_TEST
 
+/* A program from disk says so, and is no compilation. */
+START_TEST(found_on_disk)
+{
+    char dir[] = "/tmp/lz-analysis-XXXXXX", command[64];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    setenv("LAZULI_CACHE", "1", 1);
+    setenv("LAZULI_CACHE_DIR", dir, 1);
+    setenv("PJRT_DEVICE", "CPU", 1);
+    setenv("PT_XLA_DEBUG_LEVEL", "1", 1);
+    setenv("PT_XLA_DEBUG_FILE", file, 1);
+    for (int again = 0; again < 2; again++) {
+        pid_t pid = fork();
+        int status;
+        if (pid == 0) {
+            step(8);
+            exit(0);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(status, 0);
+        char *text = take(file);
+        const char *cause = strstr(text, "Cache Analysis: Cache Cause\n");
+        ck_assert_msg((cause != NULL) == again, "%s", text);
+        ck_assert_msg((strstr(text, "Compilation Cause") != NULL) == !again, "%s", text);
+        if (again)
+            ck_assert_msg(strstr(text, "Cache Analysis: Found On Disk: \n"
+                                       "Cache Analysis:   nothing was compiled\n"
+                                       "Cache Analysis: Why It Was Not In Memory: \n"
+                                       "Cache Analysis:   it is the first graph\n") != NULL,
+                          "%s", text);
+    }
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* On stderr, with the call, once for each call. */
 START_TEST(profiler_lines_come_at_their_thresholds)
 {
     setenv("PT_XLA_DEBUG", "1", 1);
     setenv("PT_XLA_DEBUG_FILE", "/dev/null", 1);
-    fflush(stdout);
-    ck_assert_ptr_nonnull(freopen(file, "w", stdout));
-    for (int i = 0; i < 11; i++)
-        step(10 + i); /* a compilation in each of 11 steps: told from the 11th on */
-    matches(take(file), "pt-xla-profiler: CompileTime too frequent: 11 counts during 11 steps\n");
-    ck_assert_ptr_nonnull(freopen(file, "w", stdout));
+    ck_assert_ptr_nonnull(freopen(file, "a", stderr));
+    setvbuf(stderr, NULL, _IONBF, 0);
+    for (int i = 0; i < 14; i++)
+        step(10 + i); /* a compilation in each of 14 steps: told in the 11th */
+    matches(take(file), "pt-xla-profiler: CompileTime too frequent: 11 counts during 11 steps at "
+                        "test/unit/runtime/t_analysis.c:`\n");
     lz_metric_add(LZ_METRIC_CompileTime, 301e9);
+    lz_analysis_took(LZ_METRIC_CompileTime, NULL, 301e9);
     lz_metric_add(LZ_METRIC_ExecuteTime, 30.5e9);
+    lz_analysis_took(LZ_METRIC_ExecuteTime, NULL, 30.5e9);
     for (int i = 0; i < 20; i++)
         lz_metric_add(LZ_METRIC_TransferFromDeviceTime, 1000);
-    step(5);
+    for (int i = 0; i < 3; i++)
+        step(5);
     matches(take(file),
-            "pt-xla-profiler: CompileTime too frequent: 13 counts during 12 steps\n"
-            "pt-xla-profiler: TransferFromDeviceTime too frequent: 20 counts during 12 steps\n"
+            "pt-xla-profiler: TransferFromDeviceTime too frequent: 20 counts during 15 steps\n"
             "pt-xla-profiler: CompileTime too slow: longest instance took 05m01s000ms000.000us. "
             "Please open a GitHub issue with the graph "
             "dump for our team to optimize.\n"
             "pt-xla-profiler: ExecuteTime too slow: longest instance took 30s500ms000.000us. "
             "Please open a GitHub issue with the graph "
             "dump for our team to optimize.\n");
+}
+END_TEST
+
+START_TEST(each_call_that_reads_too_often_is_told)
+{
+    setenv("PT_XLA_DEBUG", "1", 1);
+    setenv("PT_XLA_DEBUG_FILE", "/dev/null", 1);
+    ck_assert_ptr_nonnull(freopen(file, "a", stderr));
+    setvbuf(stderr, NULL, _IONBF, 0);
+    lz_tensor *a = lz_ones(LZ_F32, LZ_SHAPE(1));
+    float v;
+    for (int i = 0; i < 6; i++) {
+        OK(lz_mark_step());
+        ck_assert_double_eq(lz_item(a), 1);
+        OK(lz_to_host(a, &v, sizeof v));
+        if (i == 0)
+            OK(lz_to_host(a, &v, sizeof v)); /* seldom */
+    }
+    int told = 0;
+    for (const char *at = take(file); (at = strstr(at, "TransferFromDeviceTime too frequent"));
+         at++)
+        told++;
+    ck_assert_int_eq(told, 2); /* not the seldom one */
 }
 END_TEST
 
@@ -313,7 +375,9 @@ int main(void)
     TCase *t = tcase_create("analysis");
     tcase_add_test(t, blocks_are_as_their_readers_expect);
     tcase_add_test(t, level_one_leaves_executions_out);
+    tcase_add_test(t, found_on_disk);
     tcase_add_test(t, profiler_lines_come_at_their_thresholds);
+    tcase_add_test(t, each_call_that_reads_too_often_is_told);
     tcase_add_test(t, report_has_pytorch_xlas_format);
     tcase_add_test(t, times_have_pytorch_xlas_format);
     tcase_add_test(t, graphs_are_saved_at_each_sync);
