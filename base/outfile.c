@@ -211,19 +211,6 @@ lz_status lz_outfile_begin(lz_outfile *f, const char *path, bool durable)
     return f->status;
 }
 
-void lz_outfile_pause(lz_outfile *f)
-{
-    if (f->target)
-        discard(f);
-}
-
-lz_status lz_outfile_resume(lz_outfile *f)
-{
-    if (f->target && f->fd < 0 && f->status == LZ_OK)
-        f->status = open_temporary(f);
-    return f->status;
-}
-
 void lz_outfile_forget(lz_outfile *f)
 {
     if (f->fd >= 0)
@@ -234,9 +221,10 @@ void lz_outfile_forget(lz_outfile *f)
 
 /* ---- writing ---- */
 
-/* Writes all of it: 0 or an errno. The signals of a pipe without a reader and of a file at its
- * limit would end the process; they come to the thread that writes, which takes them back. */
-static int write_all(int fd, const char *at, size_t n)
+/* Writes all of it, at `where` (negative: in order): 0 or an errno. The signals of a pipe without a
+ * reader and of a file at its limit would end the process; they come to the thread that writes,
+ * which takes them back. */
+static int write_all(int fd, const char *at, size_t n, int64_t where)
 {
     static const struct timespec now;
     sigset_t ours, one, before, pending;
@@ -248,10 +236,13 @@ static int write_all(int fd, const char *at, size_t n)
     if (pthread_sigmask(SIG_BLOCK, &ours, &before) != 0)
         return EINVAL;
     while (n && !e) {
-        ssize_t k = LZ_NO_EINTR(write(fd, at, n < (1u << 30) ? n : 1u << 30));
+        size_t part = n < (1u << 30) ? n : 1u << 30;
+        ssize_t k =
+            where < 0 ? LZ_NO_EINTR(write(fd, at, part)) : LZ_NO_EINTR(pwrite(fd, at, part, where));
         if (k > 0) {
             at += k;
             n -= (size_t)k;
+            where += where < 0 ? 0 : k;
         } else {
             e = k < 0 ? errno : EIO;
         }
@@ -268,7 +259,7 @@ static int write_all(int fd, const char *at, size_t n)
 
 static void send(lz_outfile *f, const void *p, size_t n)
 {
-    int e = n && f->status == LZ_OK ? write_all(f->fd, p, n) : 0;
+    int e = n && f->status == LZ_OK ? write_all(f->fd, p, n, -1) : 0;
     if (e)
         f->status = LZ_FAIL(LZ_EIO, "%s: cannot be written: %s", f->path, strerrordesc_np(e));
 }
@@ -314,17 +305,43 @@ static void sync_folder(char *path)
     (void)lz_file_close(fd);
 }
 
-/* The file is whole: it takes its place. */
+static lz_status take_place(lz_outfile *f)
+{
+    if (LZ_NO_EINTR(rename(f->temporary, f->target)) != 0)
+        return LZ_FAIL(lz_file_status(errno), "%s: cannot be replaced: %m", f->path);
+    lz_free(f->temporary);
+    f->temporary = NULL;
+    return LZ_OK;
+}
+
+void lz_outfile_live(lz_outfile *f)
+{
+    f->live = true;
+    if (f->target && f->status == LZ_OK)
+        f->status = take_place(f);
+}
+
+void lz_outfile_extend(lz_outfile *f, const void *p, size_t n, size_t ntail, bool last)
+{
+    bool stream = !f->target;
+    if (f->status != LZ_OK)
+        return;
+    int e = stream ? write_all(f->fd, p, last ? n : n - ntail, -1)
+                   : write_all(f->fd, p, n, (int64_t)f->written);
+    f->written += n - ntail;
+    if (e)
+        f->status = LZ_FAIL(LZ_EIO, "%s: cannot be written: %s", f->path, strerrordesc_np(e));
+}
+
+/* The file is whole: it takes its place, if it has not yet. */
 static lz_status publish(lz_outfile *f)
 {
     int e = f->durable && LZ_NO_EINTR(fsync(f->fd)) != 0 ? errno : 0, c = lz_file_close(f->fd);
     f->fd = -1;
     if (e || c)
         return LZ_FAIL(LZ_EIO, "%s: cannot be written: %s", f->path, strerrordesc_np(e ? e : c));
-    if (LZ_NO_EINTR(rename(f->temporary, f->target)) != 0)
-        return LZ_FAIL(lz_file_status(errno), "%s: cannot be replaced: %m", f->path);
-    lz_free(f->temporary);
-    f->temporary = NULL;
+    if (!f->live)
+        LZ_TRY(take_place(f));
     if (f->durable)
         sync_folder(f->target);
     return LZ_OK;
@@ -373,7 +390,7 @@ int lz_file_append(const char *path, const void *p, size_t n, bool own)
     if (!e)
         e = make_blocking(fd);
     if (!e)
-        e = write_all(fd, p, n);
+        e = write_all(fd, p, n, -1);
     int c = lz_file_close(fd);
     return e ? e : c;
 }

@@ -25,10 +25,10 @@ typedef struct lz_outfile {
     /* where the file is, links followed; NULL: written into as it is, or none */
     char *target, *temporary;
     char *buffer;
-    size_t used; /* bytes of the buffer */
-    uint64_t written;
-    struct stat old; /* of the file that is replaced */
-    bool replaces, durable;
+    size_t used;      /* bytes of the buffer */
+    uint64_t written; /* of a live file: without its tail */
+    struct stat old;  /* of the file that is replaced */
+    bool replaces, durable, live;
     lz_status status; /* the first failure; writes after it do nothing */
 } lz_outfile;
 
@@ -40,10 +40,13 @@ void lz_outfile_pad(lz_outfile *f, size_t n); /* zeros */
 /* Publishes the file when s and all writes succeeded, else removes what there is of it. */
 lz_status lz_outfile_end(lz_outfile *f, lz_status s);
 
-/* For a file that is asked for long before it is written: between pause and resume nothing is seen
- * of it, and a process that is killed leaves nothing behind. */
-void lz_outfile_pause(lz_outfile *f);
-lz_status lz_outfile_resume(lz_outfile *f);
+/* For a file that grows as long as the process runs, and is to be whole whenever that is killed. It
+ * takes its place now, empty, and lz_outfile_put is not used for it. What fails is said by
+ * lz_outfile_end, which leaves what is there. */
+void lz_outfile_live(lz_outfile *f);
+/* Puts n bytes where the last ntail of the call before were, in one write. What is no plain file
+ * gets its tail with the last call only. */
+void lz_outfile_extend(lz_outfile *f, const void *p, size_t n, size_t ntail, bool last);
 /* In the child of a fork: the file is the parent's. */
 void lz_outfile_forget(lz_outfile *f);
 

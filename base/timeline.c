@@ -1,13 +1,14 @@
-/* timeline.c - see timeline.h. A recorder is one thread's list of chunks of records. Its thread
- * raises `busy`, looks whether a trace still runs, writes, and lowers it; whoever stops the trace
- * first says so and then waits until each is lowered, so that neither needs a lock (both orders are
- * sequentially consistent: one of the two sees the other). Nothing is waited for and nobody is told
- * anything while busy is up. */
+/* timeline.c - see timeline.h. A recorder is one thread's list of chunks of records, which its
+ * thread appends to and the writer, under the lock, takes from, without waiting for each other. The
+ * thread raises `busy`, looks whether a trace still runs, writes, and lowers it; whoever stops the
+ * trace first says so and then waits until each is lowered, so that neither needs a lock (both
+ * orders are sequentially consistent: one of the two sees the other). Nothing is waited for and
+ * nobody is told anything while busy is up. */
 #include "base/timeline.h"
 #include "base/config.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/outfile.h"
+#include "base/timeline/trace_steps.h"
 #include "base/vec.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +24,8 @@ enum {
     TEXT_BYTES = 255,
     ROWS = 128,
     ROW_BYTES = 32,
-    FLUSH_BYTES = 64 << 10,
+    PENDING_BYTES = 256 << 20, /* of what is not written yet; more is only counted */
+    WRITE_MS = 250,
     HOOKS = 4
 };
 enum { ROW_TID = 1000000000 }; /* larger than any thread's number */
@@ -44,8 +46,8 @@ typedef struct record {
 } record;
 
 typedef struct chunk {
-    struct chunk *next;
-    uint32_t used;
+    _Atomic(struct chunk *) next;
+    _Atomic uint32_t used; /* of whole records */
     _Alignas(8) char data[CHUNK_BYTES];
 } chunk;
 
@@ -60,9 +62,11 @@ typedef struct recorder {
     atomic_bool busy;
     bool ended; /* its thread has; under the lock */
     int tid;
-    char name[16];
-    chunk *first, *last;
-    LZ_VEC(open_span) open; /* the thread's own */
+    char name[16], told[16]; /* told: the name that the file has; "": none */
+    _Atomic(chunk *) first;  /* the writer's, but when there is none; */
+    uint32_t done;           /* of it these bytes are written */
+    chunk *last;             /* the thread's */
+    LZ_VEC(open_span) open;  /* the thread's own */
 } recorder;
 
 _Atomic int lz_timeline_state_now = LZ_TIMELINE_ASK;
@@ -73,11 +77,18 @@ static recorder *recorders;
  * leaked. */
 __attribute__((used)) static recorder *of_parents;
 static char rows[ROWS][ROW_BYTES];
-static uint32_t nrow;
-static bool running;   /* a trace is */
-static lz_outfile out; /* its file */
-static bool asked;     /* LAZULI_TRACE started it */
-static char shown_path[256];
+static uint32_t nrow, nrow_told;
+static bool running;          /* a trace is */
+static lz_trace_file file;    /* its file */
+static lz_trace_steps steps;  /* that the trace is of, */
+static lz_timeline_ring ring; /* if it is of the last ones */
+static int64_t nstep;         /* that have ended */
+static bool asked;            /* LAZULI_TRACE started it */
+static struct {               /* the thread that writes while the trace runs */
+    pthread_t thread;
+    bool started;
+    _Atomic uint32_t stop;
+} writer;
 static int64_t began_ns, began_wall_ns;
 static uint64_t limit;
 static _Atomic uint64_t nevent, ndropped, nflow;
@@ -92,14 +103,24 @@ static _Thread_local uint32_t depth; /* of open spans */
 
 /* ---- recorders ---- */
 
+static _Atomic int64_t pending; /* bytes of chunks */
+
+static void chunk_free(chunk *c)
+{
+    atomic_fetch_sub_explicit(&pending, CHUNK_BYTES, memory_order_relaxed);
+    lz_free(c);
+}
+
 static void drop_chunks(recorder *r)
 {
-    while (r->first) {
-        chunk *c = r->first;
-        r->first = c->next;
-        lz_free(c);
+    for (chunk *c = atomic_load(&r->first), *next; c; c = next) {
+        next = atomic_load(&c->next);
+        chunk_free(c);
     }
+    atomic_store(&r->first, NULL);
     r->last = NULL;
+    r->done = 0;
+    r->told[0] = '\0';
 }
 
 static void recorder_free(recorder *r)
@@ -189,18 +210,20 @@ static void leave(recorder *r)
 static record *room(recorder *r, size_t nbytes)
 {
     chunk *c = r->last;
-    if (!c || CHUNK_BYTES - c->used < nbytes) {
-        c = lz_alloc(sizeof *c);
-        if (!c)
-            return NULL;
-        c->next = NULL;
-        c->used = 0;
-        *(r->last ? &r->last->next : &r->first) = c;
-        r->last = c;
+    if (c && CHUNK_BYTES - atomic_load_explicit(&c->used, memory_order_relaxed) >= nbytes)
+        return (record *)(void *)(c->data + atomic_load_explicit(&c->used, memory_order_relaxed));
+    bool full = atomic_fetch_add_explicit(&pending, CHUNK_BYTES, memory_order_relaxed) >
+                PENDING_BYTES - CHUNK_BYTES;
+    chunk *more = full ? NULL : lz_alloc(sizeof *more);
+    if (!more) {
+        atomic_fetch_sub_explicit(&pending, CHUNK_BYTES, memory_order_relaxed);
+        return NULL;
     }
-    record *e = (record *)(void *)(c->data + c->used);
-    c->used += (uint32_t)nbytes;
-    return e;
+    atomic_init(&more->next, NULL);
+    atomic_init(&more->used, 0);
+    atomic_store_explicit(c ? &c->next : &r->first, more, memory_order_release);
+    r->last = more;
+    return (record *)(void *)more->data;
 }
 
 static void add_text(record *e, const char **text, const char *k, const char *t)
@@ -261,6 +284,8 @@ static bool put(recorder *r, const lz_span *s)
         memcpy(at, text[i], n);
         at += n;
     }
+    atomic_store_explicit(&r->last->used, (uint32_t)((char *)e - r->last->data) + head->nbytes,
+                          memory_order_release); /* now the writer sees it */
     return true;
 }
 
@@ -351,31 +376,19 @@ lz_status lz_timeline_close(void)
     return LZ_OK;
 }
 
-/* ---- writing ---- */
-
-typedef struct writer {
-    lz_buf text;
-    bool later; /* an event is there: a comma comes first */
-} writer;
-
-static void flush(writer *w)
-{
-    lz_outfile_put(&out, w->text.data, w->text.len);
-    w->text.len = 0;
-}
+/* ---- writing; all under the lock ---- */
 
 static void put_micros(lz_buf *b, const char *what, int64_t ns)
 {
     lz_buf_printf(b, ",\"%s\":%" PRId64 ".%03d", what, ns / 1000, (int)(ns % 1000));
 }
 
-static void begin_event(writer *w, const char *phase, int64_t tid)
+/* Where an event goes that ended at that time; `forever`: however long ago. */
+static lz_buf *begin_event(const char *phase, int64_t end_ns)
 {
-    if (w->text.len > FLUSH_BYTES)
-        flush(w);
-    lz_buf_printf(&w->text, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%" PRId64, w->later ? "," : "",
-                  phase, (int)getpid(), tid);
-    w->later = true;
+    lz_buf *b = ring.steps ? lz_timeline_ring_event(&ring, end_ns) : lz_trace_file_event(&file);
+    lz_buf_printf(b, "{\"ph\":\"%s\",\"pid\":%d", phase, (int)getpid());
+    return b;
 }
 
 static void write_args(lz_buf *b, const record *e)
@@ -394,84 +407,156 @@ static void write_args(lz_buf *b, const record *e)
     lz_buf_puts(b, "}}");
 }
 
-static void write_arrow(writer *w, int64_t tid, const record *e)
+static void write_arrow(int64_t tid, const record *e)
 {
-    begin_event(w, e->sends ? "s" : "f", tid);
-    lz_buf_printf(&w->text, ",\"name\":\"run\",\"cat\":\"flow\",\"id\":%" PRIu64 "%s", e->flow,
-                  e->sends ? "" : ",\"bp\":\"e\"");
-    put_micros(&w->text, "ts", e->start_ns - began_ns);
-    lz_buf_putc(&w->text, '}');
+    lz_buf *b = begin_event(e->sends ? "s" : "f", e->start_ns + e->ns);
+    lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"run\",\"cat\":\"flow\",\"id\":%" PRIu64 "%s",
+                  tid, e->flow, e->sends ? "" : ",\"bp\":\"e\"");
+    put_micros(b, "ts", e->start_ns - began_ns);
+    lz_buf_putc(b, '}');
 }
 
-static void write_record(writer *w, const recorder *r, const record *e)
+static void write_record(const recorder *r, const record *e)
 {
-    lz_buf *b = &w->text;
     int64_t tid = e->row ? ROW_TID + (int64_t)e->row : r->tid;
-    begin_event(w, e->category ? "X" : "C", e->category ? tid : 0);
+    lz_buf *b = begin_event(e->category ? "X" : "C", e->start_ns + e->ns);
+    if (e->category)
+        lz_buf_printf(b, ",\"tid\":%" PRId64, tid);
     lz_buf_puts(b, ",\"name\":");
     lz_buf_json(b, chars_of((record *)e), e->nname);
-    lz_buf_printf(b, ",\"cat\":\"%s\"", e->category ? e->category : "memory");
+    if (e->category)
+        lz_buf_printf(b, ",\"cat\":\"%s\"", e->category);
     put_micros(b, "ts", e->start_ns - began_ns);
     if (e->category)
         put_micros(b, "dur", e->ns);
-    write_args(b, e);
+    if (e->nnumber + e->ntext)
+        write_args(b, e);
+    else
+        lz_buf_putc(b, '}');
     if (e->flow)
-        write_arrow(w, tid, e);
+        write_arrow(tid, e);
 }
 
-static void write_name(writer *w, int64_t tid, const char *what, const char *name)
+static void write_name(int64_t tid, const char *what, const char *name)
 {
-    begin_event(w, "M", tid);
-    lz_buf_printf(&w->text, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-    lz_buf_json(&w->text, name, strlen(name));
-    lz_buf_puts(&w->text, "}}");
+    lz_buf *b = begin_event("M", INT64_MAX);
+    lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"%s\",\"args\":{\"name\":", tid, what);
+    lz_buf_json(b, name, strlen(name));
+    lz_buf_puts(b, "}}");
 }
 
-static void write_recorder(writer *w, const recorder *r)
+/* Its name, before its first event and when it has changed. */
+static void tell_name(recorder *r)
 {
-    if (!r->first)
+    if (strcmp(r->told, r->name) == 0)
         return;
-    write_name(w, r->tid, "thread_name", r->name);
-    for (const chunk *c = r->first; c; c = c->next)
-        for (uint32_t at = 0; at < c->used;) {
-            const record *e = (const record *)(const void *)(c->data + at);
-            write_record(w, r, e);
-            at += e->nbytes;
-        }
+    write_name(r->tid, "thread_name", r->name);
+    memcpy(r->told, r->name, sizeof r->told);
 }
 
-static lz_status write_file(void)
+/* What is there by now. */
+static void drain(recorder *r)
 {
-    writer w = {0};
-    (void)lz_outfile_resume(&out); /* its end says what went wrong */
-    lz_buf_printf(&w.text,
-                  "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"lazuli\","
-                  "\"dropped_events\":%" PRIu64 ",\"start_unix_ns\":%" PRId64 "},\"traceEvents\":[",
-                  atomic_load(&ndropped), began_wall_ns);
-    write_name(&w, (int)getpid(), "process_name", program_invocation_short_name);
-    for (uint32_t i = 0; i < nrow; i++)
-        write_name(&w, ROW_TID + (int64_t)i + 1, "thread_name", rows[i]);
-    for (const recorder *r = recorders; r; r = r->next)
-        write_recorder(&w, r);
-    lz_buf_puts(&w.text, "\n]}\n");
-    flush(&w);
-    bool failed = w.text.failed;
-    lz_buf_free(&w.text);
+    for (chunk *c; (c = atomic_load_explicit(&r->first, memory_order_acquire));) {
+        chunk *next = atomic_load_explicit(&c->next, memory_order_acquire);
+        uint32_t used = atomic_load_explicit(&c->used, memory_order_acquire);
+        if (r->done < used)
+            tell_name(r);
+        while (r->done < used) {
+            const record *e = (const record *)(const void *)(c->data + r->done);
+            write_record(r, e);
+            r->done += e->nbytes;
+        }
+        if (!next) /* read before `used`: with a next one, this one is complete */
+            return;
+        atomic_store(&r->first, next);
+        r->done = 0;
+        chunk_free(c);
+    }
+}
+
+static void drain_all(void)
+{
+    for (; nrow_told < nrow; nrow_told++)
+        write_name(ROW_TID + (int64_t)nrow_told + 1, "thread_name", rows[nrow_told]);
+    for (recorder *r = recorders; r; r = r->next) {
+        drain(r);
+        if (r->told[0])
+            tell_name(r);
+    }
+}
+
+static lz_trace_end ending(void)
+{
+    return (lz_trace_end){atomic_load(&ndropped), began_wall_ns};
+}
+
+/* Nobody records any more. */
+static lz_status write_rest(void)
+{
+    lz_trace_end e = ending();
+    drain_all();
     running = false;
-    return lz_outfile_end(
-        &out, failed ? LZ_FAIL(LZ_EMEM, "no memory to write the trace %s", shown_path) : LZ_OK);
+    return ring.steps ? lz_timeline_ring_close(&ring, &e) : lz_trace_file_close(&file, &e);
+}
+
+static void write_some(void)
+{
+    lz_trace_end e = ending();
+    drain_all();
+    sweep();
+    if (ring.steps)
+        lz_timeline_ring_flush(&ring, &e);
+    else
+        lz_trace_file_flush(&file, &e);
+}
+
+static void *write_loop(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&writer.stop)) {
+        (void)lz_futex_wait(&writer.stop, 0, (int64_t)WRITE_MS * 1000000);
+        lz_mutex_lock(&lock);
+        if (running && !atomic_load(&writer.stop))
+            LZ_QUIETLY
+                write_some();
+        lz_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+/* Without one everything is written at the end. */
+static void start_writer(void)
+{
+    atomic_store(&writer.stop, 0);
+    LZ_QUIETLY
+        writer.started = lz_thread_start(&writer.thread, "lz-trace", write_loop, NULL) == LZ_OK;
+}
+
+/* Whether there is a thread to be joined, without the lock. */
+static bool stop_writer(pthread_t *t)
+{
+    bool is = writer.started;
+    writer.started = false;
+    *t = writer.thread;
+    atomic_store(&writer.stop, 1);
+    lz_futex_wake(&writer.stop, 1);
+    return is;
 }
 
 /* ---- start and stop ---- */
+
+static char shown_path[256];
 
 /* Under the lock: nobody records any more, and the file is written. */
 static lz_status end(void)
 {
     atomic_store(&lz_timeline_state_now, LZ_TIMELINE_OFF);
+    atomic_store(&lz_timeline_steps_matter, false);
     for (recorder *r = recorders; r; r = r->next)
         while (atomic_load(&r->busy))
             sched_yield();
-    lz_status s = write_file();
+    lz_status s = write_rest();
     for (recorder *r = recorders; r; r = r->next)
         drop_chunks(r);
     sweep();
@@ -504,16 +589,54 @@ static void tell_hooks(void)
     }
 }
 
-static void at_exit(void)
+/* Ends the trace, if one runs. */
+static lz_status end_now(bool only_ours)
 {
-    if (lz_fork_happened())
-        return;
+    pthread_t t;
     tell_hooks();
     lz_mutex_lock(&lock);
-    lz_status s = running ? end() : LZ_OK;
+    lz_status s = !only_ours ? LZ_OK
+                  : !running ? LZ_FAIL(LZ_ESTATE, "no trace runs")
+                  : asked    ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
+                             : LZ_OK;
+    bool ends = s == LZ_OK && running, join = ends && stop_writer(&t);
+    if (ends)
+        s = end();
+    uint64_t dropped = ends ? atomic_load(&ndropped) : 0;
     lz_mutex_unlock(&lock);
-    if (s != LZ_OK)
+    if (join)
+        (void)pthread_join(t, NULL);
+    if (dropped)
+        LZ_WARN("trace", "%" PRIu64 " events are missing in the trace", dropped);
+    return s;
+}
+
+static void at_exit(void)
+{
+    if (!lz_fork_happened() && end_now(false) != LZ_OK)
         LZ_WARN("trace", "%s", lz_error_get()->message);
+}
+
+/* ---- steps ---- */
+
+_Atomic bool lz_timeline_steps_matter;
+
+bool lz_timeline_step(void)
+{
+    lz_mutex_lock(&lock);
+    nstep++;
+    if (running && ring.steps)
+        lz_timeline_ring_step(&ring, lz_now_ns());
+    if (running && asked && nstep == steps.first)
+        atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+    bool over = running && asked && nstep == steps.last;
+    lz_mutex_unlock(&lock);
+    return over;
+}
+
+void lz_timeline_steps_over(void)
+{
+    at_exit();
 }
 
 /* The file is the parent's, and the threads that own the other recorders are not here. Without the
@@ -523,9 +646,11 @@ static void in_child(void)
 {
     int none = LZ_TIMELINE_ON;
     atomic_compare_exchange_strong(&lz_timeline_state_now, &none, LZ_TIMELINE_OFF);
-    if (running)
-        lz_outfile_forget(&out);
+    if (running && !ring.steps)
+        lz_trace_file_forget(&file);
     running = false;
+    writer.started = false;
+    atomic_store(&lz_timeline_steps_matter, false);
     asked = false;
     recorder **last = &of_parents;
     while (*last)
@@ -545,24 +670,47 @@ static void arm(void)
 }
 
 /* Under the lock. */
-static lz_status begin(const char *path, uint64_t most)
+static lz_status begin(const char *path, uint64_t most, const lz_trace_steps *of)
 {
     if (running)
         return asked ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces the whole process already")
                      : LZ_FAIL(LZ_ESTATE, "a trace runs already, to %s", shown_path);
-    LZ_TRY(lz_outfile_begin(&out, path, false));
-    lz_outfile_pause(&out);
+    memset(&ring, 0, sizeof ring);
+    if (of->newest)
+        LZ_TRY(lz_timeline_ring_open(&ring, path, of->newest));
+    else
+        LZ_TRY(lz_trace_file_open(&file, path, true));
     running = true;
+    steps = *of;
+    nstep = nrow_told = 0;
     snprintf(shown_path, sizeof shown_path, "%s", path);
-    out.path = shown_path;
     limit = most;
     atomic_store(&nevent, 0);
     atomic_store(&ndropped, 0);
     atomic_store(&warned, false);
     began_wall_ns = lz_wall_ns();
     began_ns = lz_now_ns();
-    atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+    write_name((int)getpid(), "process_name", program_invocation_short_name);
+    if (ring.steps)
+        lz_timeline_ring_step(&ring, began_ns);
+    atomic_store(&lz_timeline_steps_matter, of->newest || of->first || of->last != INT64_MAX);
+    if (!of->first)
+        atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+    start_writer();
     return LZ_OK;
+}
+
+static lz_trace_steps wanted_steps(void)
+{
+    lz_trace_steps s;
+    const char *text = lz_cfg_str(LZ_OPT_TRACE_STEPS);
+    if (lz_trace_steps_parse(text, &s))
+        return s;
+    LZ_WARN("trace",
+            "LAZULI_TRACE_STEPS %s: it is none of FIRST:END, FIRST:, :END, -COUNT:, so all steps "
+            "are traced",
+            text);
+    return (lz_trace_steps){0, INT64_MAX, 0};
 }
 
 /* Whoever asks first starts it; who asks meanwhile records nothing yet. */
@@ -577,14 +725,15 @@ bool lz_timeline_ask(void)
     lz_status s = LZ_OK;
     LZ_QUIETLY {
         lz_once_run(&armed, arm);
+        lz_trace_steps of = wanted_steps();
         lz_mutex_lock(&lock);
-        s = begin(path, LZ_TIMELINE_EVENTS);
+        s = begin(path, LZ_TIMELINE_EVENTS, &of);
         asked = s == LZ_OK;
         lz_mutex_unlock(&lock);
         if (s != LZ_OK)
             LZ_WARN("trace", "LAZULI_TRACE: %s", lz_error_get()->message);
     }
-    return s == LZ_OK;
+    return atomic_load(&lz_timeline_state_now) == LZ_TIMELINE_ON;
 }
 
 lz_status lz_timeline_start(const char *path, uint64_t most)
@@ -592,18 +741,12 @@ lz_status lz_timeline_start(const char *path, uint64_t most)
     (void)lz_timeline_on(); /* LAZULI_TRACE goes first */
     lz_once_run(&armed, arm);
     lz_mutex_lock(&lock);
-    lz_status s = begin(path, most);
+    lz_status s = begin(path, most, &(lz_trace_steps){0, INT64_MAX, 0});
     lz_mutex_unlock(&lock);
     return s;
 }
 
 lz_status lz_timeline_stop(void)
 {
-    tell_hooks();
-    lz_mutex_lock(&lock);
-    lz_status s = !running ? LZ_FAIL(LZ_ESTATE, "no trace runs")
-                  : asked  ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
-                           : end();
-    lz_mutex_unlock(&lock);
-    return s;
+    return end_now(true);
 }

@@ -1,15 +1,17 @@
 /* timeline.h - what happened when: spans of time by thread, written as Chrome trace events (JSON
- * that Perfetto and chrome://tracing show).
+ * that Perfetto and chrome://tracing show). The file grows while the trace runs: a thread of ours
+ * writes what was recorded four times a second, and leaves it whole each time, whatever ends the
+ * process then.
  * While no trace runs, a hook costs one relaxed load and allocates nothing. While one runs, a
  * thread writes to memory of its own and takes a lock for its first span only. A trace runs from
  * lz_timeline_start to lz_timeline_stop, or, with LAZULI_TRACE, from the first hook to the end of
- * the process; one that is not stopped is written when the process ends. A forked child records
+ * the process; one that is not stopped ends with the process. A forked child records
  * nothing of its parent's trace. Units: nanoseconds of lz_now_ns. Threads: thread-safe. */
 #ifndef LZ_BASE_TIMELINE_H
 #define LZ_BASE_TIMELINE_H
 #include "base/thread.h"
 
-enum { LZ_TIMELINE_EVENTS = 1 << 20 }; /* those of one trace; more are counted */
+enum { LZ_TIMELINE_EVENTS = 1 << 24 }; /* those of one trace; more are counted */
 
 /* ---- recording ---- */
 
@@ -79,11 +81,25 @@ void lz_timeline_count(const char *name, int64_t n); /* the same of things that 
 void lz_timeline_open(const char *name, int64_t step);
 lz_status lz_timeline_close(void);
 
+/* ---- steps: LAZULI_TRACE_STEPS ---- */
+
+extern _Atomic bool lz_timeline_steps_matter;
+/* Whether lz_timeline_step wants to hear of the end of each step. */
+static inline bool lz_timeline_counts_steps(void)
+{
+    return __builtin_expect(atomic_load_explicit(&lz_timeline_steps_matter, memory_order_relaxed),
+                            0);
+}
+/* A step of the process ends. true: it was the last one of the trace: lz_timeline_steps_over, when
+ * what it started has run. */
+bool lz_timeline_step(void);
+void lz_timeline_steps_over(void);
+
 /* ---- a trace ---- */
 
 /* LZ_ESTATE: one runs. Else as lz_outfile_begin: the file cannot be written. */
 lz_status lz_timeline_start(const char *path, uint64_t limit);
-/* Writes the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. Else as lz_outfile_end, or
+/* Ends the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. Else as lz_outfile_end, or
  * LZ_EMEM: the file is not there. */
 lz_status lz_timeline_stop(void);
 /* Calls fn whenever a trace is about to stop, while it still records: for spans that are known

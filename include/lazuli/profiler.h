@@ -8,17 +8,19 @@
 #define LAZULI_PROFILER_H
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
-/* Starts a trace; whether `path` can be written is seen now, and it is written by lz_stop_trace, or
- * when the process ends. A trace holds 1,048,576 events; those after them are only counted
- * (otherData.dropped_events of the file). Programs of CUDA devices are launched kernel by kernel
- * while it lasts. A forked child is not traced. LZ_ENULL; LZ_EINVAL: the path is empty, or that of
- * a directory or a block device; LZ_ENOENT, LZ_EPERM, LZ_EMEM, LZ_EIO: the file cannot be written;
- * LZ_ESTATE: a trace runs already, which may be the one LAZULI_TRACE asked for. */
+/* Starts a trace; whether `path` can be written is seen now. The file grows while the trace lasts,
+ * which ends with lz_stop_trace or with the process; it is whole four times a second, so that a
+ * killed process leaves it. A path that ends in .gz is compressed. A trace holds 16,777,216 events;
+ * those after them are only counted (otherData.dropped_events of the file). Programs of CUDA
+ * devices are launched kernel by kernel while it lasts. A forked child is not traced. LZ_ENULL;
+ * LZ_EINVAL: the path is empty, or that of a directory or a block device; LZ_ENOENT, LZ_EPERM,
+ * LZ_EMEM, LZ_EIO: the file cannot be written; LZ_ESTATE: a trace runs already, which may be the
+ * one LAZULI_TRACE asked for. */
 LZ_API lz_status lz_start_trace(const char *path);
 /* Waits for what was started on the devices, whose errors stay for those they are meant for; then
- * ends the trace and writes the file. (The end of a process waits for nothing.) LZ_ESTATE: none
+ * ends the trace and its file. (The end of a process waits for nothing.) LZ_ESTATE: none
  * runs, or it is LAZULI_TRACE's, which lasts as long as the process; LZ_ENOENT, LZ_EPERM,
- * LZ_EMEM, LZ_EIO: the file is not written, the trace is over all the same. */
+ * LZ_EMEM, LZ_EIO: events are missing in the file, the trace is over all the same. */
 LZ_MUST_USE LZ_API lz_status lz_stop_trace(void);
 /* A span of the calling thread called `name` (the first 255 bytes, UTF-8), from lz_trace_begin to
  * its lz_trace_end; spans nest. They may be there without a trace: nothing is recorded then.

@@ -190,10 +190,11 @@ static void put_times(lz_buf *b, const lz_exec_info *i, const lz_watch *w)
 /* What a program is that was compiled, or read from disk. */
 static void put_program(lz_buf *b, const lz_program *p, const lz_watch *w)
 {
+    static const lz_difference unknown = {.text = "there was no memory to compare it"};
     lz_exec_info i;
     p->be->exec_info(p->exec, &i);
     put_text(b, "cause", cause_name(w->cause));
-    put_difference(b, &w->graph.why);
+    put_difference(b, w->graph ? &w->graph->why : &unknown);
     put_times(b, &i, w);
     put_kernels(b, &i);
     put_memory(b, &i);
@@ -237,14 +238,19 @@ static void on_miss(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t
                     void *user)
 {
     lz_watch *w = user;
-    LZ_QUIETLY
-        lz_analysis_new_graph(c, hash, nparam, nresult, w->cause, &w->graph);
+    LZ_QUIETLY {
+        w->graph = w->graph ? w->graph : lz_alloc(sizeof *w->graph);
+        if (w->graph)
+            lz_analysis_new_graph(c, hash, nparam, nresult, w->cause, w->graph);
+    }
 }
 
 static void on_compilation(void *user)
 {
-    LZ_QUIETLY
-        lz_analysis_compilation(&((const lz_watch *)user)->graph);
+    const lz_watch *w = user;
+    if (w->graph)
+        LZ_QUIETLY
+            lz_analysis_compilation(w->graph);
 }
 
 lz_program_watch *lz_watch_start(lz_watch *w, lz_sync_cause cause)
@@ -259,14 +265,14 @@ lz_program_watch *lz_watch_start(lz_watch *w, lz_sync_cause cause)
 }
 
 /* Diagnostics; their failures are no failure of the program. */
-void lz_watch_end(const lz_watch *w, const lz_program *p, lz_found found)
+void lz_watch_tell(const lz_watch *w, const lz_program *p, lz_found found)
 {
     bool analyse = lz_analysis_on(), events = lz_events_on();
     if (!analyse && !events)
         return;
     LZ_QUIETLY {
-        if (analyse && found == LZ_FOUND_DISK)
-            lz_analysis_cache(&w->graph, p);
+        if (analyse && found == LZ_FOUND_DISK && w->graph)
+            lz_analysis_cache(w->graph, p);
         if (analyse && found != LZ_FOUND_MEMORY)
             lz_analysis_post_compilation(p);
         if (analyse && found == LZ_FOUND_COMPILED)

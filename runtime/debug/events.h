@@ -30,13 +30,17 @@ typedef struct lz_step_times {
 typedef struct lz_watch {
     lz_sync_cause cause;
     lz_program_watch program;
-    lz_new_graph graph; /* of one that is not in memory */
+    lz_new_graph *graph; /* of one that is not in memory; NULL: it is, or there was no memory */
     lz_step_times times;
 } lz_watch;
 /* For lz_program_get; NULL: nobody asks. */
 lz_program_watch *lz_watch_start(lz_watch *w, lz_sync_cause cause);
 /* The program is there: tells how. */
-void lz_watch_end(const lz_watch *w, const lz_program *p, lz_found found);
+void lz_watch_tell(const lz_watch *w, const lz_program *p, lz_found found);
+static inline void lz_watch_end(const lz_watch *w)
+{
+    lz_free(w->graph);
+}
 
 /* An execution that is being started: written when it is seen to be finished. */
 typedef struct lz_execution_event lz_execution_event;

@@ -49,6 +49,7 @@ typedef struct lz_dev {
     /* first error of asynchronous work that was not reported yet */
     lz_error error;
     lz_scalar_copy scalar[LZ_DEV_SCALARS];
+    int64_t stepped_ns; /* when its last step ended, while a timeline is recorded; else 0 */
     /* random numbers; under rng_lock */
     lz_mutex rng_lock;
     lz_rng rng, rng_before; /* what the next operation starts from, and that of the last step */

@@ -18,6 +18,7 @@
 #include "runtime/graph/effects.h"
 #include "runtime/graph/recording.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -217,7 +218,7 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
                           &r->found, &r->again));
     if (r->again)
         return LZ_OK;
-    lz_watch_end(&r->watch, r->prog, r->found);
+    lz_watch_tell(&r->watch, r->prog, r->found);
     if (lz_dump_on())
         LZ_QUIETLY
             lz_dump_sync(c, r->prog);
@@ -335,6 +336,7 @@ static lz_status compute_roots(lz_dev *d, lz_sync_scratch *sc, lz_sync_cause cau
         s = run(d, &sc->cap, &r);
     }
     drop_effects(sc);
+    lz_watch_end(&r.watch);
     lz_program_release(r.prog);
     return s;
 }
@@ -704,6 +706,24 @@ static void note_step(int64_t t0, const started *out)
                     .text = out->nodes ? lz_hash_text(out->hash, hash) : NULL);
 }
 
+/* From the end of one step of the device to the end of the next, whoever steps. */
+static void note_step_time(lz_dev *d)
+{
+    int64_t now = lz_timeline_begin();
+    if (now && d->stepped_ns) {
+        char row[sizeof d->name + 16];
+        snprintf(row, sizeof row, "steps of %s", d->name);
+        lz_timeline_add(&(lz_span){.name = "step",
+                                   .category = "step time",
+                                   .key = {"step"},
+                                   .value = {lz_counter_get(LZ_COUNTER_MarkStep)},
+                                   .start_ns = d->stepped_ns,
+                                   .ns = now - d->stepped_ns,
+                                   .row = lz_timeline_row(row)});
+    }
+    d->stepped_ns = now;
+}
+
 lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
 {
     LZ_PUBLIC_AT(LZ_EFORK);
@@ -730,11 +750,16 @@ lz_status lz_mark_step_at(const lz_mark_step_options *o, const lz_site *site)
     }
     lz_dev_reap(d);
     s = report(d, s, &tensor_error);
+    note_step_time(d);
     lz_dev_unlock(d);
     s = lz_check_end(out.check, s);
     lz_event_release(out.done);
     lz_counter_add(LZ_COUNTER_MarkStep, 1);
     note_step(t0, &out);
+    if (lz_timeline_counts_steps() && lz_timeline_step()) {
+        lz_dev_settle(d);
+        lz_timeline_steps_over();
+    }
     if (lz_analysis_on() || lz_dump_on())
         tell_step();
     if (s == LZ_EDEVMEM)

@@ -385,7 +385,8 @@ static lz_status compile(trace *t)
         s = lz_program_get(&t->cap, t->f->name, lz_watch_start(&watch, LZ_CAUSE_FUNCTION), &v->prog,
                            &found, &again);
     if (s == LZ_OK)
-        lz_watch_end(&watch, v->prog, found);
+        lz_watch_tell(&watch, v->prog, found);
+    lz_watch_end(&watch);
     lz_capture_free(&t->cap);
     lz_dev_unlock(dev);
     return s;

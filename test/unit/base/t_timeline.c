@@ -203,7 +203,7 @@ START_TEST(bound)
         ck_assert(event(j, "X", "x", 9) && !event(j, "X", "x", 10));
         ck_assert_int_eq(dropped(j), 15);
         json_decref(j);
-        ck_assert_int_eq(lines, again);
+        ck_assert_int_eq(lines, 2 * again); /* that it is full; at the end, how many */
     }
 }
 END_TEST
@@ -221,7 +221,7 @@ START_TEST(no_memory)
     lz_alloc_fail_at(1, true);
     ck_assert_int_eq(lz_timeline_stop(), LZ_EMEM);
     lz_alloc_fail_at(0, false);
-    ck_assert_int_eq(lines, 1);
+    ck_assert_int_eq(lines, 2);
     ck_assert_int_eq(lz_timeline_stop(), LZ_ESTATE); /* it is over all the same */
 }
 END_TEST

@@ -152,7 +152,7 @@ START_TEST(memory)
     long long most = 0, last = 0;
     size_t i;
     json_t *e;
-    json_array_foreach(f.events, i, e) if (tf_is(e, "C"))
+    json_array_foreach(f.events, i, e) if (tf_is(e, "C") && tf_arg(e, "bytes"))
     {
         last = tf_arg_num(e, "bytes");
         most = last > most ? last : most;
