@@ -26,6 +26,7 @@ enum {
     ROW_BYTES = 32,
     PENDING_BYTES = 256 << 20, /* of what is not written yet; more is only counted */
     WRITE_MS = 250,
+    WRITE_CHUNKS = 32, /* of a thread, at most, between two writes */
     HOOKS = 4
 };
 enum { ROW_TID = 1000000000 }; /* larger than any thread's number */
@@ -454,10 +455,14 @@ static void tell_name(recorder *r)
     memcpy(r->told, r->name, sizeof r->told);
 }
 
-/* What is there by now. */
-static void drain(recorder *r)
+/* What is there by now, but for what a thread adds that records faster than this one writes: false:
+ * there is more. */
+static bool drain(recorder *r, bool all)
 {
+    uint32_t chunks = 0;
     for (chunk *c; (c = atomic_load_explicit(&r->first, memory_order_acquire));) {
+        if (!all && chunks++ == WRITE_CHUNKS)
+            return false;
         chunk *next = atomic_load_explicit(&c->next, memory_order_acquire);
         uint32_t used = atomic_load_explicit(&c->used, memory_order_acquire);
         if (r->done < used)
@@ -468,22 +473,25 @@ static void drain(recorder *r)
             r->done += e->nbytes;
         }
         if (!next) /* read before `used`: with a next one, this one is complete */
-            return;
+            break;
         atomic_store(&r->first, next);
         r->done = 0;
         chunk_free(c);
     }
+    return true;
 }
 
-static void drain_all(void)
+static bool drain_all(bool all)
 {
+    bool done = true;
     for (; nrow_told < nrow; nrow_told++)
         write_name(ROW_TID + (int64_t)nrow_told + 1, "thread_name", rows[nrow_told]);
     for (recorder *r = recorders; r; r = r->next) {
-        drain(r);
+        done &= drain(r, all);
         if (r->told[0])
             tell_name(r);
     }
+    return done;
 }
 
 static lz_trace_end ending(void)
@@ -495,31 +503,37 @@ static lz_trace_end ending(void)
 static lz_status write_rest(void)
 {
     lz_trace_end e = ending();
-    drain_all();
+    (void)drain_all(true);
     running = false;
     return ring.steps ? lz_timeline_ring_close(&ring, &e) : lz_trace_file_close(&file, &e);
 }
 
-static void write_some(void)
+/* false: there is more. */
+static bool write_some(void)
 {
     lz_trace_end e = ending();
-    drain_all();
-    sweep();
+    bool done = drain_all(false);
+    if (done)
+        sweep();
     if (ring.steps)
         lz_timeline_ring_flush(&ring, &e);
     else
         lz_trace_file_flush(&file, &e);
+    return done;
 }
 
 static void *write_loop(void *unused)
 {
     (void)unused;
+    bool done = true;
     while (!atomic_load(&writer.stop)) {
-        (void)lz_futex_wait(&writer.stop, 0, (int64_t)WRITE_MS * 1000000);
+        if (done)
+            (void)lz_futex_wait(&writer.stop, 0, (int64_t)WRITE_MS * 1000000);
+        done = true;
         lz_mutex_lock(&lock);
         if (running && !atomic_load(&writer.stop))
             LZ_QUIETLY
-                write_some();
+                done = write_some();
         lz_mutex_unlock(&lock);
     }
     return NULL;

@@ -32,7 +32,7 @@ static void remove_file(void)
  * neither whole nor strict. */
 static json_t *load(void)
 {
-    static char text[16 << 20];
+    static char text[256 << 20];
     gzFile f = gzopen(path, "r");
     if (!f)
         return NULL;
@@ -87,7 +87,7 @@ static void record_for_ever(void)
     for (;;) {
         for (int i = 0; i < 100; i++)
             span("a span with a name that is not short");
-        usleep(1000);
+        usleep(50000);
     }
 }
 
@@ -111,6 +111,24 @@ START_TEST(ended_by_a_signal)
     ck_assert_msg(j != NULL, "the file is not whole");
     ck_assert_int_ge(count(j, NULL), 500);
     json_decref(j);
+}
+END_TEST
+
+/* Its thread never rests, and may be faster than the writer: the file grows all the same. */
+START_TEST(a_thread_that_never_rests)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        lz_log_set_callback(NULL, NULL);
+        if (lz_timeline_start(path, 100000) != LZ_OK)
+            _exit(1);
+        for (;;)
+            span("x");
+    }
+    wait_for(1000);
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 }
 END_TEST
 
@@ -269,8 +287,10 @@ int main(void)
 {
     Suite *s = suite_create("trace_file");
     TCase *t = tcase_create("trace_file");
+    tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, name_file, remove_file);
     tcase_add_loop_test(t, ended_by_a_signal, 0, 2 * sizeof signals / sizeof *signals);
+    tcase_add_test(t, a_thread_that_never_rests);
     tcase_add_test(t, compressed);
     tcase_add_test(t, slices);
     tcase_add_test(t, some_steps);
