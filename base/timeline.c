@@ -494,15 +494,15 @@ static bool drain_all(bool all)
     return done;
 }
 
-static lz_trace_end ending(void)
+static lz_trace_totals ending(void)
 {
-    return (lz_trace_end){atomic_load(&ndropped), began_wall_ns};
+    return (lz_trace_totals){atomic_load(&ndropped), began_wall_ns};
 }
 
 /* Nobody records any more. */
 static lz_status write_rest(void)
 {
-    lz_trace_end e = ending();
+    lz_trace_totals e = ending();
     (void)drain_all(true);
     running = false;
     return ring.steps ? lz_timeline_ring_close(&ring, &e) : lz_trace_file_close(&file, &e);
@@ -511,7 +511,7 @@ static lz_status write_rest(void)
 /* false: there is more. */
 static bool write_some(void)
 {
-    lz_trace_end e = ending();
+    lz_trace_totals e = ending();
     bool done = drain_all(false);
     if (done)
         sweep();

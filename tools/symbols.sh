@@ -10,6 +10,7 @@ BUILD=${BUILD:?}
 # itself and the rooms of the lines above it; the rooms of one line know nothing of each other.
 order='
 base/
+base/timeline/
 fft/avx2/ fft/avx512/ fft/baseline/ linalg/avx2/ linalg/avx512/ linalg/baseline/
 fft/ linalg/
 cache/ ir/
@@ -52,6 +53,7 @@ nn/
 
 # What may point up all the same: USER DEFINER SYMBOL (a regular expression), and why. One that nothing needs is a finding.
 exceptions='
+base/ base/timeline/ lz_(trace_(file|steps)|timeline_ring)_.*         the recorder of a timeline writes its file
 ir/ ir/infer/ lz_infer_.*                        registry: a signature runs the shape rule of its row in ops.def
 lower/loops/ lower/fusion/ lz_(fusion|group)_.*  to_loops reads the fusion it lowers; fusion finds out with the emitter what it reads
 backends/ backends/cpu/ lz_backend_cpu           registry: backends.def
@@ -59,7 +61,7 @@ backends/ backends/cuda/ lz_backend_cuda         registry: backends.def
 backends/ backends/ref/ lz_backend_ref           registry: backends.def
 backends/ backends/spmd/ lz_backend_spmd         registry: backends.def
 runtime/graph/ runtime/exec/ lz_(dev_current|sync_check_limit)          a trace belongs to a device, and is run when it has grown too large
-runtime/debug/ runtime/exec/ lz_(dev|capture|program)_.*                 observers: a step calls the dumps and reports, which read its program
+runtime/debug/ runtime/exec/ lz_(dev_.*|capture_.*|program_.*|array_text)   observers: a step calls the dumps and reports, which read its program
 '
 
 edges=$(mktemp) || exit 1

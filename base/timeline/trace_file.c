@@ -100,7 +100,7 @@ lz_buf *lz_trace_file_event(lz_trace_file *f)
 }
 
 /* last: nothing comes after it. */
-static void write_out(lz_trace_file *f, const lz_trace_end *e, bool last)
+static void write_out(lz_trace_file *f, const lz_trace_totals *e, bool last)
 {
     char end[256];
     int n = snprintf(end, sizeof end,
@@ -127,13 +127,13 @@ static void write_out(lz_trace_file *f, const lz_trace_end *e, bool last)
     b->len = 0;
 }
 
-void lz_trace_file_flush(lz_trace_file *f, const lz_trace_end *e)
+void lz_trace_file_flush(lz_trace_file *f, const lz_trace_totals *e)
 {
     if (f->text.len && f->out.live)
         write_out(f, e, false);
 }
 
-lz_status lz_trace_file_close(lz_trace_file *f, const lz_trace_end *e)
+lz_status lz_trace_file_close(lz_trace_file *f, const lz_trace_totals *e)
 {
     write_out(f, e, true);
     bool failed = f->text.failed || f->packed.failed;

@@ -20,19 +20,19 @@ typedef struct lz_trace_file {
 } lz_trace_file;
 
 /* What the end of the file says. */
-typedef struct lz_trace_end {
+typedef struct lz_trace_totals {
     uint64_t dropped;
     int64_t start_unix_ns;
-} lz_trace_end;
+} lz_trace_totals;
 
 /* As lz_outfile_begin. live: else the file takes its place when it is closed. */
 lz_status lz_trace_file_open(lz_trace_file *f, const char *path, bool live);
 /* Where the next event's text goes, without comma: f->text. */
 lz_buf *lz_trace_file_event(lz_trace_file *f);
 /* Writes the events; what goes wrong is said by lz_trace_file_close. */
-void lz_trace_file_flush(lz_trace_file *f, const lz_trace_end *e);
+void lz_trace_file_flush(lz_trace_file *f, const lz_trace_totals *e);
 /* As lz_outfile_end; LZ_EMEM: not all events are there. */
-lz_status lz_trace_file_close(lz_trace_file *f, const lz_trace_end *e);
+lz_status lz_trace_file_close(lz_trace_file *f, const lz_trace_totals *e);
 /* In the child of a fork: the file is the parent's. */
 void lz_trace_file_forget(lz_trace_file *f);
 #endif

@@ -76,7 +76,7 @@ static void forget_old(lz_timeline_ring *r)
     r->text.len = len;
 }
 
-static lz_status write_whole(lz_timeline_ring *r, const lz_trace_end *e)
+static lz_status write_whole(lz_timeline_ring *r, const lz_trace_totals *e)
 {
     if (r->text.failed)
         return LZ_FAIL(LZ_EMEM, "no memory for events of the trace %s", r->path);
@@ -89,7 +89,7 @@ static lz_status write_whole(lz_timeline_ring *r, const lz_trace_end *e)
     return lz_trace_file_close(&r->file, e);
 }
 
-void lz_timeline_ring_flush(lz_timeline_ring *r, const lz_trace_end *e)
+void lz_timeline_ring_flush(lz_timeline_ring *r, const lz_trace_totals *e)
 {
     int64_t now = lz_now_ns();
     if (r->stream || now - r->written_ns < WRITE_NS)
@@ -99,7 +99,7 @@ void lz_timeline_ring_flush(lz_timeline_ring *r, const lz_trace_end *e)
     (void)write_whole(r, e); /* the next one may succeed, and the last one says why not */
 }
 
-lz_status lz_timeline_ring_close(lz_timeline_ring *r, const lz_trace_end *e)
+lz_status lz_timeline_ring_close(lz_timeline_ring *r, const lz_trace_totals *e)
 {
     forget_old(r);
     lz_status s = write_whole(r, e);

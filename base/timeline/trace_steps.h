@@ -37,7 +37,7 @@ lz_status lz_timeline_ring_open(lz_timeline_ring *r, const char *path, uint32_t 
 void lz_timeline_ring_step(lz_timeline_ring *r, int64_t now_ns); /* a step begins */
 /* Where the text of an event goes that ended then. */
 lz_buf *lz_timeline_ring_event(lz_timeline_ring *r, int64_t end_ns);
-void lz_timeline_ring_flush(lz_timeline_ring *r, const lz_trace_end *e);
+void lz_timeline_ring_flush(lz_timeline_ring *r, const lz_trace_totals *e);
 /* As lz_outfile_end; the ring is empty. */
-lz_status lz_timeline_ring_close(lz_timeline_ring *r, const lz_trace_end *e);
+lz_status lz_timeline_ring_close(lz_timeline_ring *r, const lz_trace_totals *e);
 #endif

@@ -9,7 +9,8 @@
  * further numbers. What was recorded inside exists only there, as in control.h. There are no
  * gradients through a call; lz_grad and lz_backward inside the callback are fine. Inside of another
  * callback a call becomes part of that. docs/reference/semantics.md has the details.
- * Implemented in: runtime/region/function.c, runtime/region/function_call.c. */
+ * Implemented in: runtime/region/function.c, runtime/region/function_call.c,
+ *   runtime/region/compile.c. */
 #ifndef LAZULI_JIT_H
 #define LAZULI_JIT_H
 #include <lazuli/control.h>
@@ -48,5 +49,31 @@ LZ_API lz_status lz_function_call_at(lz_function *f, lz_tensor *const *in, int n
 /* Ends a function, which releases what it uses from outside. Calls that have been started end well.
  * NULL is fine. */
 LZ_API void lz_function_free(lz_function *f);
+
+/* ---- a step that is to be one graph: torch_xla.compile ---- */
+
+typedef void lz_compile_fn(void *user);
+typedef struct lz_compile_fn_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_compile_fn_options));
+    const char *name LZ_DEFAULT(nullptr); /* of its graphs in analyses, events and dumps */
+    /* What runs anything before fn has returned (a read of what was not computed, lz_sync, a step,
+     * a call of a traced function) fails: LZ_ESTATE. */
+    bool full_graph LZ_DEFAULT(false);
+    /* Over all calls for this fn: a further graph is not run, LZ_ESTATE names the first operation
+     * in which it differs from the nearest of them. 0: any number. */
+    int64_t max_different_graphs LZ_DEFAULT(0);
+} lz_compile_fn_options;
+/* Runs what is pending; then calls fn, once, in the calling thread, and runs what it recorded, as
+ * one step each. A graph that is known is not compiled again, as without lz_compile. Graphs that
+ * run while fn is called count, too. Errors: LZ_ENULL, LZ_EINVAL (a negative number), LZ_ESTATE
+ * (what the options refuse; inside of another lz_compile, or of a callback that is recorded), those
+ * of lz_mark_step. After what the options refuse, the rest of what fn recorded is pending. Source:
+ * torch_xla.compile. */
+LZ_API lz_status lz_compile_at(lz_compile_fn *fn, void *user, const lz_compile_fn_options *o,
+                               const lz_site *site);
+/* lz_compile(train_step, &state, .full_graph = true, .max_different_graphs = 2) */
+#define lz_compile(...) LZ_ARGS_compile(__VA_ARGS__, )
+#define LZ_ARGS_compile(fn, user, ...)                                                             \
+    lz_compile_at(fn, user, LZ_OPTIONS_OF(lz_compile_fn_options, __VA_ARGS__), LZ_SITE)
 LZ_EXTERN_C_END
 #endif

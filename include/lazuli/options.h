@@ -52,6 +52,7 @@ LZ_API void lz_checkpoint_manager_options_default(lz_checkpoint_manager_options 
                                                   size_t struct_size);
 LZ_API void lz_checkpoint_save_options_default(lz_checkpoint_save_options *out, size_t struct_size);
 LZ_API void lz_collective_options_default(lz_collective_options *out, size_t struct_size);
+LZ_API void lz_compile_fn_options_default(lz_compile_fn_options *out, size_t struct_size);
 LZ_API void lz_conv_layer_options_default(lz_conv_layer_options *out, size_t struct_size);
 LZ_API void lz_conv_options_default(lz_conv_options *out, size_t struct_size);
 LZ_API void lz_cov_options_default(lz_cov_options *out, size_t struct_size);

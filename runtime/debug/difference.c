@@ -474,7 +474,9 @@ void lz_difference_from(const lz_capture *c, const lz_program *p, lz_difference 
 
 typedef struct nearest {
     const lz_capture *c;
-    lz_program *best; /* a reference */
+    lz_program *best;     /* a reference */
+    const lz_hash *among; /* NULL: all */
+    uint32_t namong;
     int64_t score;
     uint32_t seen;
 } nearest;
@@ -493,10 +495,20 @@ static int64_t likeness(const lz_capture *c, const lz_program *p)
     return score;
 }
 
+static bool is_among(const nearest *q, const lz_program *p)
+{
+    uint32_t i = 0;
+    while (i < q->namong && !lz_hash_eq(q->among[i], p->capture_hash))
+        i++;
+    return !q->among || i < q->namong;
+}
+
 static bool look(const lz_program *p, void *user)
 {
     enum { MOST = 256 };
     nearest *q = user;
+    if (!is_among(q, p))
+        return true;
     int64_t score = likeness(q->c, p);
     if (!q->best || score > q->score) {
         lz_program_release(q->best);
@@ -509,7 +521,12 @@ static bool look(const lz_program *p, void *user)
 
 void lz_difference_find(const lz_capture *c, lz_difference *out)
 {
-    nearest q = {.c = c};
+    lz_difference_among(c, NULL, 0, out);
+}
+
+void lz_difference_among(const lz_capture *c, const lz_hash *among, uint32_t n, lz_difference *out)
+{
+    nearest q = {.c = c, .among = among, .namong = n};
     lz_program_each(look, &q);
     if (q.best) {
         lz_difference_from(c, q.best, out);

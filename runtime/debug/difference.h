@@ -36,6 +36,8 @@ typedef struct lz_difference {
 const char *lz_difference_name(lz_difference_kind k);
 /* From the nearest of the graphs in memory. The capture is finished. */
 void lz_difference_find(const lz_capture *c, lz_difference *out);
+/* From the nearest of those whose captures have one of these hashes. */
+void lz_difference_among(const lz_capture *c, const lz_hash *among, uint32_t n, lz_difference *out);
 /* From one program. */
 void lz_difference_from(const lz_capture *c, const lz_program *p, lz_difference *out);
 #endif

@@ -84,7 +84,7 @@ static const char *cause_name(lz_sync_cause c)
     return name[c];
 }
 
-static bool put_frame(const lz_frame *f, void *user)
+static bool put_frame(const lz_stack_frame *f, void *user)
 {
     lz_buf *b = user;
     lz_buf_putc(b, '{');

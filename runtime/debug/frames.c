@@ -12,10 +12,10 @@ enum { KNOWN = 256, DEPTH = 128 };
 static lz_mutex lock = LZ_MUTEX_INIT("frames");
 static struct {
     const void *pc;
-    lz_frame frame;
+    lz_stack_frame frame;
 } known[KNOWN];
 
-static void look_up(const void *pc, lz_frame *f)
+static void look_up(const void *pc, lz_stack_frame *f)
 {
     uint32_t at = (uint32_t)(((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % KNOWN;
     lz_mutex_lock(&lock);
@@ -25,7 +25,7 @@ static void look_up(const void *pc, lz_frame *f)
     lz_mutex_unlock(&lock);
     if (have)
         return;
-    *f = (lz_frame){0};
+    *f = (lz_stack_frame){0};
     lz_symbol_of(pc, f->name, sizeof f->name, f->module, sizeof f->module, &f->offset);
     lz_mutex_lock(&lock);
     known[at].pc = pc;
@@ -33,16 +33,16 @@ static void look_up(const void *pc, lz_frame *f)
     lz_mutex_unlock(&lock);
 }
 
-static bool is_above_main(const lz_frame *f)
+static bool is_above_main(const lz_stack_frame *f)
 {
     return strncmp(f->name, "__libc_start", 12) == 0 || strcmp(f->name, "_start") == 0 ||
            strncmp(f->module, "libc.so", 7) == 0;
 }
 
-void lz_frames_each(bool (*fn)(const lz_frame *f, void *user), void *user)
+void lz_frames_each(bool (*fn)(const lz_stack_frame *f, void *user), void *user)
 {
     void *pc[DEPTH];
-    lz_frame f = {0};
+    lz_stack_frame f = {0};
     const lz_thread_state *t = lz_thread_state_self;
     int n = backtrace(pc, DEPTH), i = 0;
     while (i < n && !(t && pc[i] == t->api_caller))

@@ -44,7 +44,7 @@ typedef struct frame_lines {
     int max, shown;
 } frame_lines;
 
-static bool print_frame(const lz_frame *f, void *user)
+static bool print_frame(const lz_stack_frame *f, void *user)
 {
     frame_lines *l = user;
     if (l->shown++ == l->max) {

@@ -10,6 +10,7 @@
 #include "runtime/debug/events.h"
 #include "runtime/exec/live_report.h"
 #include "runtime/exec/capture.h"
+#include "runtime/exec/compile_check.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/debug/value_check.h"
@@ -214,6 +215,7 @@ static lz_status run(lz_dev *d, lz_capture *c, sync_run *r)
     LZ_TRY(lz_capture_finish(c));
     lz_host_end(LZ_HOST_HASH, t0);
     r->watch.times.hash_ns = e0 ? lz_now_ns() - e0 : 0;
+    LZ_TRY(lz_compile_check(c, r->cause));
     LZ_TRY(lz_program_get(c, r->graph_name, lz_watch_start(&r->watch, r->cause), &r->prog,
                           &r->found, &r->again));
     if (r->again)

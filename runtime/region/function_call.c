@@ -11,6 +11,7 @@
 #include "runtime/debug/events.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/debug/value_check.h"
+#include "runtime/exec/compile_check.h"
 #include "runtime/exec/sync.h"
 #include "runtime/region/function.h"
 #include <string.h>
@@ -427,6 +428,7 @@ static lz_status call_outside(run *r)
 {
     void *few[128];
     LZ_TRY(lz_dev_may_wait());
+    LZ_TRY(lz_compile_check(NULL, LZ_CAUSE_FUNCTION));
     lz_dev_make_room(r->f->dev);
     LZ_TRY(choose(r));
     bool locked = r->v->alone || r->v->guards.len;
