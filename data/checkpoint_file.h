@@ -1,9 +1,9 @@
 /* checkpoint_file.h - a checkpoint in the folder of its step: a safetensors file of each process,
  * with the boxes of tensors that it has, and the manifest that says what is where
  * (checkpoint_manifest.h).
- * Processes: what a run of several needs is in lz_ckpt_rank, lz_ckpt_ranks and
- *   lz_ckpt_gather_manifest; this library runs one.
- * Threads: thread-compatible; a reader may be used by many threads once it is verified. */
+ * Processes: manifests name the process of each file (lz_ckpt_rank, lz_ckpt_ranks); a run of
+ * several would have to gather their parts before one publishes, so there is one so far. Threads:
+ * thread-compatible; a reader may be used by many threads once it is verified. */
 #ifndef LZ_DATA_CHECKPOINT_FILE_H
 #define LZ_DATA_CHECKPOINT_FILE_H
 #include "data/checkpoint_dir.h"
