@@ -169,6 +169,18 @@ static void add_bounds(lz_emit *e, const lz_ix *x, int32_t xs, int64_t lo, int64
                          lz_sops_compare(&e->sops, LZ_CMP_LE, xs, lz_emit_size(e, hi)));
 }
 
+/* x / gap, for x >= 0, and whether it is whole; of other x anything. In 32 bits, where that is
+ * enough: vectors have no division, and none of 64 bits by a constant either. */
+static int32_t divide_whole(lz_emit *e, int32_t x, int64_t gap, bool narrow, int32_t *whole)
+{
+    lz_dtype d = narrow ? LZ_U32 : LZ_I64;
+    lz_soplist *l = &e->sops;
+    int32_t at = lz_sops_convert(l, x, d), by = lz_sops_const(l, d, (uint64_t)gap);
+    int32_t rem = lz_sops_ew(l, LZ_OP_REMAINDER, d, at, by, -1, NULL);
+    *whole = lz_sops_compare(l, LZ_CMP_EQ, rem, lz_sops_zero(l, d));
+    return lz_sops_convert(l, lz_sops_ew(l, LZ_OP_DIVIDE, d, at, by, -1, NULL), LZ_I64);
+}
+
 /* One dimension of pad: where in the operand, and under which condition there is an element. */
 static void pad_dim(lz_emit *e, const lz_ix *at, int64_t low, int64_t interior, int64_t extent,
                     lz_ix *out, int32_t *p)
@@ -183,12 +195,12 @@ static void pad_dim(lz_emit *e, const lz_ix *at, int64_t low, int64_t interior, 
     add_bounds(e, out, x, 0, last, p);
     if (interior == 0)
         return;
-    int32_t gap = lz_emit_size(e, interior + 1);
-    int32_t rem = lz_sops_ew(&e->sops, LZ_OP_REMAINDER, LZ_I64, x, gap, -1, NULL);
-    *p = lz_sops_and(&e->sops, *p, lz_sops_compare(&e->sops, LZ_CMP_EQ, rem, lz_emit_size(e, 0)));
+    bool narrow = known && most <= INT32_MAX && least >= -INT32_MAX && interior < INT32_MAX;
+    int32_t whole, at_of = divide_whole(e, x, interior + 1, narrow, &whole);
+    *p = lz_sops_and(&e->sops, *p, whole);
     memset(out, 0, sizeof *out);
     out->ndyn = 1;
-    out->dyn[0].sop = lz_sops_ew(&e->sops, LZ_OP_DIVIDE, LZ_I64, x, gap, -1, NULL);
+    out->dyn[0].sop = at_of;
     out->dyn[0].scale = 1;
 }
 

@@ -1,6 +1,7 @@
 /* t_normalize.c - loop normalization: rows too short for a vector, numbers that become arguments.
  */
 #include "graphs.h"
+#include "ir/attr.h"
 #include "lower/pass.h"
 #include "lower/plan/plan.h"
 #include "suite.h"
@@ -90,12 +91,41 @@ START_TEST(numbers_are_arguments)
 }
 END_TEST
 
+/* Holes between elements (interior padding, dilation): no vector divides by a number that is known
+ * at run time only. */
+START_TEST(holes_are_divided_by_constants)
+{
+    for (int64_t gap = 1; gap < 5; gap++) {
+        lz_func *f = lz_func_new("holes");
+        lz_attr_pad a = {.kind = LZ_ATTR_pad};
+        a.edge_padding_low = a.edge_padding_high = lz_ints_make(1, (int64_t[]){-1});
+        a.interior_padding = lz_ints_make(1, &gap);
+        lz_val x = g_param(f, LZ_F32, LZ_SHAPE(900)), v[2] = {x, g_param(f, LZ_F32, LZ_SCALAR)};
+        x = lz_build(f, LZ_OP_PAD, G_RECORD(a), v, 2);
+        lz_plan *p = lower(finish(f, &x, 1));
+        const lz_stage *st = &p->kernels[0]->stages[0];
+        int divided = 0;
+        for (uint32_t i = 0; i < st->nsop; i++) {
+            const lz_sop *s = &st->sops[i];
+            if (s->kind != LZ_S_EW || (s->op != LZ_OP_DIVIDE && s->op != LZ_OP_REMAINDER))
+                continue;
+            ck_assert(s->dtype == LZ_U32 && st->sops[s->b].kind == LZ_S_CONST);
+            divided++;
+        }
+        ck_assert_int_eq(divided, 2);
+        lz_plan_free(p);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("normalize");
     TCase *t = tcase_create("normalize");
     tcase_add_test(t, short_rows_are_one_loop);
     tcase_add_test(t, numbers_are_arguments);
+    tcase_add_test(t, holes_are_divided_by_constants);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
