@@ -37,7 +37,10 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 
 for v in $(compgen -e); do
-    case $v in LAZULI_* | XLA_* | PT_XLA_* | PJRT_* | CPU_NUM_DEVICES | XDG_CACHE_HOME) unset "$v" ;; esac
+    case $v in
+    LAZULI_* | XLA_* | PT_XLA_* | PJRT_* | CPU_NUM_DEVICES | XDG_CACHE_HOME) unset "$v" ;;
+    OMPI_COMM_* | PMI_* | SLURM_* | RANK | WORLD_SIZE | LOCAL_RANK | LOCAL_WORLD_SIZE | MASTER_ADDR | MASTER_PORT) unset "$v" ;;
+    esac
 done
 variants=${LZ_TEST_VARIANTS:-${LZ_TEST_FORMS:-}} # the second is its old name
 [ -n "$variants" ] && export LAZULI_VARIANTS=$variants
