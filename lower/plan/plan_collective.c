@@ -279,3 +279,20 @@ lz_status lz_collective_run(const lz_step_collective *c, void *const *const *buf
     lz_ref_region_free(w.region);
     return s;
 }
+
+lz_status lz_collective_fold(const lz_sig *sig, uint32_t k, const void *const *in, uint32_t n,
+                             void *to, size_t nbytes)
+{
+    _Alignas(64) char sum[BLOCK];
+    work w = {.sig = sig};
+    lz_status s = find_combiner(&w);
+    for (size_t at = 0; at < nbytes && s == LZ_OK; at += BLOCK) {
+        size_t m = nbytes - at < BLOCK ? nbytes - at : BLOCK;
+        memcpy(sum, (const char *)in[0] + at, m);
+        for (uint32_t i = 1; i < n && s == LZ_OK; i++)
+            s = add(&w, sig->opnd[k]->dtype, sum, (const char *)in[i] + at, m);
+        memcpy((char *)to + at, sum, m);
+    }
+    lz_ref_region_free(w.region);
+    return s;
+}

@@ -17,6 +17,11 @@ uint64_t lz_collective_traffic(const lz_step_collective *c);
 lz_status lz_collective_run(const lz_step_collective *c, void *const *const *bufs, int64_t begin,
                             int64_t end);
 
+/* n arrays of nbytes bytes of operand k's dtype, combined in their order; `to` may be one of them.
+ * sig: of a reduction. Errors: the same. */
+lz_status lz_collective_fold(const lz_sig *sig, uint32_t k, const void *const *in, uint32_t n,
+                             void *to, size_t nbytes);
+
 /* to[i] = combiner(to[i], from[i]), for arrays that do not overlap; NULL: there is no loop for it.
  * avx2: the code for processors that have it, whose results are the same. (plan_combine.c) */
 typedef void lz_combine_fn(void *to, const void *from, size_t n);
