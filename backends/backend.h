@@ -94,6 +94,8 @@ lz_status lz_device_buffer_host_out(lz_device_buffer *src, void *dst, size_t nby
 /* an executable, backend's own; refcounted by the backend layer */
 typedef struct lz_exec lz_exec;
 
+enum { LZ_REPLICAS_MAX = 1024 }; /* devices of all processes that meet */
+
 typedef struct lz_compile_options {
     const bool *donate;    /* per parameter: the caller will donate the buffer */
     lz_cache *cache;       /* kernel entries; may be NULL */
@@ -216,6 +218,11 @@ typedef struct lz_backend {
      * chosen the device has ended (or, left false, one has chosen it): who waits for what the
      * device would run next will not wait for ever. */
     bool meets;
+    /* How many devices there are in all processes of the job, and the number of this process's
+     * first among them: replicas are numbered so. Joins the other processes at the first call, and
+     * may wait for them. NULL: those of device_count. Errors: LZ_ETIMEOUT names who is missing,
+     * LZ_EINVAL, LZ_EUNAVAILABLE. */
+    lz_status (*world)(int *n, int *first);
     void (*leave)(int device, bool left);
     /* Whether this machine runs code that needs the ISA features `isa` of a cache entry. NULL: the
      * backend stores no code. */

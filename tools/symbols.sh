@@ -36,6 +36,7 @@ codegen/dot/
 codegen/gpu/
 codegen/
 backends/
+backends/distributed/
 backends/common/
 backends/cpu/ backends/cuda/ backends/ref/
 backends/spmd/

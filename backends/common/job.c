@@ -161,6 +161,11 @@ void lz_exec_get_info(const lz_exec *x, lz_exec_info *out)
 
 /* ---- jobs ---- */
 
+static uint32_t ordinal_of(const lz_exec *x, const lz_exec_device *d)
+{
+    return x->ops->ordinal ? x->ops->ordinal(d) : (uint32_t)d->index;
+}
+
 /* single: of one partition of several. */
 static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
 {
@@ -198,7 +203,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
         j->single = single;
     }
     if (single)
-        j->number[0] = (uint32_t)d->index;
+        j->number[0] = ordinal_of(x, d);
     j->d = d;
     j->reached = 0;
     j->done = NULL;
@@ -541,7 +546,7 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in
                       const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
 {
     bool single = x->plan->partitions > 0;
-    if (single && (!x->ops->meet || (uint32_t)d->index >= x->plan->partitions))
+    if (single && (!x->ops->meet || ordinal_of(x, d) >= x->plan->partitions))
         return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
                        x->plan->partitions);
     lz_status s = execute(x, d, single, &in, donated, awaited, &out, NULL, done);

@@ -81,10 +81,13 @@ struct lz_exec_ops {
     void *(*number)(lz_exec_device *d, uint32_t q);
     /* Partition q takes arguments from device q only; false: from any. */
     bool own_memory;
+    /* The number of a device among those of all processes; NULL: its index. */
+    uint32_t (*ordinal)(const lz_exec_device *d);
     /* On the queue, of a job that runs one partition of several: its part of a collective; and a
      * job has failed on the device, and did not come to the collectives of launches from `reached`
      * on. NULL: partitions run together only. */
-    lz_status (*meet)(void *device, const lz_step_collective *c, void *const *bufs);
+    lz_status (*meet)(void *device, const lz_step_collective *c, const lz_site *site,
+                      void *const *bufs);
     void (*miss)(lz_exec *x, lz_exec_device *d, uint32_t reached, const lz_error *err);
     /* On the queue: runs the job, and makes sure that lz_job_end is called, here or when the device
      *   is done. */

@@ -1,5 +1,7 @@
 /* rendezvous.c - see rendezvous.h. */
 #include "backends/common/rendezvous.h"
+#include "backends/common/rendezvous_impl.h"
+#include "backends/common/meeting.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/text.h"
@@ -11,41 +13,15 @@
 #include <string.h>
 
 enum { MOST = LZ_RENDEZVOUS_DEVICES };
+#define LOOK_NS INT64_C(500000000)
 #define GRACE_NS                                                                                   \
     INT64_C(2000000000) /* for a thread that takes over the device of one that ended               \
                          */
 
-struct lz_arrival {
-    uint32_t device;
-    const lz_step_collective *c;
-    void *const *bufs;
-    lz_rendezvous_group *g;
-    bool done;
-    lz_error err; /* when done; LZ_OK: its results are there */
-};
-
-struct lz_rendezvous_group {
-    lz_rendezvous_group *next;
-    uint32_t n, narrived;
-    bool running;            /* all are there, and one does the loop */
-    uint64_t met;            /* how many times; */
-    uint64_t seen, ring;     /* by the walk of this number; it waits for itself, found this one */
-    lz_error broken;         /* not LZ_OK: why nobody may meet until all have failed */
-    uint32_t member[MOST];   /* ascending */
-    uint32_t debt[MOST];     /* by member: jobs that failed, and that others have not failed for */
-    bool noted[MOST];        /* by member: the job that it runs, and that will fail, is in debt */
-    const lz_arrival *first; /* of those that are there */
-};
-
-/* Who meets a device, in the order of the collective, and where each one's operand comes from. */
-typedef struct meeters {
-    uint32_t n, member[MOST], from[MOST];
-} meeters;
-
 /* ---- who meets ---- */
 
 /* Those of a permute that pairs connect with the device. */
-static void connected(const lz_participants *who, uint32_t device, meeters *m)
+static void connected(const lz_participants *who, uint32_t device, lz_meeters *m)
 {
     bool in[MOST] = {false}, more = true;
     in[device] = true;
@@ -68,7 +44,7 @@ static void connected(const lz_participants *who, uint32_t device, meeters *m)
     }
 }
 
-static void find_meeters(const lz_step_collective *c, uint32_t device, meeters *m)
+static void find_meeters(const lz_step_collective *c, uint32_t device, lz_meeters *m)
 {
     const lz_participants *who = &c->who;
     uint32_t group = who->group[device];
@@ -78,7 +54,7 @@ static void find_meeters(const lz_step_collective *c, uint32_t device, meeters *
         return;
     }
     if (group == LZ_NO_PARTITION) { /* of a broadcast: it gets zeros */
-        *m = (meeters){.n = 1, .member = {device}, .from = {LZ_NO_PARTITION}};
+        *m = (lz_meeters){.n = 1, .member = {device}, .from = {LZ_NO_PARTITION}};
         return;
     }
     for (uint32_t i = who->start[group]; i < who->start[group + 1]; i++)
@@ -86,7 +62,30 @@ static void find_meeters(const lz_step_collective *c, uint32_t device, meeters *
     memset(m->from, 0, m->n * sizeof *m->from); /* of a broadcast: the first */
 }
 
-static lz_rendezvous_group *group_of(lz_rendezvous *r, const meeters *m)
+lz_rendezvous_group *lz_rendezvous_group_of(lz_rendezvous *r, const uint32_t *member, uint32_t n)
+{
+    lz_rendezvous_group *g = r->groups;
+    while (g && (g->n != n || memcmp(g->member, member, n * sizeof *member) != 0))
+        g = g->next;
+    if (g)
+        return g;
+    g = lz_calloc(1, sizeof *g);
+    if (!g) {
+        (void)LZ_FAIL(LZ_EMEM, "no memory for a group of %u devices", n);
+        return NULL;
+    }
+    g->n = g->nlocal = n;
+    memcpy(g->member, member, n * sizeof *member);
+    if (atomic_load(&r->several) && lz_meeting_new_group(g) != LZ_OK) {
+        lz_free(g);
+        return NULL;
+    }
+    g->next = r->groups;
+    r->groups = g;
+    return g;
+}
+
+static lz_rendezvous_group *group_of(lz_rendezvous *r, const lz_meeters *m)
 {
     uint32_t sorted[MOST];
     memcpy(sorted, m->member, m->n * sizeof *sorted);
@@ -96,21 +95,7 @@ static lz_rendezvous_group *group_of(lz_rendezvous *r, const meeters *m)
             sorted[k] = sorted[k - 1];
             sorted[k - 1] = x;
         }
-    lz_rendezvous_group *g = r->groups;
-    while (g && (g->n != m->n || memcmp(g->member, sorted, m->n * sizeof *sorted) != 0))
-        g = g->next;
-    if (g)
-        return g;
-    g = lz_calloc(1, sizeof *g);
-    if (!g) {
-        (void)LZ_FAIL(LZ_EMEM, "no memory for a group of %u devices", m->n);
-        return NULL;
-    }
-    g->n = m->n;
-    memcpy(g->member, sorted, m->n * sizeof *sorted);
-    g->next = r->groups;
-    r->groups = g;
-    return g;
+    return lz_rendezvous_group_of(r, sorted, m->n);
 }
 
 static uint32_t *debt_of(lz_rendezvous_group *g, uint32_t device)
@@ -128,8 +113,8 @@ static const char *name_of(const lz_sig *sig)
     return lz_op_get(sig->op)->text;
 }
 
-static void print_members(const lz_rendezvous *r, const lz_rendezvous_group *g, char *text,
-                          size_t n)
+void lz_rendezvous_print_members(const lz_rendezvous *r, const lz_rendezvous_group *g, char *text,
+                                 size_t n)
 {
     int at = snprintf(text, n, "%s:[", r->platform);
     for (uint32_t i = 0; i < g->n && (size_t)at + 8 < n; i++)
@@ -137,8 +122,7 @@ static void print_members(const lz_rendezvous *r, const lz_rendezvous_group *g, 
     (void)snprintf(text + at, n - (size_t)at, "]");
 }
 
-/* "all_reduce of f32[4], .." */
-static void print_what(const lz_sig *sig, char *text, size_t n)
+void lz_rendezvous_print_what(const lz_sig *sig, char *text, size_t n)
 {
     char t[96];
     lz_type_short(sig->opnd[0], t, sizeof t);
@@ -178,15 +162,22 @@ static void release_all(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error
     g->running = false;
 }
 
-/* From now on nobody meets here until every member has failed. */
-static void break_up(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error *err)
+void lz_rendezvous_break_up(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error *err)
 {
     g->broken = *err;
     release_all(r, g, err);
 }
 
-/* What all members owe is paid. */
-static void settle(lz_rendezvous *r, lz_rendezvous_group *g)
+void lz_rendezvous_lose(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error *err)
+{
+    g->lost = *err;
+    if (g->running) /* who runs it finds that a member has failed */
+        return;
+    lz_rendezvous_break_up(r, g, err);
+    ring_all(r, g);
+}
+
+void lz_rendezvous_settle(lz_rendezvous *r, lz_rendezvous_group *g)
 {
     uint32_t least = UINT32_MAX, most = 0;
     for (uint32_t i = 0; i < g->n; i++) {
@@ -195,6 +186,8 @@ static void settle(lz_rendezvous *r, lz_rendezvous_group *g)
     }
     for (uint32_t i = 0; i < g->n; i++)
         g->debt[i] -= least;
+    g->epoch += least;
+    g->seq = least ? 0 : g->seq;
     if (most == least)
         g->broken.status = LZ_OK;
     if (least)
@@ -217,13 +210,13 @@ static lz_status doze(lz_rendezvous *r, uint32_t device, const lz_rendezvous_gro
     int64_t now = lz_now_ns(), limit = g->running ? 0 : time_limit(),
             wait = limit ? since + limit - now : -1;
     uint32_t seen = atomic_load(&r->device[device].bell);
-    print_members(r, g, all, sizeof all);
+    lz_rendezvous_print_members(r, g, all, sizeof all);
     if (limit && wait <= 0)
-        return LZ_FAIL(LZ_EDEVICE,
+        return LZ_FAIL(LZ_ETIMEOUT,
                        "%s among %s: %s:%u has waited for %" PRId64
-                       " s (LAZULI_COLLECTIVE_TIMEOUT), %u of %u are there",
+                       " s (LAZULI_COLLECTIVE_TIMEOUT), %u of %u%s are there",
                        name_of(c->sig), all, r->platform, device, limit / 1000000000, g->narrived,
-                       g->n);
+                       g->nlocal, g->far ? " of this process" : "");
     for (uint32_t i = 0; i < g->n && !g->running; i++) {
         const lz_rendezvous_device *d = &r->device[g->member[i]];
         if (!d->left)
@@ -234,6 +227,8 @@ static lz_status doze(lz_rendezvous *r, uint32_t device, const lz_rendezvous_gro
                            all, r->platform, g->member[i]);
         wait = wait < 0 || from + GRACE_NS - now < wait ? from + GRACE_NS - now : wait;
     }
+    if (g->far && !g->running && (wait < 0 || wait > LOOK_NS))
+        wait = LOOK_NS; /* whether the other processes are still there */
     lz_mutex_unlock(&r->lock);
     (void)lz_futex_wait(&r->device[device].bell, seen, wait);
     lz_mutex_lock(&r->lock);
@@ -264,7 +259,7 @@ static bool fits(const lz_step_collective *a, const lz_step_collective *b, uint3
     for (uint32_t k = 0; k < a->sig->nopnd; k++)
         if (a->sig->opnd[k] != b->sig->opnd[k])
             return false;
-    meeters x, y;
+    lz_meeters x, y;
     find_meeters(a, device, &x);
     find_meeters(b, device, &y);
     return x.n == y.n && memcmp(x.member, y.member, x.n * sizeof *x.member) == 0 &&
@@ -278,9 +273,9 @@ static lz_status check_fits(const lz_rendezvous *r, const lz_rendezvous_group *g
     char here[160], there[160], all[160];
     if (!g->first || fits(g->first->c, a->c, a->device))
         return LZ_OK;
-    print_what(a->c->sig, here, sizeof here);
-    print_what(g->first->c->sig, there, sizeof there);
-    print_members(r, g, all, sizeof all);
+    lz_rendezvous_print_what(a->c->sig, here, sizeof here);
+    lz_rendezvous_print_what(g->first->c->sig, there, sizeof there);
+    lz_rendezvous_print_members(r, g, all, sizeof all);
     return LZ_FAIL(LZ_EINVAL,
                    "collective %" PRIu64
                    " among %s: %s:%u runs %s, %s:%u %s%s: all members run the "
@@ -292,10 +287,10 @@ static lz_status check_fits(const lz_rendezvous *r, const lz_rendezvous_group *g
 static void say_ring(const lz_rendezvous *r, const lz_rendezvous_group *g, const lz_arrival *a)
 {
     char here[160], there[160], us[160], them[160];
-    print_what(g->first->c->sig, here, sizeof here);
-    print_what(a->c->sig, there, sizeof there);
-    print_members(r, g, us, sizeof us);
-    print_members(r, a->g, them, sizeof them);
+    lz_rendezvous_print_what(g->first->c->sig, here, sizeof here);
+    lz_rendezvous_print_what(a->c->sig, there, sizeof there);
+    lz_rendezvous_print_members(r, g, us, sizeof us);
+    lz_rendezvous_print_members(r, a->g, them, sizeof them);
     (void)LZ_FAIL(LZ_EINVAL,
                   "%s among %s waits for %s:%u, which waits in %s among %s: all members run the "
                   "same collectives in the same order",
@@ -321,6 +316,14 @@ static bool waits_for(lz_rendezvous *r, lz_rendezvous_group *g, const lz_rendezv
     return false;
 }
 
+/* One more job of member i fails. */
+static void owe(lz_rendezvous_group *g, uint32_t i, const lz_error *err)
+{
+    g->debt[i]++;
+    if (g->far)
+        lz_meeting_owe(g, i, err);
+}
+
 /* Breaks up the marked groups. The job that waits in one of them will not come to the others. */
 static void break_ring(lz_rendezvous *r, const lz_error *err)
 {
@@ -329,13 +332,13 @@ static void break_ring(lz_rendezvous *r, const lz_error *err)
             const lz_arrival *a = r->device[g->member[i]].at;
             if (!a || a->g == g || a->g->ring != r->walk)
                 continue;
-            g->debt[i]++;
+            owe(g, i, err);
             g->noted[i] = true;
         }
     for (lz_rendezvous_group *g = r->groups; g; g = g->next)
         if (g->ring == r->walk) {
-            break_up(r, g, err);
-            settle(r, g);
+            lz_rendezvous_break_up(r, g, err);
+            lz_rendezvous_settle(r, g);
         }
 }
 
@@ -354,7 +357,7 @@ static void look_for_ring(lz_rendezvous *r, lz_rendezvous_group *g)
 /* ---- meeting ---- */
 
 /* The loop over the memory of all members, without the lock: they sleep. */
-static lz_status run_all(lz_rendezvous *r, const lz_step_collective *c, const meeters *m,
+static lz_status run_all(lz_rendezvous *r, const lz_step_collective *c, const lz_meeters *m,
                          void *const *const *bufs)
 {
     uint32_t self[MOST], zero[MOST] = {0}, from[MOST], start[2] = {0, m->n};
@@ -376,47 +379,61 @@ static lz_status run_all(lz_rendezvous *r, const lz_step_collective *c, const me
 
 /* The last one is here. */
 static void finish(lz_rendezvous *r, lz_rendezvous_group *g, const lz_step_collective *c,
-                   const meeters *m)
+                   const lz_meeters *m)
 {
     void *const *bufs[MOST];
     for (uint32_t i = 0; i < m->n; i++)
-        bufs[i] = r->device[m->member[i]].at->bufs;
+        bufs[i] = r->device[m->member[i]].at ? r->device[m->member[i]].at->bufs : NULL;
     g->running = true;
     lz_mutex_unlock(&r->lock);
-    lz_status s = run_all(r, c, m, bufs);
+    bool lost = false;
+    lz_status s = g->far ? lz_meeting_run(r, g, c, m, bufs, &lost) : run_all(r, c, m, bufs);
     lz_mutex_lock(&r->lock);
     g->met++;
+    g->seq += s == LZ_OK;
     if (s != LZ_OK)
         g->broken = *lz_error_get();
+    if (lost)
+        g->lost = g->broken;
     release_all(r, g, s != LZ_OK ? &g->broken : NULL);
 }
 
 /* Under lock. */
-static lz_status come(lz_rendezvous *r, lz_rendezvous_group *g, lz_arrival *a, const meeters *m)
+static lz_status come(lz_rendezvous *r, lz_rendezvous_group *g, lz_arrival *a, const lz_meeters *m)
 {
     int64_t since = lz_now_ns();
     uint32_t *debt = debt_of(g, a->device);
-    while (*debt)
-        LZ_TRY(doze(r, a->device, g, a->c, since));
+    while (*debt && g->lost.status == LZ_OK) {
+        if (g->far && lz_meeting_check(g) != LZ_OK)
+            g->lost = *lz_error_get();
+        else
+            LZ_TRY(doze(r, a->device, g, a->c, since));
+    }
+    if (g->lost.status != LZ_OK) {
+        lz_error_set(&g->lost);
+        return g->lost.status;
+    }
+    if (g->far)
+        lz_meeting_note_missing(r, g);
     if (g->broken.status != LZ_OK) {
         lz_error_set(&g->broken);
         return g->broken.status;
     }
     if (check_fits(r, g, a) != LZ_OK) {
         lz_error err = *lz_error_get();
-        break_up(r, g, &err);
+        lz_rendezvous_break_up(r, g, &err);
         return err.status;
     }
     r->device[a->device].at = a;
     g->first = g->first ? g->first : a;
-    if (++g->narrived == g->n)
+    if (++g->narrived == g->nlocal)
         finish(r, g, a->c, m);
     else
         look_for_ring(r, g);
     while (!a->done)
         if (doze(r, a->device, g, a->c, since) != LZ_OK) {
             lz_error err = *lz_error_get();
-            break_up(r, g, &err);
+            lz_rendezvous_break_up(r, g, &err);
         }
     if (a->err.status != LZ_OK)
         lz_error_set(&a->err);
@@ -424,22 +441,27 @@ static lz_status come(lz_rendezvous *r, lz_rendezvous_group *g, lz_arrival *a, c
 }
 
 lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_step_collective *c,
-                             void *const *bufs)
+                             const lz_site *site, void *const *bufs)
 {
-    meeters m;
+    lz_meeters m;
     if (c->who.n > MOST || device >= c->who.n)
         return LZ_FAIL(LZ_ERANGE, "%s among %u devices on %s:%u", name_of(c->sig), c->who.n,
                        r->platform, device);
     find_meeters(c, device, &m);
     if (m.n == 1)
         return run_all(r, c, &m, &bufs);
-    lz_arrival a = {.device = device, .c = c, .bufs = bufs};
+    lz_arrival a = {.device = device, .c = c, .site = site, .bufs = bufs};
     lz_mutex_lock(&r->lock);
     r->device[device].left = false;
     a.g = group_of(r, &m);
     lz_status s = a.g ? come(r, a.g, &a, &m) : LZ_EMEM;
     lz_mutex_unlock(&r->lock);
     return s;
+}
+
+lz_status lz_rendezvous_world(lz_rendezvous *r, uint32_t ndevice, uint32_t *n, uint32_t *first)
+{
+    return lz_meeting_join(r, ndevice, n, first);
 }
 
 /* ---- not meeting ---- */
@@ -454,7 +476,7 @@ typedef struct missing {
 static void miss_one(void *user, const lz_step_collective *c)
 {
     const missing *x = user;
-    meeters m;
+    lz_meeters m;
     if (c->who.n > MOST || x->device >= c->who.n)
         return;
     find_meeters(c, x->device, &m);
@@ -464,16 +486,16 @@ static void miss_one(void *user, const lz_step_collective *c)
     g->seen = x->r->walk;
     if (g->broken.status == LZ_OK) {
         char all[160];
-        print_members(x->r, g, all, sizeof all);
+        lz_rendezvous_print_members(x->r, g, all, sizeof all);
         (void)LZ_FAIL(x->err->status, "%s among %s: the step of %s:%u has failed: %.160s",
                       name_of(c->sig), all, x->r->platform, x->device, x->err->message);
         lz_error err = *lz_error_get();
-        break_up(x->r, g, &err);
+        lz_rendezvous_break_up(x->r, g, &err);
     }
-    uint32_t *debt = debt_of(g, x->device);
-    if (!g->noted[debt - g->debt])
-        ++*debt;
-    settle(x->r, g);
+    ptrdiff_t i = debt_of(g, x->device) - g->debt;
+    if (!g->noted[i])
+        owe(g, (uint32_t)i, x->err);
+    lz_rendezvous_settle(x->r, g);
 }
 
 void lz_rendezvous_miss(lz_rendezvous *r, uint32_t device, const lz_plan_exec *g, uint32_t reached,

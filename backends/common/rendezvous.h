@@ -8,13 +8,15 @@
  * or whose thread has ended, and a time limit (LAZULI_COLLECTIVE_TIMEOUT).
  * A member whose job fails owes its groups one job: the others' jobs that would have met it fail,
  * too, and it waits for that, so that afterwards again equal steps meet.
+ * Devices are numbered through all processes (lz_rendezvous_world). A group over several meets in
+ * each of them, and these exchange what its members give (backends/common/meeting.h).
  * Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_RENDEZVOUS_H
 #define LZ_BACKENDS_COMMON_RENDEZVOUS_H
 #include "base/mutex.h"
 #include "lower/plan/plan_exec.h"
 
-enum { LZ_RENDEZVOUS_DEVICES = 64 };
+enum { LZ_RENDEZVOUS_DEVICES = 1024 }; /* of all processes */
 
 typedef struct lz_arrival lz_arrival;
 typedef struct lz_rendezvous_group lz_rendezvous_group;
@@ -31,6 +33,7 @@ typedef struct lz_rendezvous {
     const char *platform; /* "CPU" */
     lz_status (*run)(void *run, const lz_step_collective *c,
                      void *const *const *bufs); /* lz_plan_exec_ops.collective; run is NULL */
+    _Atomic bool several; /* processes: others may speak of groups from now on */
     lz_mutex lock;
     /* under lock: */
     lz_rendezvous_group *groups; /* of all that have met; they stay */
@@ -42,12 +45,16 @@ typedef struct lz_rendezvous {
         .platform = (name), .run = (fn), .lock = LZ_MUTEX_INIT("rendezvous")                       \
     }
 
+/* How many devices the processes of the job have, and the number of the first of the `ndevice` of
+ * this one, which joins the others at the first call; alone: ndevice, 0. Errors:
+ * lz_processes_join's. */
+lz_status lz_rendezvous_world(lz_rendezvous *r, uint32_t ndevice, uint32_t *n, uint32_t *first);
 /* On the queue of a device: its part of a collective among c->who.n of them. bufs: its results,
- * then its operands. Errors: LZ_EINVAL (what members run does not fit: both are named), LZ_ESTATE
- * (a member's thread has ended), LZ_EDEVICE (the time is over), those of another member's step,
- * LZ_EMEM. */
+ * then its operands. site: the program's line, for messages; may be NULL. Errors: LZ_EINVAL (what
+ * members run does not fit: both are named), LZ_ESTATE (a member's thread has ended), LZ_ETIMEOUT
+ * (the time is over, or a process has gone), those of another member's step, LZ_EMEM. */
 lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_step_collective *c,
-                             void *const *bufs);
+                             const lz_site *site, void *const *bufs);
 /* On the queue of a device: a job of it has failed with err, and does not come to the collectives
  * of launches from `reached` on. */
 void lz_rendezvous_miss(lz_rendezvous *r, uint32_t device, const lz_plan_exec *g, uint32_t reached,

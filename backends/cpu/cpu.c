@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/invariant_cache.h"
 #include "backends/cpu/cpu_mem.h"
+#include "backends/distributed/launcher.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -30,6 +31,8 @@ static struct {
     lz_target target;
     uint32_t index; /* index of this backend */
     int tune;       /* LAZULI_TUNE */
+    /* Set when processes have joined: devices of all, and the number of this one's first. */
+    _Atomic uint32_t world, first;
     char processor[64];
     lz_cpu_device dev[LZ_MEM_DEVICES];
 } cpu = {.devices = LZ_DEVICE_TABLE_INIT("CPU", start_devices)};
@@ -311,7 +314,8 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(device, &d));
-    if (x->plan->partitions > (uint32_t)cpu.devices.ndevice)
+    uint32_t all = atomic_load(&cpu.world);
+    if (x->plan->partitions > (all ? all : (uint32_t)cpu.devices.ndevice))
         return LZ_FAIL(LZ_EINVAL,
                        "a program of %u partitions is run by all of them: there are %d "
                        "devices (CPU_NUM_DEVICES)",
@@ -319,11 +323,38 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 
+/* ---- devices of all processes ---- */
+
+uint32_t lz_cpu_ordinal(int device)
+{
+    return atomic_load(&cpu.first) + (uint32_t)device;
+}
+
+static lz_status world(int *n, int *first)
+{
+    uint32_t all, at;
+    LZ_TRY(init());
+    LZ_TRY(lz_rendezvous_world(&lz_cpu_rendezvous, (uint32_t)cpu.devices.ndevice, &all, &at));
+    atomic_store(&cpu.first, at);
+    atomic_store(&cpu.world, all);
+    *n = (int)all;
+    *first = (int)at;
+    return LZ_OK;
+}
+
+static void set_left(int device, bool gone)
+{
+    const lz_process_info *p;
+    bool alone = lz_process_info_get(&p) != LZ_OK || p->count == 1;
+    if (alone || atomic_load(&cpu.world)) /* before processes have joined nobody waits */
+        lz_rendezvous_leave(&lz_cpu_rendezvous, lz_cpu_ordinal(device), gone);
+}
+
 static void left(void *device)
 {
     lz_cpu_device *d = device;
     if (atomic_load(&d->leaving)) /* else another thread has chosen it meanwhile */
-        lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)d->at.index, true);
+        set_left(d->at.index, true);
 }
 
 /* What the thread enqueued comes first. */
@@ -334,7 +365,7 @@ static void leave(int device, bool gone)
         return;
     atomic_store(&d->leaving, gone);
     if (!gone)
-        lz_rendezvous_leave(&lz_cpu_rendezvous, (uint32_t)device, false);
+        set_left(device, false);
     else if (cpu.devices.ndevice > 1)
         (void)lz_queue_push(d->at.queue, left, d, false);
 }
@@ -370,6 +401,7 @@ const lz_backend lz_backend_cpu = {
     .execute = execute,
     .execute_partitions = execute_partitions,
     .meets = true,
+    .world = world,
     .leave = leave,
     .can_run = lz_target_runs,
     .wait_all = wait_all,

@@ -579,15 +579,20 @@ static void unmake(lz_exec *x)
     lz_cpu_loops_free(&c->loops);
 }
 
-static lz_status meet(void *device, const lz_step_collective *c, void *const *bufs)
+static uint32_t ordinal(const lz_exec_device *d)
 {
-    const lz_exec_device *d = device;
-    return lz_rendezvous_meet(&lz_cpu_rendezvous, (uint32_t)d->index, c, bufs);
+    return lz_cpu_ordinal(d->index);
+}
+
+static lz_status meet(void *device, const lz_step_collective *c, const lz_site *site,
+                      void *const *bufs)
+{
+    return lz_rendezvous_meet(&lz_cpu_rendezvous, ordinal(device), c, site, bufs);
 }
 
 static void miss(lz_exec *x, lz_exec_device *d, uint32_t reached, const lz_error *err)
 {
-    lz_rendezvous_miss(&lz_cpu_rendezvous, (uint32_t)d->index, &x->plan_exec, reached, err);
+    lz_rendezvous_miss(&lz_cpu_rendezvous, ordinal(d), &x->plan_exec, reached, err);
 }
 
 static const lz_exec_ops exec_ops = {
@@ -597,6 +602,7 @@ static const lz_exec_ops exec_ops = {
     .unmake = unmake,
     .code_bytes = lz_kcode_nbytes,
     .alloc = alloc,
+    .ordinal = ordinal,
     .meet = meet,
     .miss = miss,
     .run = run,

@@ -53,6 +53,8 @@ lz_status lz_cpu_exec_new(lz_plan *p, const lz_target *t, lz_cpu_device *d,
 const lz_cpu_loops *lz_cpu_exec_loops(const lz_exec *x);
 /* Where devices meet. */
 extern lz_rendezvous lz_cpu_rendezvous;
+/* The number of a device among those of all processes that have joined. */
+uint32_t lz_cpu_ordinal(int device);
 /* lz_plan_exec_ops.collective: large ones are shared by the workers. */
 lz_status lz_cpu_collective(void *run, const lz_step_collective *c, void *const *const *bufs);
 /* lz_plan_exec_ops.each: a partition is one worker's where that leaves none of them idle, else the

@@ -85,7 +85,7 @@ void lz_net_address(int fd, bool other, char *text, size_t n)
 void lz_net_close(int *fd)
 {
     if (*fd >= 0)
-        (void)close(*fd);
+        (void)lz_file_close(*fd);
     *fd = -1;
 }
 

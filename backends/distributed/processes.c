@@ -137,8 +137,7 @@ void lz_processes_wait(uint32_t seen, int64_t timeout_ns)
 
 static void wake_thread(void)
 {
-    uint64_t one = 1;
-    (void)!LZ_NO_EINTR(write(all.wake, &one, sizeof one));
+    (void)eventfd_write(all.wake, 1);
 }
 
 /* ---- transfers ---- */
@@ -476,9 +475,9 @@ static void *serve(void *unused)
         lz_mutex_unlock(&all.lock);
         all.poll[all.size] = (struct pollfd){.fd = all.wake, .events = POLLIN};
         int n = poll(all.poll, all.size + 1, (int)(BEAT_NS / 1000000));
-        uint64_t count;
+        eventfd_t count;
         if (n > 0 && all.poll[all.size].revents)
-            (void)!LZ_NO_EINTR(read(all.wake, &count, sizeof count));
+            (void)eventfd_read(all.wake, &count);
         for (uint32_t i = 0; i < all.size && n > 0; i++) {
             if (all.poll[i].revents & POLLOUT) {
                 lz_mutex_lock(&all.lock);

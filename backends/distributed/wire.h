@@ -66,7 +66,7 @@ typedef struct lz_wire_group {
     uint32_t member[LZ_WIRE_MEMBERS];
 } lz_wire_group;
 
-/* Meeting `seq` of a group in its `epoch` (runtime/spmd, docs/dev/distributed.md). */
+/* Meeting `seq` of a group in its `epoch` (docs/dev/distributed.md). */
 typedef struct lz_wire_arrive {
     lz_wire_group group;
     uint64_t epoch, seq;

@@ -1,6 +1,7 @@
 /* spmd.c - the virtual device SPMD:0: all devices of the platform that PJRT_DEVICE names. Threads:
  * thread-safe. */
 #include "backends/spmd/spmd.h"
+#include "backends/distributed/launcher.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/fork.h"
@@ -36,10 +37,24 @@ static lz_status find_inner(const lz_backend **out)
     return be->init();
 }
 
+/* The devices of several processes are no virtual device yet. */
+static lz_status check_alone(void)
+{
+    const lz_process_info *p;
+    LZ_TRY(lz_process_info_get(&p));
+    if (p->count > 1)
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "SPMD: this is one of %d processes (%s), and the devices of several are no "
+                       "virtual device yet: use replicas, or LAZULI_LAUNCHER=none for one of each",
+                       p->count, lz_launcher_name(p->launcher));
+    return LZ_OK;
+}
+
 static lz_status start(void)
 {
     extern const lz_backend lz_backend_spmd;
     const lz_backend *be = NULL;
+    LZ_TRY(check_alone());
     LZ_TRY(find_inner(&be));
     int64_t n = be->device_count();
     lz_device_buffer **numbers = lz_calloc((size_t)n + 1, sizeof(lz_device_buffer *));

@@ -4,20 +4,51 @@
  * platform, and meet while steps run: no thread waits for another when it records. All members of a
  * group run the same collectives in the same order; what does not fit, and a member that fails, is
  * late or has ended, is an error of all of them. Collectives have gradients.
+ * Processes may be several; their devices are all replicas.
  * On the virtual device (lz_use_spmd) these are LZ_EUNSUPPORTED: there the compiler places them.
- * Implemented in: runtime/spmd/collective.c, nn/replicas.c. */
+ * Implemented in: runtime/spmd/collective.c, runtime/spmd/process.c, nn/replicas.c. */
 #ifndef LAZULI_REPLICAS_H
 #define LAZULI_REPLICAS_H
 #include <lazuli/optim.h>
 LZ_EXTERN_C_BEGIN
 
 /* torch_xla.runtime.world_size: how many replicas there can be, the devices of the platform of the
- * calling thread's device; 1 on the virtual device. -1 with an error. */
+ * calling thread's device in all processes, which it joins; 1 on the virtual device. -1 with
+ * LZ_ETIMEOUT (names the processes that did not come), LZ_EINVAL (two of one number, or of
+ * different jobs), LZ_EUNAVAILABLE. */
 LZ_API int lz_world_size(void);
 /* torch_xla.runtime.global_ordinal, local_ordinal: the number of the calling thread's device, among
  * all and among those of this process. -1 with an error. */
 LZ_API int lz_global_ordinal(void);
 LZ_API int lz_local_ordinal(void);
+
+/* ---- processes of a job: the same program started several times, by mpirun, torchrun, srun,
+ * lazuli launch or by hand (docs/distributed.md). Replicas are the devices of all of them, numbered
+ * by process. They join when one first asks for something of the others or records a collective; a
+ * program of one process opens nothing. ---- */
+/* torch_xla.runtime.process_index, process_count: the number of this process (MPI's rank) and how
+ * many there are; 0 of 1 where no launcher says otherwise. Does not join. -1 with LZ_EINVAL, which
+ * names the variable. */
+LZ_API int lz_process_index(void);
+LZ_API int lz_process_count(void);
+/* The number of this process among those of its host, and how many these are
+ * (torch_xla.runtime.local_process_count). Joins where the launcher does not say. -1 with the
+ * errors of lz_world_size. */
+LZ_API int lz_local_process_index(void);
+LZ_API int lz_local_process_count(void);
+/* torch_xla.runtime.host_index: the number of this process's host, hosts being counted in the order
+ * of their first processes, and how many there are. Joins. -1 with the errors of lz_world_size. */
+LZ_API int lz_host_index(void);
+LZ_API int lz_host_count(void);
+/* torch_xla.runtime.addressable_device_count: devices of the calling thread's platform in this
+ * process. Does not join. -1 with LZ_EUNAVAILABLE. */
+LZ_API int lz_local_devices(void);
+/* torch_xla.runtime.global_device_count: the same in all processes, which is lz_world_size. Joins.
+ * -1 with LZ_ETIMEOUT (names the processes that did not come), LZ_EINVAL (two of one number, or of
+ * different jobs), LZ_EUNAVAILABLE. */
+LZ_API int lz_global_device_count(void);
+
+/* ---- collectives ---- */
 
 typedef struct lz_collective_options {
     size_t struct_size LZ_DEFAULT(sizeof(lz_collective_options));

@@ -516,7 +516,8 @@ static lz_status run_control(const lz_plan_run_one *r, const lz_launch *l, void 
     if (l->step->kind == LZ_STEP_CALL)
         return run_call(r, l, bufs);
     if (l->step->kind == LZ_STEP_COLLECTIVE && r->meet)
-        return r->meet->fn(r->meet->user, l->step->collective, bufs);
+        return r->meet->fn(r->meet->user, l->step->collective,
+                           l->step->nnode ? l->step->nodes[0].site : NULL, bufs);
     if (l->step->kind == LZ_STEP_COLLECTIVE)
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has other participants; one device runs alone",
                        lz_op_get(l->step->collective->sig->op)->text);

@@ -134,9 +134,10 @@ lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *cons
                                 void *user, lz_collective_uses *uses);
 
 /* How a partition that runs by itself meets the others: fn is its part of a collective, bufs those
- * of the step. */
+ * of the step; site: the line of the program that recorded it (NULL: not known). */
 typedef struct lz_plan_meet {
-    lz_status (*fn)(void *user, const lz_step_collective *c, void *const *bufs);
+    lz_status (*fn)(void *user, const lz_step_collective *c, const lz_site *site,
+                    void *const *bufs);
     void *user;
 } lz_plan_meet;
 /* Runs the program for one of its partitions. *reached: launches of the program itself, from the

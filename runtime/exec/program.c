@@ -126,8 +126,14 @@ fail:
 /* How many replicas run the function, and meet in its collectives; 0: one device alone. */
 static uint32_t replicas_of(const lz_capture *c, const lz_func *f)
 {
-    int n = c->dev->be->meets ? c->dev->be->device_count() : 1;
-    return n > 1 && (lz_func_has_collective(f) || lz_func_has_replica_id(f)) ? (uint32_t)n : 0;
+    int n = 1, first;
+    if (!c->dev->be->meets || (!lz_func_has_collective(f) && !lz_func_has_replica_id(f)))
+        return 0;
+    LZ_QUIETLY { /* who has recorded a collective has asked before */
+        if (lz_dev_world(c->dev, &n, &first) != LZ_OK)
+            n = 1;
+    }
+    return n > 1 ? (uint32_t)n : 0;
 }
 
 /* The key in every process. */

@@ -40,6 +40,15 @@ lz_dev *lz_dev_at(uint32_t i)
     return i < atomic_load(&ndevs) ? atomic_load(&table[i]) : NULL;
 }
 
+lz_status lz_dev_world(const lz_dev *d, int *n, int *first)
+{
+    *first = 0;
+    if (d->be->world)
+        return d->be->world(n, first);
+    *n = d->be->device_count();
+    return *n >= 0 ? LZ_OK : lz_error_get()->status;
+}
+
 /* ---- finding ---- */
 
 static const char *default_platform(void)

@@ -63,6 +63,10 @@ lz_dev *lz_dev_find(const char *name);
 lz_dev *lz_dev_at(uint32_t i); /* those made so far; NULL past the end */
 lz_dev *lz_dev_of_buffer(const lz_device_buffer *b);
 
+/* How many devices of its platform all processes have, and the number of this process's first. It
+ * joins the others (lz_backend.world). */
+lz_status lz_dev_world(const lz_dev *d, int *n, int *first);
+
 void lz_dev_lock(lz_dev *d); /* locks step; time spent waiting counts as DeviceLockWait */
 void lz_dev_unlock(lz_dev *d);
 /* LZ_ESTATE on a device's thread, where only functions of the program's call the library (release

@@ -11,12 +11,14 @@
 
 /* ---- who there is ---- */
 
-/* The device of the thread, and among how many: -1 with the error of `op`. */
-static int world(const char *op, lz_dev **d)
+/* The device of the thread, the number of the process's first one, and among how many: -1 with the
+ * error of `op`. */
+static int world(const char *op, lz_dev **d, int *first)
 {
+    int n;
     *d = lz_dev_current();
-    if (*d)
-        return (*d)->be->device_count();
+    if (*d && lz_dev_world(*d, &n, first) == LZ_OK)
+        return n;
     lz_error_annotate(op, NULL);
     return -1;
 }
@@ -25,21 +27,26 @@ int lz_world_size(void)
 {
     LZ_PUBLIC(-1);
     lz_dev *d;
-    return world("lz_world_size", &d);
+    int first;
+    return world("lz_world_size", &d, &first);
 }
 
 int lz_global_ordinal(void)
 {
     LZ_PUBLIC(-1);
     lz_dev *d;
-    return world("lz_global_ordinal", &d) < 0 ? -1 : d->ordinal;
+    int first;
+    return world("lz_global_ordinal", &d, &first) < 0 ? -1 : first + d->ordinal;
 }
 
 int lz_local_ordinal(void)
 {
     LZ_PUBLIC(-1);
-    lz_dev *d;
-    return world("lz_local_ordinal", &d) < 0 ? -1 : d->ordinal;
+    lz_dev *d = lz_dev_current();
+    if (d)
+        return d->ordinal;
+    lz_error_annotate("lz_local_ordinal", NULL);
+    return -1;
 }
 
 /* ---- a call ---- */
@@ -59,7 +66,10 @@ static bool check_device(lz_tracer *c, const lz_node *x, int64_t *n)
     lz_dev *d = lz_tracer_dev(c, x);
     if (!d)
         return false;
-    *n = d->be->device_count();
+    int all, first;
+    if (lz_dev_world(d, &all, &first) != LZ_OK)
+        return false;
+    *n = all;
     if (d->be->partitions)
         LZ_FAIL(LZ_EUNSUPPORTED,
                 "the tensor is on %s, where the compiler places collectives: replicas are threads "
@@ -75,8 +85,8 @@ static bool check_device(lz_tracer *c, const lz_node *x, int64_t *n)
 /* Each replica is in one group. */
 static bool check_groups(const lz_collective_options *o, int64_t n)
 {
-    uint8_t seen[LZ_DEV_MAX] = {0};
-    if (n > LZ_DEV_MAX || o->ngroups < 1 || o->group_size < 1 || o->ngroups > n ||
+    uint8_t seen[LZ_REPLICAS_MAX] = {0};
+    if (n > LZ_REPLICAS_MAX || o->ngroups < 1 || o->group_size < 1 || o->ngroups > n ||
         o->group_size != n / o->ngroups || n % o->ngroups) {
         LZ_FAIL(LZ_EINVAL, "groups: %" PRId64 " of %" PRId64 " replicas, there are %" PRId64,
                 o->ngroups, o->group_size, n);

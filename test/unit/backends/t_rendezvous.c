@@ -471,13 +471,13 @@ START_TEST(late)
     if (ended)
         b->leave(1, true);
     run_threads(r, 1);
-    ck_assert_int_eq(r[0].s, ended ? LZ_ESTATE : LZ_EDEVICE);
+    ck_assert_int_eq(r[0].s, ended ? LZ_ESTATE : LZ_ETIMEOUT);
     ck_assert_msg(strstr(r[0].err.message,
                          ended ? "the thread of CPU:1 has ended" : "LAZULI_COLLECTIVE_TIMEOUT"),
                   "%s", r[0].err.message);
     b->leave(1, false);
     run_threads(r + 1, 1);
-    ck_assert_int_eq(r[1].s, ended ? LZ_ESTATE : LZ_EDEVICE);
+    ck_assert_int_eq(r[1].s, ended ? LZ_ESTATE : LZ_ETIMEOUT);
     run_threads(r, 2);
     ck_assert_int_eq(r[0].s, LZ_OK);
     ck_assert_int_eq(r[1].s, LZ_OK);
