@@ -37,6 +37,8 @@ static const struct command {
     {"profile", tool_profile, "[--json] [--output FILE] [--] PROGRAM ARGS...",
      "run a program and print where its time went: by launch, operation, name scope and source "
      "line, then what the host did"},
+    {"launch", tool_launch, "-n N [--] PROGRAM ARGS...",
+     "start a program N times on this host, as the processes of one job (RANK, WORLD_SIZE, ..)"},
     {"devices", tool_devices, "", "list the devices of this machine"},
     {"ops", tool_ops, "[NAME]", "list the operations of the tensor IR"},
     {"env", tool_env, "",
