@@ -114,16 +114,20 @@ void lz_meeting_note_missing(lz_rendezvous *r, lz_rendezvous_group *g)
         lz_rendezvous_break_up(r, g, &g->far->err);
 }
 
-lz_status lz_meeting_check(const lz_rendezvous_group *g)
+bool lz_meeting_deserted(const lz_rendezvous *r, const lz_rendezvous_group *g)
 {
+    char text[160];
     for (uint32_t p = 0; p < g->far->nproc; p++) {
         uint32_t rank = g->far->rank[p];
-        if (p != g->far->self && lz_processes_state(rank) != LZ_PROCESS_LIVE)
-            return LZ_FAIL(LZ_ETIMEOUT, "%s %s, and has not failed as the others have",
-                           lz_processes_get(rank)->name,
-                           lz_processes_state(rank) == LZ_PROCESS_GONE ? "is gone" : "has ended");
+        if (p == g->far->self || lz_processes_state(rank) == LZ_PROCESS_LIVE)
+            continue;
+        lz_rendezvous_print_members(r, g, text, sizeof text);
+        (void)LZ_FAIL(LZ_ETIMEOUT, "after a step of %s that failed %s %s", text,
+                      lz_processes_get(rank)->name,
+                      lz_processes_said_bye(rank) ? "has ended" : "is gone");
+        return true;
     }
-    return LZ_OK;
+    return false;
 }
 
 void lz_meeting_owe(lz_rendezvous_group *g, uint32_t i, const lz_error *err)
@@ -229,9 +233,13 @@ lz_status lz_meeting_join(lz_rendezvous *r, uint32_t ndevice, uint32_t *n, uint3
     LZ_TRY(lz_process_info_get(&p));
     if (p->count == 1)
         return LZ_OK;
-    meets = r;
-    atomic_store(&r->several, true); /* messages may come before this call returns */
-    lz_processes_listen(listen_to);
+    lz_mutex_lock(&r->lock);
+    if (!atomic_load(&r->several)) { /* messages may come before this call returns */
+        meets = r;
+        lz_processes_listen(listen_to);
+        atomic_store(&r->several, true);
+    }
+    lz_mutex_unlock(&r->lock);
     LZ_TRY(lz_processes_join(ndevice));
     *n = lz_processes_devices();
     *first = lz_processes_get((uint32_t)p->index)->first;
@@ -371,19 +379,16 @@ static lz_status missing(const meeting *x, uint32_t rank, const char *what)
     double ago = (double)(lz_now_ns() - lz_processes_heard(rank)) / 1e9;
     int64_t limit = lz_cfg_int(LZ_OPT_COLLECTIVE_TIMEOUT);
     about(x, text, sizeof text);
-    switch (lz_processes_state(rank)) {
-    case LZ_PROCESS_GONE:
+    if (lz_processes_said_bye(rank))
+        return LZ_FAIL(LZ_ETIMEOUT, "%s: %s has ended", text, p->name);
+    if (lz_processes_state(rank) == LZ_PROCESS_GONE)
         return LZ_FAIL(LZ_ETIMEOUT, "%s: %s is gone: it was ended, or its host or link is down",
                        text, p->name);
-    case LZ_PROCESS_ENDING:
-        return LZ_FAIL(LZ_ETIMEOUT, "%s: %s has ended", text, p->name);
-    default:
-        return LZ_FAIL(LZ_ETIMEOUT,
-                       "%s: %s has not %s within %" PRId64 " s (LAZULI_COLLECTIVE_TIMEOUT); it %s "
-                       "%.1f s ago",
-                       text, p->name, what, limit,
-                       ago > 2 ? "does not answer, and was heard last" : "was heard", ago);
-    }
+    return LZ_FAIL(LZ_ETIMEOUT,
+                   "%s: %s has not %s within %" PRId64 " s (LAZULI_COLLECTIVE_TIMEOUT); it %s %.1f "
+                   "s ago",
+                   text, p->name, what, limit,
+                   ago > 2 ? "does not answer, and was heard last" : "was heard", ago);
 }
 
 /* Sleeps until something may have changed. *nap: of a transport that polls, grows. */

@@ -21,8 +21,8 @@ lz_status lz_meeting_new_group(lz_rendezvous_group *g);
 /* Under lock: breaks the group up where a member of another process will not come to its next
  * meeting. */
 void lz_meeting_note_missing(lz_rendezvous *r, lz_rendezvous_group *g);
-/* Under lock: LZ_ETIMEOUT where a process that has members is not there any more. */
-lz_status lz_meeting_check(const lz_rendezvous_group *g);
+/* Under lock: whether a process that has members is not there any more, with LZ_ETIMEOUT. */
+bool lz_meeting_deserted(const lz_rendezvous *r, const lz_rendezvous_group *g);
 /* Under lock: member i, of this process, owes a job more; the other processes are told. */
 void lz_meeting_owe(lz_rendezvous_group *g, uint32_t i, const lz_error *err);
 /* Without lock, by one of the members, which are all there: bufs[i] are those of m->member[i], NULL

@@ -404,7 +404,7 @@ static lz_status come(lz_rendezvous *r, lz_rendezvous_group *g, lz_arrival *a, c
     int64_t since = lz_now_ns();
     uint32_t *debt = debt_of(g, a->device);
     while (*debt && g->lost.status == LZ_OK) {
-        if (g->far && lz_meeting_check(g) != LZ_OK)
+        if (g->far && lz_meeting_deserted(r, g))
             g->lost = *lz_error_get();
         else
             LZ_TRY(doze(r, a->device, g, a->c, since));

@@ -36,7 +36,7 @@ typedef struct peer_link {
     int fd;
     _Atomic int state; /* lz_process_state */
     _Atomic int64_t heard, sent;
-    _Atomic bool bye_seen;
+    _Atomic bool bye, bye_seen; /* it has said so; it has read ours */
     /* under lock: */
     frame *first, *last;
     lz_transfer *receives; /* posted */
@@ -110,6 +110,11 @@ void lz_processes_listen(lz_process_message *fn)
 lz_process_state lz_processes_state(uint32_t rank)
 {
     return (lz_process_state)atomic_load(&all.link[rank].state);
+}
+
+bool lz_processes_said_bye(uint32_t rank)
+{
+    return atomic_load(&all.link[rank].bye);
 }
 
 int64_t lz_processes_heard(uint32_t rank)
@@ -370,6 +375,7 @@ static bool end_frame(peer_link *l)
         }
         return false;
     case LZ_WIRE_BYE:
+        atomic_store(&l->bye, true);
         if (atomic_load(&l->state) == LZ_PROCESS_LIVE)
             atomic_store(&l->state, LZ_PROCESS_ENDING);
         return true;
@@ -533,7 +539,7 @@ static void leave(void)
             uint32_t seen = lz_processes_bell();
             for (uint32_t i = 0; i < all.size; i++) {
                 bool here = i == all.self || atomic_load(&all.link[i].state) != LZ_PROCESS_GONE;
-                lost |= !here && !atomic_load(&all.link[i].bye_seen);
+                lost |= !here && i != all.self && !atomic_load(&all.link[i].bye);
                 lost |=
                     here && i != all.self && lz_now_ns() - lz_processes_heard(i) > lz_join_limit();
             }

@@ -57,8 +57,10 @@ static struct {
     char reason[256];
     mpi_api api;
     handle world, byte, errors_return, comm;
-    void *ignore; /* MPI_STATUS_IGNORE */
-    bool ours;    /* it was started here, and must be ended here */
+    void *ignore;  /* MPI_STATUS_IGNORE */
+    bool ours;     /* it was started here, and must be ended here */
+    bool ended;    /* nothing may be called any more */
+    uint32_t open; /* transfers that are not over */
 } mpi = {.once = LZ_ONCE_INIT, .lock = LZ_MUTEX_INIT("mpi")};
 
 /* ---- the library ---- */
@@ -200,7 +202,8 @@ void lz_mpi_end(void)
         return;
     lz_mutex_lock(&mpi.lock);
     (void)mpi.api.Finalized(&flag);
-    if (!flag)
+    mpi.ended = true;
+    if (!flag && !mpi.open) /* with messages under way it may never return */
         (void)mpi.api.Finalize();
     lz_mutex_unlock(&mpi.lock);
 }
@@ -213,8 +216,11 @@ static lz_status post(lz_transfer *t, uint32_t peer, uint32_t tag, void *p, size
     *t = (lz_transfer){.peer = peer, .tag = tag, .at = p, .nbytes = nbytes, .sends = sends};
     lz_mutex_lock(&mpi.lock);
     int rc =
-        sends ? mpi.api.Isend(p, (int)nbytes, mpi.byte, (int)peer, (int)tag, mpi.comm, &t->request)
-              : mpi.api.Irecv(p, (int)nbytes, mpi.byte, (int)peer, (int)tag, mpi.comm, &t->request);
+        mpi.ended ? -1
+        : sends
+            ? mpi.api.Isend(p, (int)nbytes, mpi.byte, (int)peer, (int)tag, mpi.comm, &t->request)
+            : mpi.api.Irecv(p, (int)nbytes, mpi.byte, (int)peer, (int)tag, mpi.comm, &t->request);
+    mpi.open += rc == 0;
     lz_mutex_unlock(&mpi.lock);
     return rc == 0 ? LZ_OK
                    : LZ_FAIL(LZ_EIO, "%s to %s failed (%d)", sends ? "MPI_Isend" : "MPI_Irecv",
@@ -235,7 +241,8 @@ static lz_status test(lz_transfer *t, bool *done)
 {
     int flag = 0;
     lz_mutex_lock(&mpi.lock);
-    int rc = t->over ? 0 : mpi.api.Test(&t->request, &flag, mpi.ignore);
+    int rc = t->over ? 0 : mpi.ended ? -1 : mpi.api.Test(&t->request, &flag, mpi.ignore);
+    mpi.open -= flag != 0;
     lz_mutex_unlock(&mpi.lock);
     if (flag)
         t->over = 1;
@@ -253,10 +260,13 @@ static bool cancel(lz_transfer *t)
     if (t->over)
         return true;
     lz_mutex_lock(&mpi.lock);
-    if (!t->sends && mpi.api.Cancel(&t->request) != 0)
+    if (mpi.ended)
+        t->request = 0;
+    else if (!t->sends && mpi.api.Cancel(&t->request) != 0)
         t->request = 0;
     for (int i = 0; i < 1000 && !flag && t->request; i++)
         (void)mpi.api.Test(&t->request, &flag, mpi.ignore);
+    mpi.open -= flag != 0;
     lz_mutex_unlock(&mpi.lock);
     t->over = flag ? 2 : 0;
     return flag != 0;

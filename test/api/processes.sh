@@ -208,6 +208,38 @@ lose() { # signal, ranks, what is said
 lose KILL 3 '(is gone|has ended)'
 lose STOP 3 "within $hasty s"
 
+# ---- two hosts: the link goes down (network namespaces: needs root) ----
+hosts() {
+    local a=lz$$a b=lz$$b r ns
+    { ip netns add $a && ip netns add $b && ip link add ${a}v netns $a type veth peer name ${b}v netns $b &&
+        ip -n $a addr add 10.99.0.1/24 dev ${a}v && ip -n $b addr add 10.99.0.2/24 dev ${b}v &&
+        ip -n $a link set ${a}v up && ip -n $b link set ${b}v up; } >/dev/null 2>&1 || {
+        echo 'skipped: no network namespaces'
+        ip netns del $a 2>/dev/null
+        ip netns del $b 2>/dev/null
+        return
+    }
+    rm -f out.* err.*
+    for r in 0 1; do
+        ns=$a
+        [ $r -eq 1 ] && ns=$b
+        RANK=$r WORLD_SIZE=2 MASTER_ADDR=10.99.0.1 MASTER_PORT=12345 LAZULI_COLLECTIVE_TIMEOUT=$hasty ip netns exec $ns ./ranks loop >out.$r 2>err.$r &
+    done
+    for ((r = 0; r < 400 * slow; r++)); do
+        grep -qs runs out.1 && break
+        sleep 0.05
+    done
+    ip -n $a link set ${a}v down
+    wait
+    ip netns del $a
+    ip netns del $b
+    for r in 0 1; do
+        ok "link: rank $r goes on" grep -q 'status 59 local 7 0' out.$r
+        ok "link: rank $r is told who is missing" grep -qE "rank $((1 - r)) \(.* within $hasty s" err.$r
+    done
+}
+hosts
+
 # ---- lazuli launch ----
 launch 1 3 bash -c '[ $RANK -ne 1 ] && exec sleep 100; exit 7' 2>err
 ok 'the status of the first that fails' [ $? -eq 7 ]
