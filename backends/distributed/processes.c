@@ -503,14 +503,16 @@ static void *serve(void *unused)
 
 /* ---- the end ---- */
 
-/* Whether somebody whom this process waits for is still there. */
+/* Whether somebody whom this process waits for is still there: for their BYE, or until they have
+ * read ours, if they answer at all. */
 static bool somebody(bool until_bye)
 {
     for (uint32_t i = 0; i < all.size; i++) {
         const peer_link *l = &all.link[i];
         int state = i == all.self ? LZ_PROCESS_GONE : atomic_load(&l->state);
         if (until_bye ? state == LZ_PROCESS_LIVE
-                      : state != LZ_PROCESS_GONE && !atomic_load(&l->bye_seen))
+                      : state != LZ_PROCESS_GONE && !atomic_load(&l->bye_seen) &&
+                            lz_now_ns() - atomic_load(&l->heard) < END_NS)
             return true;
     }
     return false;

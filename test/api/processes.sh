@@ -29,7 +29,7 @@ done
 export LAZULI_CACHE_DIR=$tmp/cache OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 slow=1
 [ -n "$san" ] && slow=5
-patient=$((30 * slow)) hasty=$((2 * slow)) # seconds of LAZULI_COLLECTIVE_TIMEOUT: where nobody is missing, and where somebody is
+patient=$((30 * slow)) hasty=$((3 * slow)) # seconds of LAZULI_COLLECTIVE_TIMEOUT: where nobody is missing, and where somebody is
 limit=$((60 * slow))
 port() { # one that is free now, below those of clients
     local p
@@ -177,10 +177,9 @@ wait "${pid[@]}"
 ok 'a rank that ends too early' [ "$(grep -lE 'rank 2 \(.*has ended|rank 2 \(.*is gone' err.0 err.1 | wc -l)" -eq 2 ]
 
 # ---- killed, stopped: the others are told who, and live on ----
-moments=5
-[ -n "${LZ_TEST_WHOLE:-}" ] && moments=20
-lose() { # signal, ranks, what is said
-    local sig=$1 n=$2 want=$3 i r all
+lose() { # signal, moments, ranks, what is said
+    local sig=$1 moments=$2 n=$3 want=$4 i r all
+    [ -n "${LZ_TEST_WHOLE:-}" ] && moments=20
     for ((i = 0; i < moments; i++)); do
         local victim=$((RANDOM % n))
         by_hand $n $hasty loop
@@ -205,8 +204,8 @@ lose() { # signal, ranks, what is said
         [ $all = yes ] || tail -n 5 out.* err.*
     done
 }
-lose KILL 3 '(is gone|has ended)'
-lose STOP 3 "within $hasty s"
+lose KILL 4 3 '(is gone|has ended)'
+lose STOP 3 3 "within $hasty s"
 
 # ---- two hosts: the link goes down (network namespaces: needs root) ----
 hosts() {
