@@ -316,13 +316,20 @@ static lz_status agree(joining *j)
         if (lz_net_send(to->fd[i], LZ_WIRE_DECIDE, h.tag, NULL, j->deadline) != LZ_OK)
             return no_rank(j, i, "has gone");
     to->transport = h.tag == LZ_TRANSPORT_MPI ? LZ_TRANSPORT_MPI : LZ_TRANSPORT_SOCKETS;
-    return LZ_OK;
+    if (to->transport == LZ_TRANSPORT_MPI || strcmp(lz_cfg_str(LZ_OPT_TRANSPORT), "mpi") != 0)
+        return LZ_OK;
+    const char *why = "";
+    return LZ_FAIL(LZ_EUNAVAILABLE, "LAZULI_TRANSPORT=mpi: %s",
+                   lz_mpi_offer(&why) ? "it has not started in all processes" : why);
 }
 
 lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
 {
     joining j = {.p = p, .to = out, .listener = -1};
     *out = (lz_join){.size = (uint32_t)p->count};
+    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
+    if (*want && strcmp(want, "mpi") != 0 && strcmp(want, "sockets") != 0)
+        return LZ_FAIL(LZ_EINVAL, "LAZULI_TRANSPORT=%.40s: mpi or sockets", want);
     out->all = lz_calloc(out->size, sizeof *out->all);
     out->fd = lz_alloc(out->size * sizeof *out->fd);
     for (uint32_t i = 0; out->fd && i < out->size; i++)

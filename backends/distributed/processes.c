@@ -7,7 +7,6 @@
 #include "backends/distributed/processes.h"
 #include "backends/distributed/join.h"
 #include "base/alloc.h"
-#include "base/config.h"
 #include "base/file_io.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -638,12 +637,12 @@ static void join_once(void)
             failure = *lz_error_get();
             free_all();
         } else if (all.self == 0 && all.transport == LZ_TRANSPORT_SOCKETS) {
-            const char *why = "LAZULI_TRANSPORT=sockets";
-            if (lz_cfg_str(LZ_OPT_TRANSPORT)[0] || lz_mpi_offer(&why) == 0)
-                LZ_WARN("distributed",
-                        "tensors go between processes over plain sockets, which is for "
-                        "development: %s",
-                        why);
+            const char *why;
+            if (lz_mpi_offer(&why))
+                why = "MPI has not started in all processes";
+            LZ_WARN("distributed",
+                    "tensors go between processes over plain sockets, which is for development: %s",
+                    why);
         }
         lz_join_free(&j);
     }

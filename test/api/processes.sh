@@ -94,6 +94,12 @@ ok 'nothing is opened' [ "$(RANK=1 WORLD_SIZE=2 timeout 20 "$tmp/ranks" idle)" =
 launch 2 3 ./ranks who 2>/dev/null | sort >told
 printf '%s\n' '0/3 local 0/3 host 0/1 devices 2/6' '1/3 local 1/3 host 0/1 devices 2/6' '2/3 local 2/3 host 0/1 devices 2/6' >want
 ok 'lazuli launch' same want told
+LAZULI_TRANSPORT=mpi by_hand 2 $patient who
+wait
+ok 'no MPI' [ "$(grep -l 'LAZULI_TRANSPORT=mpi: processes were not started by an MPI launcher' err.? | wc -l)" -eq 2 ]
+LAZULI_TRANSPORT=pigeons by_hand 2 $patient who
+wait
+ok 'no such transport' [ "$(grep -l 'LAZULI_TRANSPORT=pigeons: mpi or sockets' err.? | wc -l)" -eq 2 ]
 by_hand 2 $patient who
 wait
 cat out.0 out.1 >told
