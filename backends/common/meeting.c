@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TAGS = LZ_TRANSFER_TAG / 2 - 1, FIRST_NAP_NS = 20000, LAST_NAP_NS = 1000000 };
+enum { TAGS = LZ_TRANSFER_TAG / 2 - 1, FIRST_NAP_NS = 20000, LAST_NAP_NS = 100000 };
 #define LOOK_NS INT64_C(1000000000) /* for a process that has gone without a word */
 
 /* What a process has said about a meeting. */
