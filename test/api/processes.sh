@@ -178,6 +178,14 @@ odd other 'ranks.c:[0-9]*), of another kind'
 odd shape 'all_reduce of f32\[5001\]'
 odd order 'all_gather of f32\[5000\]'
 odd fail 'custom_call @broken: it is broken'
+seed=$((${LZ_TEST_SEED:-0} % 10000))
+CPU_NUM_DEVICES=4 LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit ./ranks storm $seed 60 >told
+ok "a storm in one process, seed $seed" [ "$(cat told)" = calm ]
+for n in 2 4; do
+    launch $((4 / n)) $n ./ranks storm $seed 60 >told 2>err
+    ok "a storm in $n processes, seed $seed" [ "$(cat told)" = calm ]
+    [ "$(cat told)" = calm ] || tail -n 3 err
+done
 by_hand 3 $patient odd quit 2
 wait "${pid[@]}"
 ok 'a rank that ends too early' [ "$(grep -lE 'rank 2 \(.*has ended|rank 2 \(.*is gone' err.0 err.1 | wc -l)" -eq 2 ]

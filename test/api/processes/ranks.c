@@ -4,8 +4,10 @@
  *   bits                 hashes of the results of all collectives, from replica 0
  *   train                the losses of a model that is trained, and a hash of its parameters
  *   loop                 a collective in each step, until one fails; then what is local
- *   odd KIND STEP        loop, in which the last rank does something else at a step: other, shape,
- * order, fail, quit idle                 nothing of others is asked for */
+ *   odd KIND STEP        the last rank does something else at a step (other, shape, order, fail,
+ *                        quit), then all go on together
+ *   storm SEED STEPS     steps of two collectives each, of which any may fail in any replica
+ *   idle                 nothing of others is asked for */
 #include <lazuli/lazuli.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -242,6 +244,67 @@ static int loop(const char *kind, int at, int steps)
     return 0;
 }
 
+/* ---- a storm ---- */
+
+static unsigned seed;
+static int steps_of_storm;
+
+/* A number of a step and a replica; the same in all processes. */
+static unsigned draw(int step, int q)
+{
+    uint64_t z = (uint64_t)seed << 40 ^ (uint64_t)step << 8 ^ (uint64_t)q;
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return (unsigned)(z >> 33);
+}
+
+/* The sum over a pair, then that over all, of numbers that name the step. */
+static lz_status stormy(int q, int n, int step, bool breaks, float *got)
+{
+    int64_t groups[64];
+    const lz_ffi_type t = {LZ_F32, LZ_SHAPE(600)};
+    for (int i = 0; i < n; i++) /* neighbours, or the k-th of both halves */
+        groups[i] = step % 2 ? i : i / 2 + i % 2 * (n / 2);
+    lz_scope_begin();
+    lz_tensor *x = lz_full(LZ_F32, LZ_SHAPE(600), step * 64 + q);
+    if (breaks && step % 3 == 0)
+        x = lz_custom_call("broken", "", &x, 1, &t, 1, NULL);
+    lz_tensor *a = lz_all_reduce("sum", x, .groups = groups, .ngroups = n / 2, .group_size = 2);
+    if (breaks && step % 3)
+        a = lz_custom_call("broken", "", &a, 1, &t, 1, NULL);
+    lz_status s = lz_to_host(lz_mean(lz_all_reduce("sum", a)), got, sizeof *got);
+    lz_scope_end();
+    return s;
+}
+
+static void *storm(void *arg)
+{
+    char device[16];
+    snprintf(device, sizeof device, "CPU:%d", *(int *)arg);
+    lz_set_device(device);
+    int n = lz_world_size(), q = lz_global_ordinal(), failed = 0, good = 0;
+    lz_ffi_register("broken", broken, NULL);
+    for (int step = 0; step < steps_of_storm; step++) {
+        float got = 0, want = 0;
+        bool any = false;
+        for (int i = 0; i < n; i++) {
+            want += 2.f * (float)(step * 64 + i);
+            any |= draw(step, i) % 24 == 0;
+        }
+        lz_status s = stormy(q, n, step, draw(step, q) % 24 == 0, &got);
+        if (s == LZ_OK ? any || got != want : !any || s != LZ_EINVAL) {
+            fprintf(stderr, "replica %d step %d: %g, not %g; %d: %s\n", q, step, got, want, s,
+                    lz_last_error_text());
+            exit(3);
+        }
+        failed += s != LZ_OK;
+        good += s == LZ_OK;
+    }
+    if (q == 0)
+        printf("%s\n", failed > 0 && good > 0 ? "calm" : "no storm");
+    return NULL;
+}
+
 static int threads(void *(*fn)(void *))
 {
     pthread_t t[64];
@@ -271,6 +334,11 @@ int main(int argc, char **argv)
         return threads(train);
     if (strcmp(mode, "loop") == 0)
         return loop(NULL, 0, 20000);
+    if (strcmp(mode, "storm") == 0 && argc > 3) {
+        seed = (unsigned)atoi(argv[2]);
+        steps_of_storm = atoi(argv[3]);
+        return threads(storm);
+    }
     if (strcmp(mode, "odd") == 0 && argc > 3)
         return loop(argv[2], atoi(argv[3]), 8);
     if (strcmp(mode, "idle") == 0)
