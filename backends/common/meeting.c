@@ -16,7 +16,8 @@
 #include <string.h>
 
 enum { TAGS = LZ_TRANSFER_TAG / 2 - 1, FIRST_NAP_NS = 20000, LAST_NAP_NS = 100000 };
-#define LOOK_NS INT64_C(1000000000) /* for a process that has gone without a word */
+#define LOOK_NS INT64_C(1000000000)   /* for a process that has gone without a word */
+#define SILENT_NS INT64_C(1000000000) /* twice the time between two heartbeats */
 
 /* What a process has said about a meeting. */
 typedef struct far_arrival {
@@ -423,13 +424,22 @@ static lz_status announce(meeting *x, const lz_hash *digest)
     return LZ_OK;
 }
 
-/* Under lock. The first process that has not come; nproc: all have, and said the same. */
-static lz_status look(const meeting *x, const lz_hash *digest, uint32_t *first)
+/* Whether process a is more likely than b to be the reason why others wait: it is not there any
+ * more, or does not answer, while b waits for it, too. */
+static bool suspect(uint32_t a, uint32_t b)
+{
+    bool live_a = lz_processes_state(a) == LZ_PROCESS_LIVE,
+         live_b = lz_processes_state(b) == LZ_PROCESS_LIVE;
+    return live_a != live_b ? live_b : lz_processes_heard(a) + SILENT_NS < lz_processes_heard(b);
+}
+
+/* Under lock. A process that has not come; nproc: all have, and said the same. */
+static lz_status look(const meeting *x, const lz_hash *digest, uint32_t *who)
 {
     const lz_rendezvous_group *g = x->g;
     const lz_far *f = g->far;
     char text[300];
-    *first = f->nproc;
+    *who = f->nproc;
     if (is_missing(g)) {
         lz_error_set(&f->err);
         return f->err.status;
@@ -437,11 +447,11 @@ static lz_status look(const meeting *x, const lz_hash *digest, uint32_t *first)
     for (uint32_t p = 0; p < f->nproc; p++) {
         const far_arrival *a = &f->arrival[p][g->seq & 1];
         bool there = p == f->self || (a->there && a->epoch == g->epoch && a->seq == g->seq);
-        if (!there && *first == f->nproc)
-            *first = p;
+        if (!there && (*who == f->nproc || suspect(f->rank[p], f->rank[*who])))
+            *who = p;
         x->tag_of[p] = a->tag;
     }
-    for (uint32_t p = 0; p < f->nproc && *first == f->nproc; p++) {
+    for (uint32_t p = 0; p < f->nproc && *who == f->nproc; p++) {
         const far_arrival *a = &f->arrival[p][g->seq & 1];
         if (p == f->self || lz_hash_eq(a->digest, *digest))
             continue;
@@ -456,26 +466,33 @@ static lz_status look(const meeting *x, const lz_hash *digest, uint32_t *first)
     return LZ_OK;
 }
 
+static lz_status look_locked(const meeting *x, const lz_hash *digest, uint32_t *who)
+{
+    lz_mutex_lock(&x->r->lock);
+    lz_status s = look(x, digest, who);
+    lz_mutex_unlock(&x->r->lock);
+    return s;
+}
+
 static lz_status await_arrivals(meeting *x, const lz_hash *digest, bool *lost)
 {
     int64_t until = lz_now_ns() + lz_join_limit();
     for (;;) {
-        uint32_t seen = lz_processes_bell(), first;
-        lz_mutex_lock(&x->r->lock);
-        lz_status s = look(x, digest, &first);
-        lz_mutex_unlock(&x->r->lock);
-        if (s != LZ_OK || first == x->nproc)
+        uint32_t seen = lz_processes_bell(), who, again;
+        lz_status s = look_locked(x, digest, &who);
+        if (s != LZ_OK || who == x->nproc)
             return s;
-        uint32_t rank = x->g->far->rank[first];
-        bool live = lz_processes_state(rank) == LZ_PROCESS_LIVE;
-        if (!live) { /* what it said last may have come meanwhile */
-            lz_mutex_lock(&x->r->lock);
-            s = look(x, digest, &first);
-            lz_mutex_unlock(&x->r->lock);
-            if (s != LZ_OK || first == x->nproc)
+        uint32_t rank = x->g->far->rank[who];
+        bool late = lz_now_ns() >= until;
+        if (lz_processes_state(rank) != LZ_PROCESS_LIVE) {
+            s = look_locked(x, digest, &again); /* what it said last may have come meanwhile */
+            if (s != LZ_OK || again == x->nproc)
                 return s;
+            if (again != who)
+                continue;
+            late = true;
         }
-        if (!live || lz_now_ns() >= until) {
+        if (late) {
             *lost = true;
             return missing(x, rank, "come");
         }
@@ -552,8 +569,10 @@ static lz_status await_transfers(meeting *x, int round)
                 return missing(x, t->peer, "sent its operands");
             if (done)
                 continue;
-            who = open++ ? who : t->peer;
-            sends = open == 1 ? t->sends : sends;
+            if (open++ == 0 || suspect(t->peer, who)) {
+                who = t->peer;
+                sends = t->sends;
+            }
             gone |= x->via->polls && lz_processes_state(t->peer) == LZ_PROCESS_GONE;
         }
         if (!open)
