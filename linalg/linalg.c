@@ -49,10 +49,35 @@ double lz_linalg_flops(const lz_linalg_task *t)
     case LZ_LINALG_SVD:
         f = 14 * least * least * most + 8 * least * least * least;
         break;
+    case LZ_LINALG_HESSENBERG:
+        f = 10 * n * n * n / 3;
+        break;
+    case LZ_LINALG_TRIDIAGONAL:
+        f = 4 * n * n * n / 3;
+        break;
+    case LZ_LINALG_PIVOTED:
+        f = 2 * least * least * (most - least / 3);
+        break;
+    case LZ_LINALG_GTSV:
+        f = 8 * m * n;
+        break;
+    case LZ_LINALG_SCHUR:
+    case LZ_LINALG_EIG:
+        f = 25 * n * n * n;
+        break;
     case LZ_LINALG_NOPS:
         break;
     }
     return t->complex_ ? 4 * f : f;
+}
+
+static int buffers_of(const lz_linalg_task *t)
+{
+    static const int n[LZ_LINALG_NOPS] = {2, 3, 4, 3, 3, 3, 4, 3, 5, 5, 8, 3, 2};
+    int more = t->op == LZ_LINALG_SCHUR ? t->k != 0
+               : t->op == LZ_LINALG_EIG ? (t->k != 0) + (t->left != 0)
+                                        : 0;
+    return n[t->op] + more;
 }
 
 /* Bytes of one matrix of buffer i. */
@@ -78,16 +103,25 @@ static size_t bytes_of(const lz_linalg_task *t, int i)
                : i == 1 ? least * real
                : i == 2 ? n * (n < k ? n : k) * value
                         : m * n * value;
+    case LZ_LINALG_HESSENBERG:
+        return (i == 1 ? n - 1 : n * n) * value;
+    case LZ_LINALG_TRIDIAGONAL:
+        return i == 1   ? n * real
+               : i == 2 ? (n - 1) * real
+               : i == 3 ? (n - 1) * value
+                        : n * n * value;
+    case LZ_LINALG_PIVOTED:
+        return i == 1 || i == 4 ? n * 4 : i == 2 ? least * value : m * n * value;
+    case LZ_LINALG_GTSV:
+        return (i % 4 == 0 ? m * n : m) * value;
+    case LZ_LINALG_SCHUR:
+        return i == 1 + (k != 0) ? n * 2 * real : n * n * value;
+    case LZ_LINALG_EIG:
+        return i == 0 ? n * 2 * real : n * n * (i == buffers_of(t) - 1 ? value : 2 * real);
     case LZ_LINALG_NOPS:
         break;
     }
     return 0;
-}
-
-static int buffers_of(const lz_linalg_task *t)
-{
-    static const int n[LZ_LINALG_NOPS] = {2, 3, 4, 3, 3, 3, 4};
-    return n[t->op];
 }
 
 void lz_linalg_run(void *const *bufs, const int64_t *task, int64_t begin, int64_t end,
@@ -97,7 +131,7 @@ void lz_linalg_run(void *const *bufs, const int64_t *task, int64_t begin, int64_
     const lz_linalg_instance *x = instance_of(t);
     int n = buffers_of(t);
     for (int64_t b = begin; b < end; b++) {
-        void *own[4];
+        void *own[8];
         for (int i = 0; i < n; i++)
             own[i] = (char *)bufs[i] + (size_t)b * bytes_of(t, i);
         x->fn[t->op](t, own, scratch);

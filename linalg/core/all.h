@@ -4,6 +4,7 @@
 #ifndef INSTANCE
 #define INSTANCE lz_linalg_f32_base
 #endif
+#include "linalg/core/eig.h"
 #include "linalg/core/svd.h"
 
 /* Lays out what the routine takes, from an address that is none. */
@@ -31,6 +32,21 @@ static size_t scratch_of(const lz_linalg_task *t)
     case LZ_LINALG_SVD:
         (void)take_svd(&s, t);
         break;
+    case LZ_LINALG_HESSENBERG:
+        (void)take_hessenberg(&s, t->n, t->complex_ != 0);
+        (void)take_matrix(&s, t->n, t->n, t->complex_ != 0);
+        break;
+    case LZ_LINALG_TRIDIAGONAL:
+        (void)take_eigh(&s, t->n, t->complex_ != 0);
+        break;
+    case LZ_LINALG_PIVOTED:
+        (void)take_pivot(&s, t);
+        break;
+    case LZ_LINALG_SCHUR:
+    case LZ_LINALG_EIG:
+        (void)take_eig(&s, t);
+        break;
+    case LZ_LINALG_GTSV:
     case LZ_LINALG_NOPS:
         break;
     }
@@ -46,5 +62,11 @@ const lz_linalg_instance INSTANCE = {.scratch = scratch_of,
                                          [LZ_LINALG_GEQRF] = fn_geqrf,
                                          [LZ_LINALG_EIGH] = fn_eigh,
                                          [LZ_LINALG_SVD] = fn_svd,
+                                         [LZ_LINALG_HESSENBERG] = fn_hessenberg,
+                                         [LZ_LINALG_TRIDIAGONAL] = fn_tridiagonal,
+                                         [LZ_LINALG_PIVOTED] = fn_pivoted,
+                                         [LZ_LINALG_GTSV] = fn_gtsv,
+                                         [LZ_LINALG_SCHUR] = fn_schur,
+                                         [LZ_LINALG_EIG] = fn_eig,
                                      }};
 #endif

@@ -525,7 +525,7 @@ START_TEST(same_bits_however_cut)
     mat a = make(RANDOM, k, N * COUNT, N);
     void *in = store(k, &a);
     size_t matrix = N * N * bytes_of(k);
-    for (int op = LZ_LINALG_LU; op < LZ_LINALG_NOPS; op++) {
+    for (int op = LZ_LINALG_LU; op <= LZ_LINALG_SVD; op++) {
         char *out[2][3];
         lz_linalg_task t = task(k, (lz_linalg_op)op, N, N, N);
         int n = op == LZ_LINALG_LU || op == LZ_LINALG_SVD ? 3 : 2;
