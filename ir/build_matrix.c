@@ -180,6 +180,48 @@ void lz_bm_syevd(const lz_bm *b, lz_val a, bool lower, lz_val *out)
     lz_build_all_results(b->f, lz_build(b->f, LZ_OP_EIGH, &at.head, &a, 1), 2, out);
 }
 
+void lz_bm_forms(const lz_bm *b, lz_op op, const lz_attr_any *at, const lz_val *opnd, lz_val *out)
+{
+    lz_val v = lz_build(b->f, op, at ? &at->head : NULL, opnd, (uint32_t)lz_op_get(op)->arity);
+    if (v == LZ_NOVAL)
+        return;
+    uint32_t n = b->f->insts[v].sig->nresult;
+    if (n == 1)
+        out[0] = v;
+    else
+        lz_build_all_results(b->f, v, n, out);
+}
+
+lz_val lz_bm_nan_info(const lz_bm *b, lz_val x, int dims)
+{
+    lz_val re = lz_build_ew1(b->f, LZ_OP_REAL, x);
+    lz_val bad = reduced(b, LZ_OP_OR, lz_build_compare(b->f, LZ_CMP_NE, re, re), dims, 0);
+    return lz_build_convert(b->f, bad, LZ_I32);
+}
+
+lz_val lz_bm_zero_info(const lz_bm *b, lz_val d)
+{
+    lz_func *f = b->f;
+    if (d == LZ_NOVAL)
+        return d;
+    const lz_type *t = lz_val_type(f, d), *whole = lz_type_get(LZ_I32, &t->shape);
+    double none = (double)b->m + 1;
+    if (!whole) {
+        f->status = lz_error_get()->status;
+        return LZ_NOVAL;
+    }
+    lz_val zero = lz_build_compare(f, LZ_CMP_EQ, d, lz_build_splat(f, t, 0));
+    lz_val number =
+        ew2(b, LZ_OP_ADD, lz_build_iota(f, whole, t->shape.rank - 1), lz_build_splat(f, whole, 1));
+    lz_val first =
+        reduced(b, LZ_OP_MINIMUM, lz_build_select(f, zero, number, lz_build_splat(f, whole, none)),
+                1, none);
+    if (first == LZ_NOVAL)
+        return first;
+    lz_val end = lz_build_splat(f, lz_val_type(f, first), none);
+    return lz_build_select(f, lz_build_compare(f, LZ_CMP_LT, first, end), first, lz_bm_no_info(b));
+}
+
 /* ---- products of reflections: I - V T V^H, where the inverse of T has the products v_i^H v_j
  * above its diagonal and 1 / tau on it ---- */
 

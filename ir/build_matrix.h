@@ -3,6 +3,7 @@
  * which is the function's status. Threads: thread-compatible. */
 #ifndef LZ_IR_BUILD_MATRIX_H
 #define LZ_IR_BUILD_MATRIX_H
+#include "ir/attr.h"
 #include "ir/module.h"
 
 /* a has at least two dimensions; square: where it says so. */
@@ -26,6 +27,13 @@ void lz_bm_potrf(const lz_bm *b, lz_val a, bool lower, lz_val *out);
 void lz_bm_syevd(const lz_bm *b, lz_val a, bool lower, lz_val *out);
 /* gesdd: u, the singular values, v^H */
 void lz_bm_gesdd(const lz_bm *b, lz_val a, bool full, lz_val *out);
+/* The operation `op`, of its attributes and operands, whose results go to out. */
+void lz_bm_forms(const lz_bm *b, lz_op op, const lz_attr_any *at, const lz_val *opnd, lz_val *out);
+/* For each of the batch 1 where x, whose last `dims` dimensions are not of the batch, has a NaN:
+ * what did not converge; else 0. */
+lz_val lz_bm_nan_info(const lz_bm *b, lz_val x, int dims);
+/* The number of the first 0 of d[batch, n], from 1, or 0. */
+lz_val lz_bm_zero_info(const lz_bm *b, lz_val d);
 /* The product q of the reflections whose vectors are below the diagonal of a[.., m, n], k <= n <= m
  * of them with taus[.., k]: its first n columns. */
 lz_val lz_bm_orgqr(const lz_bm *b, lz_val a, lz_val taus);

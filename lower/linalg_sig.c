@@ -52,6 +52,30 @@ lz_linalg_task lz_linalg_task_of(const lz_sig *s)
         t.op = LZ_LINALG_EIGH;
         t.lower = LZ_ATTR(eigh, s->attr)->lower;
         break;
+    case LZ_OP_HESSENBERG:
+        t.op = LZ_LINALG_HESSENBERG;
+        t.lower = LZ_ATTR(hessenberg, s->attr)->leading;
+        t.k = LZ_ATTR(hessenberg, s->attr)->trailing;
+        break;
+    case LZ_OP_TRIDIAGONAL:
+        t.op = LZ_LINALG_TRIDIAGONAL;
+        t.lower = LZ_ATTR(eigh, s->attr)->lower;
+        break;
+    case LZ_OP_GEQP3:
+        t.op = LZ_LINALG_PIVOTED;
+        break;
+    case LZ_OP_GTSV:
+        t.op = LZ_LINALG_GTSV;
+        break;
+    case LZ_OP_SCHUR:
+        t.op = LZ_LINALG_SCHUR;
+        t.k = LZ_ATTR(schur, s->attr)->vectors;
+        break;
+    case LZ_OP_EIG:
+        t.op = LZ_LINALG_EIG;
+        t.left = LZ_ATTR(eig, s->attr)->left;
+        t.k = LZ_ATTR(eig, s->attr)->right;
+        break;
     default:
         t.op = LZ_LINALG_SVD;
         t.k = (t.m < t.n) == LZ_ATTR(svd, s->attr)->full ? t.n : t.m;

@@ -223,3 +223,15 @@ lz_tensor *lz_hlo_svd_at(lz_tensor *a, bool full, lz_tensor **s, lz_tensor **v, 
     lz_tracer_also(c, w ? lz_tracer_result(c, w, 2) : NULL, v);
     return lz_tracer_end(c, w ? lz_tracer_result(c, w, 0) : NULL);
 }
+
+lz_tensor *lz_mx_eig_at(lz_tensor *a, lz_tensor **vectors, const lz_site *site)
+{
+    LZ_PUBLIC_AT(LZ_FORK_TENSOR);
+    BEGIN("lz_linalg_eig");
+    lz_attr_any r;
+    lz_attr_init(&r, LZ_ATTR_eig);
+    r.as_eig.right = true;
+    lz_node *x = IN(a), *w = x ? lz_tracer_op(c, LZ_OP_EIG, &r.head, &x, 1) : NULL;
+    lz_tracer_also(c, w ? lz_tracer_result(c, w, 1) : NULL, vectors);
+    return lz_tracer_end(c, w ? lz_tracer_result(c, w, 0) : NULL);
+}

@@ -3,6 +3,7 @@
 #ifndef LZ_OPS_MATRIX_H
 #define LZ_OPS_MATRIX_H
 #include "ops/compose.h"
+#include "ops/science/eig_row.h"
 
 /* The operand, a matrix of floats or complex numbers; NULL with LZ_ESHAPE or LZ_EDTYPE recorded. */
 lz_node *lz_mx_in(lz_tracer *c, lz_tensor *t);

@@ -22,7 +22,7 @@ ir/vhlo/
 ir/text/
 shard/
 lower/effort lower/reduction lower/linalg_sig
-lower/routine
+lower/routine lower/linalg_call
 lower/loops/
 lower/fusion/
 lower/passes/

@@ -13,7 +13,7 @@
  * LZ_ENULL, LZ_ESHAPE, LZ_EDTYPE, LZ_EINVAL, LZ_EMEM. Source: Golub and Van Loan, Matrix
  * Computations; docs/reference/semantics.md says what is open.
  * Implemented in: ops/linear_solve.c, ops/eig_svd.c,
- *   ops/science/eig.c, ops/science/eig_host.c, ops/science/matrix_exp.c. */
+ *   ops/science/eig.c, ops/science/matrix_exp.c. */
 #ifndef LAZULI_DECOMPOSITIONS_H
 #define LAZULI_DECOMPOSITIONS_H
 #include <lazuli/hlo.h>

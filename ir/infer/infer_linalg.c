@@ -110,3 +110,96 @@ lz_status lz_infer_svd(lz_infer *c)
     LZ_TRY(give(c, 1, lz_dtype_part(c->opnd[0]->dtype), k, -1));
     return give(c, 2, c->opnd[0]->dtype, n, full ? n : k);
 }
+
+/* ---- forms on the way to eigenvalues ---- */
+
+lz_status lz_infer_hessenberg(lz_infer *c)
+{
+    const lz_attr_hessenberg *at = LZ_ATTR(hessenberg, c->attr);
+    int64_t n;
+    LZ_TRY(matrix_of(c, &n, &n));
+    LZ_TRY(check_square(c, 0));
+    if (at->leading < 0 || at->trailing < 0 || at->leading > n || at->trailing > n - at->leading)
+        return LZ_FAIL(LZ_EINVAL, "%s: %s has no %lld rows before and %lld after those reduced",
+                       c->name, LZ_TT(c->opnd[0]), (long long)at->leading, (long long)at->trailing);
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, n, n));
+    return give(c, 1, c->opnd[0]->dtype, n > 0 ? n - 1 : 0, -1);
+}
+
+lz_status lz_infer_tridiagonal(lz_infer *c)
+{
+    int64_t n;
+    LZ_TRY(matrix_of(c, &n, &n));
+    LZ_TRY(check_square(c, 0));
+    int64_t less = n > 0 ? n - 1 : 0;
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, n, n));
+    LZ_TRY(give(c, 1, lz_dtype_part(c->opnd[0]->dtype), n, -1));
+    LZ_TRY(give(c, 2, lz_dtype_part(c->opnd[0]->dtype), less, -1));
+    return give(c, 3, c->opnd[0]->dtype, less, -1);
+}
+
+/* Operand k is the batch of operand 0, and n numbers. */
+static lz_status check_line(const lz_infer *c, uint32_t k, lz_dtype d, int64_t n)
+{
+    const lz_type *a = c->opnd[0], *t = c->opnd[k];
+    int rank = a->shape.rank - 1;
+    bool fits = t->dtype == d && t->shape.rank == rank && t->shape.dims[rank - 1] == n;
+    for (int i = 0; fits && i < rank - 1; i++)
+        fits = t->shape.dims[i] == a->shape.dims[i];
+    return fits ? LZ_OK
+                : LZ_FAIL(t->dtype == d ? LZ_ESHAPE : LZ_EDTYPE,
+                          "%s: operand %u is %s, which does not fit %s", c->name, k, LZ_TT(t),
+                          LZ_TT(a));
+}
+
+lz_status lz_infer_geqp3(lz_infer *c)
+{
+    int64_t m, n;
+    LZ_TRY(matrix_of(c, &m, &n));
+    LZ_TRY(check_line(c, 1, LZ_I32, n));
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, m, n));
+    LZ_TRY(give(c, 1, LZ_I32, n, -1));
+    return give(c, 2, c->opnd[0]->dtype, m < n ? m : n, -1);
+}
+
+lz_status lz_infer_gtsv(lz_infer *c)
+{
+    int64_t n, cols;
+    LZ_TRY(matrix_of(c, &n, &cols));
+    for (uint32_t k = 1; k < 4; k++)
+        LZ_TRY(check_line(c, k, c->opnd[0]->dtype, n));
+    LZ_TRY(give(c, 0, c->opnd[0]->dtype, n, cols));
+    for (uint32_t k = 1; k < 4; k++)
+        LZ_TRY(give(c, k, c->opnd[0]->dtype, n, -1));
+    return LZ_OK;
+}
+
+static lz_dtype complex_of(lz_dtype d)
+{
+    return lz_dtype_part(d) == LZ_F64 ? LZ_C128 : LZ_C64;
+}
+
+lz_status lz_infer_schur(lz_infer *c)
+{
+    int64_t n;
+    uint32_t k = 0;
+    LZ_TRY(matrix_of(c, &n, &n));
+    LZ_TRY(check_square(c, 0));
+    LZ_TRY(give(c, k++, c->opnd[0]->dtype, n, n));
+    if (LZ_ATTR(schur, c->attr)->vectors)
+        LZ_TRY(give(c, k++, c->opnd[0]->dtype, n, n));
+    return give(c, k, complex_of(c->opnd[0]->dtype), n, -1);
+}
+
+lz_status lz_infer_eig(lz_infer *c)
+{
+    const lz_attr_eig *at = LZ_ATTR(eig, c->attr);
+    int64_t n;
+    uint32_t k = 0;
+    LZ_TRY(matrix_of(c, &n, &n));
+    LZ_TRY(check_square(c, 0));
+    LZ_TRY(give(c, k++, complex_of(c->opnd[0]->dtype), n, -1));
+    for (int i = 0; i < at->left + at->right; i++)
+        LZ_TRY(give(c, k++, complex_of(c->opnd[0]->dtype), n, n));
+    return LZ_OK;
+}

@@ -16,18 +16,20 @@
 #include "ir/text/parse_chlo.h"
 #include <string.h>
 
-enum { MAX_OPTIONS = 4, MAX_ARRAYS = 3, MAX_OUT = 5 };
+enum { MAX_OPTIONS = 4, MAX_ARRAYS = 4, MAX_OUT = 6 };
 
 /* A letter: in older calls letters[constant number `place`]. */
 typedef struct option {
-    const char *key, *letters; /* letters NULL: a truth value, as the letter T or F */
-    int place;                 /* -1: not a constant */
-    char by_default;           /* 0: must be there */
+    /* letters NULL: a truth value, as the letter T or F; none: a number from 0 on */
+    const char *key, *letters;
+    int place;       /* -1: not a constant */
+    char by_default; /* 0: must be there */
 } option;
 
 /* What only some have: a factor of the arrays, which BLAS's have; constants before the arrays that
- * say more than sizes; options as text. */
-enum { FACTOR = 1, MODES = 2, TEXT = 4 };
+ * say more than sizes; options as text; as its last array the matrix; of real matrices eigenvalues
+ * in two results, the real and the imaginary parts. */
+enum { FACTOR = 1, MODES = 2, TEXT = 4, LAST = 8, PARTS = 16 };
 
 typedef struct lapack_call lapack_call;
 typedef struct routine {
@@ -49,7 +51,9 @@ struct lapack_call {
     lz_val x[MAX_ARRAYS];
     int64_t lead[8]; /* the constants; as many as r->constants in an older call, else none */
     bool older;
-    char option[MAX_OPTIONS];
+    char option[MAX_OPTIONS]; /* of a number the letter #, once it is there */
+    int64_t number[MAX_OPTIONS];
+    int results; /* r->results, or one less of complex numbers */
     lz_val out[MAX_OUT];
 };
 
@@ -195,6 +199,109 @@ static lz_status trsm(lapack_call *c)
     return LZ_OK;
 }
 
+static lz_status check_square(const lapack_call *c)
+{
+    return c->b.m == c->b.n ? LZ_OK : wrong(c, "a is not square");
+}
+
+/* Results: what is reduced with the reflections, their factors, info. */
+static lz_status gehrd(lapack_call *c)
+{
+    int64_t n = c->b.n, low = c->number[0], high = c->number[1];
+    LZ_TRY(check_square(c));
+    if (low < 1 || high > n || low > high + (n == 0))
+        return wrong(c, "low and high are no rows of a");
+    lz_attr_any at;
+    lz_attr_init(&at, LZ_ATTR_hessenberg);
+    at.as_hessenberg.leading = low - 1;
+    at.as_hessenberg.trailing = n - high;
+    lz_bm_forms(&c->b, LZ_OP_HESSENBERG, &at, c->x, c->out);
+    c->out[2] = lz_bm_no_info(&c->b);
+    return LZ_OK;
+}
+
+static lz_status sytrd(lapack_call *c)
+{
+    LZ_TRY(check_square(c));
+    lz_attr_any at;
+    lz_attr_init(&at, LZ_ATTR_eigh);
+    at.as_eigh.lower = c->option[0] == 'L';
+    lz_bm_forms(&c->b, LZ_OP_TRIDIAGONAL, &at, c->x, c->out);
+    c->out[4] = lz_bm_no_info(&c->b);
+    return LZ_OK;
+}
+
+static lz_status geqp3(lapack_call *c)
+{
+    lz_bm_forms(&c->b, LZ_OP_GEQP3, NULL, c->x, c->out);
+    return LZ_OK;
+}
+
+/* dl, d, du, b; results: what is left of them, info. */
+static lz_status gtsv(lapack_call *c)
+{
+    lz_val v[4] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
+    const lz_val opnd[] = {c->x[3], c->x[0], c->x[1], c->x[2]};
+    lz_bm_forms(&c->b, LZ_OP_GTSV, NULL, opnd, v);
+    for (int k = 0; k < 4; k++)
+        c->out[k] = v[(k + 1) % 4];
+    c->out[4] = lz_bm_zero_info(&c->b, v[2]);
+    return LZ_OK;
+}
+
+/* w, or its parts of a real matrix; how many results that is. */
+static int put_values(lapack_call *c, lz_val w, lz_val *out)
+{
+    bool real = !lz_dtype_is_complex(c->b.d);
+    out[0] = real ? lz_build_ew1(c->f, LZ_OP_REAL, w) : w;
+    if (real)
+        out[1] = lz_build_ew1(c->f, LZ_OP_IMAG, w);
+    return real ? 2 : 1;
+}
+
+/* 0, of the type that result k is said to have: what was not asked for. */
+static lz_val not_asked(const lapack_call *c, int k)
+{
+    return (uint32_t)k < c->t->result_types.len
+               ? lz_build_splat(c->f, c->t->result_types.data[k], 0)
+               : LZ_NOVAL;
+}
+
+/* Results: values, left and right vectors, info. */
+static lz_status geev(lapack_call *c)
+{
+    lz_val v[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
+    lz_attr_any at;
+    LZ_TRY(check_square(c));
+    lz_attr_init(&at, LZ_ATTR_eig);
+    at.as_eig.left = c->option[0] == 'V';
+    at.as_eig.right = c->option[1] == 'V';
+    lz_bm_forms(&c->b, LZ_OP_EIG, &at, c->x, v);
+    int k = put_values(c, v[0], c->out);
+    c->out[k] = at.as_eig.left ? v[1] : not_asked(c, k);
+    c->out[k + 1] = at.as_eig.right ? v[1 + at.as_eig.left] : not_asked(c, k + 1);
+    c->out[k + 2] = lz_bm_nan_info(&c->b, v[0], 1);
+    return LZ_OK;
+}
+
+/* Results: t, z, values, how many were sorted to the front, info. */
+static lz_status gees(lapack_call *c)
+{
+    lz_val v[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
+    lz_attr_any at;
+    LZ_TRY(check_square(c));
+    lz_attr_init(&at, LZ_ATTR_schur);
+    at.as_schur.vectors = c->option[0] == 'V';
+    lz_bm_forms(&c->b, LZ_OP_SCHUR, &at, c->x, v);
+    lz_val w = v[1 + at.as_schur.vectors];
+    c->out[0] = v[0];
+    c->out[1] = at.as_schur.vectors ? v[1] : not_asked(c, 1);
+    int k = 2 + put_values(c, w, c->out + 2);
+    c->out[k] = lz_bm_no_info(&c->b);
+    c->out[k + 1] = lz_bm_nan_info(&c->b, w, 1);
+    return LZ_OK;
+}
+
 static const routine lapack[] = {
     {"getrf", NULL, 1, 3, 3, getrf, 0, {{0}}},
     {"geqrf", NULL, 1, 4, 2, geqrf, 0, {{0}}},
@@ -212,6 +319,19 @@ static const routine lapack[] = {
      trsm,
      FACTOR,
      {{"side", "RL", 0, 0}, {"uplo", "UL", 1, 0}, {"trans_x", "NTC", 2, 0}, {"diag", "NU", 3, 0}}},
+    {"gehrd", NULL, 1, 0, 3, gehrd, 0, {{"low", "", -1, 0}, {"high", "", -1, 0}}},
+    {"sytrd", "hetrd", 1, 0, 5, sytrd, 0, {{"uplo", "UL", -1, 0}}},
+    {"geqp3", NULL, 2, 0, 3, geqp3, 0, {{0}}},
+    {"gtsv", NULL, 4, 0, 5, gtsv, LAST, {{0}}},
+    {"geev",
+     NULL,
+     1,
+     0,
+     5,
+     geev,
+     PARTS,
+     {{"compute_left", "NV", -1, 0}, {"compute_right", "NV", -1, 0}}},
+    {"gees", NULL, 1, 0, 6, gees, PARTS, {{"mode", "NV", -1, 0}, {"sort", "N", -1, 'N'}}},
 };
 static const routine xla[] = {
     {"LuDecomposition", NULL, 1, 0, 3, lu, 0, {{0}}},
@@ -311,6 +431,11 @@ static lz_status read_option(lapack_call *c, const lz_parse_entry *e)
         return LZ_OK;
     }
     LZ_TRY(lz_lex_i64(&at, &v));
+    if (!*o->letters && v >= 0) {
+        c->option[k] = '#';
+        c->number[k] = v;
+        return LZ_OK;
+    }
     if (v <= 0 || v > 127 || !strchr(o->letters, (char)v))
         return lz_lex_fail(&c->p->c, e->value, LZ_EUNSUPPORTED,
                            "custom_call: @" LZ_SLICE_FMT ": %s = %lld is none of the letters %s",
@@ -421,14 +546,16 @@ static lz_status read_operands(lapack_call *c)
 
 static lz_status check_first(lapack_call *c, lz_dtype d)
 {
-    const lz_type *t = lz_val_type(c->f, c->x[0]);
+    lz_val a = c->x[c->r->has & LAST ? c->r->arrays - 1 : 0];
+    const lz_type *t = lz_val_type(c->f, a);
     if (t->shape.rank < 2)
         return wrong(c, "a is no matrix");
     if (d != LZ_DTYPE_NONE && d != t->dtype)
         return lz_lex_fail(&c->p->c, c->t->at, LZ_EPARSE,
                            "custom_call: @" LZ_SLICE_FMT " is of %s, not of %s",
                            LZ_SLICE_ARG(c->target), lz_dtype_name(d), lz_dtype_name(t->dtype));
-    c->b = lz_bm_of(c->f, c->x[0]);
+    c->b = lz_bm_of(c->f, a);
+    c->results = c->r->results - ((c->r->has & PARTS) && lz_dtype_is_complex(t->dtype));
     return LZ_OK;
 }
 
@@ -439,9 +566,9 @@ static lz_status push_results(lapack_call *c)
 {
     lz_stmt *t = c->t;
     t->result_form = t->result_types.form;
-    for (uint32_t k = 0; k < t->result_types.len || k < (uint32_t)c->r->results; k++) {
-        lz_val v = k < (uint32_t)c->r->results ? c->out[k] : LZ_NOVAL;
-        if (k >= (uint32_t)c->r->results) {
+    for (uint32_t k = 0; k < t->result_types.len || k < (uint32_t)c->results; k++) {
+        lz_val v = k < (uint32_t)c->results ? c->out[k] : LZ_NOVAL;
+        if (k >= (uint32_t)c->results) {
             const lz_type *type = t->result_types.data[k];
             if (type->shape.rank > 1 && type->dtype != LZ_I32)
                 return wrong(c, "has too many results");

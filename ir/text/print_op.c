@@ -481,7 +481,7 @@ static void print_triangular_solve(lz_printer *p, const lz_inst *in)
     functional_type(p, in);
 }
 
-/* Rows of this project: the generic form, with the attributes that are flags. */
+/* Rows of this project: the generic form, with the attributes that are flags or numbers. */
 static void print_decomposition(lz_printer *p, const lz_inst *in)
 {
     lz_attr_field f[LZ_ATTR_MAX_FIELDS];
@@ -490,7 +490,10 @@ static void print_decomposition(lz_printer *p, const lz_inst *in)
     lz_print_vals(p, in->opnd, in->sig->nopnd);
     puts_(p, n ? ") <{" : ")");
     for (int i = 0; i < n; i++)
-        lz_buf_printf(p->out, "%s%s = %s", i ? ", " : "", f[i].name, truth(*f[i].flag));
+        if (f[i].type == LZ_FIELD_I64)
+            lz_buf_printf(p->out, "%s%s = %" PRId64 " : i64", i ? ", " : "", f[i].name, *f[i].i64);
+        else
+            lz_buf_printf(p->out, "%s%s = %s", i ? ", " : "", f[i].name, truth(*f[i].flag));
     puts_(p, n ? "}>" : "");
     functional_type(p, in);
 }
@@ -596,6 +599,12 @@ static print_form *const forms[LZ_OP_COUNT] = {
     [LZ_OP_GEQRF] = print_decomposition,
     [LZ_OP_SVD] = print_decomposition,
     [LZ_OP_EIGH] = print_decomposition,
+    [LZ_OP_HESSENBERG] = print_decomposition,
+    [LZ_OP_TRIDIAGONAL] = print_decomposition,
+    [LZ_OP_GEQP3] = print_decomposition,
+    [LZ_OP_GTSV] = print_decomposition,
+    [LZ_OP_SCHUR] = print_decomposition,
+    [LZ_OP_EIG] = print_decomposition,
     [LZ_OP_SORT] = print_sort,
     [LZ_OP_CONVOLUTION] = lz_print_convolution,
     [LZ_OP_REDUCE_WINDOW] = lz_print_reduce_window,

@@ -5,6 +5,7 @@
  * iteration is the same program. 16-bit floats are computed in f32.
  * Source: Golub and Van Loan, Matrix Computations, 4.2 and 3.1. Threads: as rewrite.h. */
 #include "lower/passes/expand_linalg.h"
+#include "lower/linalg_call.h"
 #include "lower/passes/matrix_builder.h"
 #include <math.h>
 
@@ -242,6 +243,16 @@ bool lz_widen_linalg(lz_rw *rw, uint32_t i, lz_val *out)
     return true;
 }
 
+/* Those that iterate without a bound that a loop of dots could have, or permute as they go. */
+static void on_host(lz_rw *rw, uint32_t i, lz_val *out)
+{
+    const lz_sig *s = rw->in->insts[i].sig;
+    lz_val opnd[4];
+    for (uint32_t k = 0; k < s->nopnd; k++)
+        opnd[k] = lz_rw_opnd(rw, i, k);
+    lz_linalg_call_build(rw->out, s, opnd, out);
+}
+
 void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out)
 {
     const lz_inst *in = &rw->in->insts[i];
@@ -270,7 +281,10 @@ void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out)
     case LZ_OP_EIGH:
         lz_expand_eigh(rw, i, out);
         return;
-    default:
+    case LZ_OP_SVD:
         lz_expand_svd(rw, i, out);
+        return;
+    default:
+        on_host(rw, i, out);
     }
 }

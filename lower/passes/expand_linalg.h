@@ -6,7 +6,7 @@
 #include "lower/passes/matrix_builder.h"
 #include "lower/passes/rewrite.h"
 
-enum { LZ_LINALG_RESULTS = 3 };
+enum { LZ_LINALG_RESULTS = 4 };
 /* The results of instruction i, of class LINALG, in rw->out. */
 void lz_expand_linalg(lz_rw *rw, uint32_t i, lz_val *out);
 /* The same by the operation on f32, where the dtype has 16 bits; false: it has not. */

@@ -2,6 +2,7 @@
  * (LZ_MAX_REGION_DEPTH). */
 #include "lower/plan/plan_exec_impl.h"
 #include "lower/plan/plan_collective.h"
+#include "lower/linalg_call.h"
 #include "lower/routine.h"
 #include "lower/loops/loop_impl.h"
 #include <inttypes.h>
@@ -123,6 +124,7 @@ static lz_status make_call(lz_plan_exec *g, lz_launch *l)
     lz_control *c = lz_arena_alloc(&g->arena, sizeof *c);
     if (!c)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u plans", g->npart);
+    LZ_TRY(lz_linalg_call_register(call->target));
     LZ_TRY(lz_ffi_table_find(call->target, &c->entry));
     g->control = true; /* nobody knows how long it takes */
     l->control = c;

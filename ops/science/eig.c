@@ -1,69 +1,13 @@
-/* eig.c - eigenvalues of general matrices: include/lazuli/decompositions.h. The host computes them
- * by a custom call, on every device; the derivative is made of operations.
+/* eig.c - eigenvalues of general matrices: include/lazuli/decompositions.h. They are one operation;
+ * its derivative is made of others.
  * Source of it: Boeddeker et al. 2017, On the Computation of Complex-valued Gradients; as ATen's
  * linalg_eig_backward. */
 #include "ops/science/science.h"
-#include "base/alloc.h"
 #include "base/status.h"
-#include "ir/custom_call.h"
-#include "ops/science/eig_host.h"
+#include "ops/science/eig_row.h"
 #include <lazuli/complex_ops.h>
 #include <lazuli/decompositions.h>
-#include <lazuli/ffi.h>
 #include <lazuli/grad.h>
-#include <stdio.h>
-
-#define TARGET "lazuli.linalg_eig"
-
-/* ---- the call: a[.., n, n] -> w[.., n], v[.., n, n] ---- */
-
-static double complex element(const lz_ffi_buffer *b, int64_t i)
-{
-    switch (b->dtype) {
-    case LZ_F32:
-        return ((const float *)b->data)[i];
-    case LZ_F64:
-        return ((const double *)b->data)[i];
-    case LZ_C64:
-        return ((const float complex *)b->data)[i];
-    default:
-        return ((const double complex *)b->data)[i];
-    }
-}
-
-static void store(const lz_ffi_buffer *b, int64_t at, const double complex *v, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (b->dtype == LZ_C64)
-            ((float complex *)b->data)[at + i] = (float complex)v[i];
-        else
-            ((double complex *)b->data)[at + i] = v[i];
-}
-
-static lz_status compute(const lz_ffi_call *call, void *user)
-{
-    (void)user;
-    const lz_ffi_buffer *a = &call->args[0];
-    int64_t n = a->shape.dims[a->shape.rank - 1], batch = 1;
-    bool real = a->dtype == LZ_F32 || a->dtype == LZ_F64;
-    for (int i = 0; i < a->shape.rank - 2; i++)
-        batch *= a->shape.dims[i];
-    double complex *m = lz_alloc((size_t)(3 * n * n + 4 * n) * sizeof *m);
-    if (!m) {
-        (void)snprintf(call->message, LZ_FFI_MESSAGE, "no memory for matrices of %d rows", (int)n);
-        return LZ_EMEM;
-    }
-    double complex *v = m + n * n, *w = v + n * n, *work = w + n;
-    for (int64_t b = 0; b < batch; b++) {
-        for (int64_t i = 0; i < n * n; i++)
-            m[i] = element(a, b * n * n + i);
-        lz_eig_host(n, real, m, w, v, work);
-        store(&call->rets[0], b * n, w, n);
-        store(&call->rets[1], b * n * n, v, n * n);
-    }
-    lz_free(m);
-    return LZ_OK;
-}
 
 typedef struct request {
     const lz_composite *c;
@@ -74,16 +18,7 @@ typedef struct request {
 static void forward(lz_tensor *const *in, lz_tensor **out, lz_tensor **residuals, void *user)
 {
     const lz_composite *c = ((const request *)user)->c;
-    lz_shape s = lz_shape_of(in[0]), line = s;
-    lz_dtype d = lz_dtype_of(in[0]);
-    line.rank--;
-    if (!lz_dtype_is_complex(d))
-        d = d == LZ_F64 ? LZ_C128 : LZ_C64;
-    const lz_ffi_type types[2] = {{d, line}, {d, s}};
-    if (lz_ffi_table_register(TARGET, compute, NULL) == LZ_OK)
-        (void)lz_custom_call_at(TARGET, NULL, in, 1, types, 2, out, c->site);
-    else
-        out[0] = out[1] = lz_error_tensor_last(c->op, c->site);
+    out[0] = lz_mx_eig_at(in[0], &out[1], c->site);
     residuals[0] = out[0];
     residuals[1] = out[1];
 }

@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 # Primitives that have a rule for each platform only. Those of the CPU call LAPACK by name, and
 # Lazuli has functions of those names.
-BORROWED = ("eigh", "eig", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product")
+BORROWED = ("eigh", "eig", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "tridiagonal_solve")
 
 
 def register(name, path, options):

@@ -97,11 +97,14 @@ lz_val gen_build(gen *g, lz_op op, const void *attr, const lz_val *opnd, uint32_
 /* ---- values ---- */
 
 /* Singular vectors and eigenvectors have a sign that nothing says, so what is computed of them has:
- * only gen_ops.c's product of both has not. */
+ * only gen_ops.c's product of both has not. Nor are general eigenvalues in an order, or reflections
+ * and pivots what a roundoff does not change. */
 static bool has_free_sign(const gen *g, lz_val v, int depth)
 {
     const lz_inst *in = &g->f->insts[v];
     lz_op of = in->sig->op == LZ_OP_RESULT ? lz_inst_op(&g->f->insts[in->opnd[0]]) : LZ_OP_NONE;
+    if (gen_is_form(of))
+        return true;
     if (of == LZ_OP_SVD || of == LZ_OP_EIGH)
         return LZ_ATTR(index, in->sig->attr)->index != 1;
     bool yes = false;

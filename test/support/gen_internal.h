@@ -23,6 +23,8 @@ static const lz_shape gen_scalar = {.rank = 0};
  * be had. */
 lz_val gen_pick(gen *g, lz_op op);
 lz_val gen_make(gen *g, lz_dtype d, const lz_shape *s);
+/* Rows of class LINALG whose results are no continuous function of the operands. */
+bool gen_is_form(lz_op op);
 const lz_type *gen_type(const gen *g, lz_val v);
 /* one that the op and the options allow; NONE when there is none */
 lz_dtype gen_dtype(gen *g, lz_op op);

@@ -629,7 +629,8 @@ static lz_val op_fft(gen *g)
 static bool *flag_of(lz_attr_any *at)
 {
     lz_attr_field f[LZ_ATTR_MAX_FIELDS];
-    return lz_attr_fields(&at->head, f) > 0 ? f[0].flag : NULL;
+    int n = lz_attr_fields(&at->head, f);
+    return n > 0 && f[0].type == LZ_FIELD_BOOL ? f[0].flag : NULL;
 }
 
 /* 1 off the diagonal and 0 on it, or 0 and about 4 n, 8 n, .., no whole numbers: repeated to s. */
@@ -698,6 +699,33 @@ static lz_val put_together(gen *g, lz_val u)
     return gen_build(g, LZ_OP_DOT_GENERAL, &at, opnd, 2);
 }
 
+bool gen_is_form(lz_op op)
+{
+    return op == LZ_OP_HESSENBERG || op == LZ_OP_TRIDIAGONAL || op == LZ_OP_GEQP3 ||
+           op == LZ_OP_GTSV || op == LZ_OP_SCHUR || op == LZ_OP_EIG;
+}
+
+/* Operands after the first one of what gen_is_form() says, of which a has shape s. */
+static lz_val form(gen *g, lz_op op, lz_attr_any *at, lz_val a, const lz_shape *s)
+{
+    lz_val opnd[4] = {a};
+    lz_shape line = *s;
+    int rank = s->rank, n = lz_op_get(op)->arity;
+    line.rank--;
+    line.dims[rank - 2] = s->dims[rank - (op == LZ_OP_GTSV ? 2 : 1)];
+    line.dims[rank - 1] = 0;
+    for (int k = 1; k < n; k++) {
+        opnd[k] = gen_make(g, op == LZ_OP_GTSV ? gen_type(g, a)->dtype : LZ_I32, &line);
+        if (opnd[k] == LZ_NOVAL)
+            return LZ_NOVAL;
+    }
+    if (op == LZ_OP_EIG)
+        at->as_eig.right = CHANCE(70);
+    if (op == LZ_OP_HESSENBERG && s->dims[rank - 1] > 3)
+        at->as_hessenberg.leading = RND(0, 2);
+    return gen_build(g, op, at, opnd, (uint32_t)n);
+}
+
 /* Matrices as operand 0, square ones where they must be: the dtype and the batch of a value there
  * is, or of the case. */
 static lz_val op_linalg(gen *g, lz_op op)
@@ -708,19 +736,21 @@ static lz_val op_linalg(gen *g, lz_op op)
         return LZ_NOVAL;
     lz_shape s = g->pure && g->shape ? *g->shape : gen_shape(g, 2), b;
     bool decomposed = lz_op_get(op)->flags & LZ_F_MULTI && !g->pure;
-    bool square =
-        op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE || op == LZ_OP_EIGH || decomposed;
+    bool square = (gen_is_form(op) && op != LZ_OP_GEQP3 && op != LZ_OP_GTSV) ||
+                  op == LZ_OP_CHOLESKY || op == LZ_OP_TRIANGULAR_SOLVE || op == LZ_OP_EIGH ||
+                  decomposed;
     if (s.rank < 2)
         return LZ_NOVAL;
     int rank = s.rank;
     if (square)
         s.dims[rank - 1] = s.dims[rank - 2] =
             g->pure && g->shape ? s.dims[rank - 1] : sizes[RND(0, g->o.no_empty ? 4 : 6)];
-    if (op == LZ_OP_EIGH && g->pure && s.dims[rank - 1] > 20 && rank < LZ_MAX_RANK) { /* several */
+    if ((op == LZ_OP_EIGH || gen_is_form(op)) && g->pure && s.dims[rank - 1] > 20 &&
+        rank < LZ_MAX_RANK) { /* several */
         s = lz_shape_make(3, (int64_t[]){3, 20, 20});
         rank = 3;
     }
-    int64_t most = op == LZ_OP_SVD || op == LZ_OP_EIGH ? 20 : INT64_MAX;
+    int64_t most = op == LZ_OP_SVD || op == LZ_OP_EIGH || gen_is_form(op) ? 20 : INT64_MAX;
     for (int i = rank - 2; i < rank; i++) /* the reference takes its time */
         s.dims[i] = s.dims[i] > most ? most : s.dims[i];
     lz_attr_any at;
@@ -730,6 +760,8 @@ static lz_val op_linalg(gen *g, lz_op op)
         bool *flag = flag_of(&at);
         if (flag)
             *flag = CHANCE(50);
+        if (gen_is_form(op))
+            return opnd[0] == LZ_NOVAL ? LZ_NOVAL : form(g, op, &at, opnd[0], &s);
         lz_val r = gen_build(g, op, &at, opnd, 1);
         return r != LZ_NOVAL && (op == LZ_OP_SVD || op == LZ_OP_EIGH) && decomposed
                    ? put_together(g, r)

@@ -96,7 +96,27 @@ static const struct {
      "backend_config is not \"lower,sort,iterations,tolerance\"", LZ_EPARSE},
     {"%0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) : (" A ") -> (" TAU ", " TAU ", " A ", " A
      ", " INFO ")",
-     "no function is registered as @lapack_sgeev_ffi", LZ_EUNSUPPORTED},
+     "the option compute_left is missing", LZ_EPARSE},
+    {"%0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%w) {mhlo.backend_config = {compute_left = 78 "
+     ": ui8, compute_right = 78 : ui8}} : (" W ") -> (" W ", " W ", " W ", " W ", tensor<i32>)",
+     "@lapack_sgeev_ffi: a is not square", LZ_EPARSE},
+    {"%0:6 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mhlo.backend_config = {mode = 86 : ui8, "
+     "sort = 83 : ui8}} : (" A ") -> (" A ", " A ", " TAU ", " TAU ", " INFO ", " INFO ")",
+     "sort = 83 is none of the letters N", LZ_EUNSUPPORTED},
+    {"%0:3 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {mhlo.backend_config = {low = 1 : i32, "
+     "high = 3 : i32}} : (" A ") -> (" A ", tensor<3x1xf32>, " INFO ")",
+     "low and high are no rows of a", LZ_EPARSE},
+    {"%0:3 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {mhlo.backend_config = {low = 1 : i32}} "
+     ": (" A ") -> (" A ", tensor<3x1xf32>, " INFO ")",
+     "the option high is missing", LZ_EPARSE},
+    {"%0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %t) : (" A ", " TAU ") -> (" A
+     ", tensor<3x2xi32>, " TAU ")",
+     "lazuli.geqp3: operand 1 is", LZ_EPARSE},
+    {"%0:5 = stablehlo.custom_call @lapack_sgtsv_ffi(%t, %t, %v, %a) : (" TAU ", " TAU
+     ", tensor<2xf32>, " A ") -> (" TAU ", " TAU ", tensor<2xf32>, " A ", " INFO ")",
+     "lazuli.gtsv: operand 3 is", LZ_EPARSE},
+    {"%0:3 = stablehlo.custom_call @lapack_strsyl_ffi(%a) : (" A ") -> (" A ", " A ", " INFO ")",
+     "no function is registered as @lapack_strsyl_ffi", LZ_EUNSUPPORTED},
 };
 enum { NREFUSED = sizeof refused / sizeof *refused };
 
@@ -130,6 +150,22 @@ START_TEST(rows_they_become)
         {"%0:2 = stablehlo.custom_call @Eigh(%a) {backend_config = \"0,1,100,1e-6\"} : (" A
          ") -> (" A ", " TAU ")",
          LZ_OP_EIGH},
+        {"%0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) {mhlo.backend_config = {compute_left "
+         "= 78 : ui8, compute_right = 86 : ui8}} : (" A ") -> (" TAU ", " TAU
+         ", tensor<3x2x2xcomplex<f32>>, tensor<3x2x2xcomplex<f32>>, " INFO ")",
+         LZ_OP_EIG},
+        {"%0:6 = stablehlo.custom_call @lapack_sgees_ffi(%a) {mhlo.backend_config = {mode = 78 : "
+         "ui8, sort = 78 : ui8}} : (" A ") -> (" A ", " A ", " TAU ", " TAU ", " INFO ", " INFO ")",
+         LZ_OP_SCHUR},
+        {"%0:3 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {mhlo.backend_config = {low = 1 : "
+         "i32, high = 2 : i32}} : (" A ") -> (" A ", tensor<3x1xf32>, " INFO ")",
+         LZ_OP_HESSENBERG},
+        {"%0:5 = stablehlo.custom_call @lapack_ssytrd_ffi(%a) {mhlo.backend_config = {uplo = 85 : "
+         "ui8}} : (" A ") -> (" A ", " TAU ", tensor<3x1xf32>, tensor<3x1xf32>, " INFO ")",
+         LZ_OP_TRIDIAGONAL},
+        {"%0:5 = stablehlo.custom_call @lapack_sgtsv_ffi(%t, %t, %t, %a) : (" TAU ", " TAU ", " TAU
+         ", " A ") -> (" TAU ", " TAU ", " TAU ", " A ", " INFO ")",
+         LZ_OP_GTSV},
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         lz_func *f;

@@ -14,7 +14,7 @@
 
 typedef struct call {
     const lz_sig *sig;
-    lz_literal *opnd[2], *got[3], *want[3];
+    lz_literal *opnd[4], *got[4], *want[4];
     const char *what;
 } call;
 
@@ -55,9 +55,11 @@ static call begin(const char *what, lz_op op, const lz_attr *a, lz_dtype d, int6
     bool solve = op == LZ_OP_TRIANGULAR_SOLVE;
     lz_rnd r = {7};
     bool left = solve && LZ_ATTR(triangular_solve, a)->left_side;
-    lz_shape of_a = LZ_SHAPE(m, n), of_b = LZ_SHAPE(left ? n : 3, left ? 3 : n);
-    const lz_type *t[2] = {lz_type_get(d, &of_a), lz_type_get(d, &of_b)};
-    c.sig = lz_sig_get(op, lz_attr_get(a), t, solve ? 2 : 1);
+    lz_shape of_a = LZ_SHAPE(m, n), of_b = LZ_SHAPE(left ? n : 3, left ? 3 : n), rows = LZ_SHAPE(m),
+             cols = LZ_SHAPE(n);
+    const lz_type *line = op == LZ_OP_GEQP3 ? lz_type_get(LZ_I32, &cols) : lz_type_get(d, &rows),
+                  *t[4] = {lz_type_get(d, &of_a), solve ? lz_type_get(d, &of_b) : line, line, line};
+    c.sig = lz_sig_get(op, lz_attr_get(a), t, (uint32_t)lz_op_get(op)->arity);
     ck_assert_msg(c.sig != NULL, "%s", lz_error_get()->message);
     for (uint32_t k = 0; k < c.sig->nopnd; k++)
         ck_assert_ptr_nonnull(c.opnd[k] = lz_test_random(&r, t[k], LZ_FILL_MODEST));
@@ -75,16 +77,15 @@ static call begin(const char *what, lz_op op, const lz_attr *a, lz_dtype d, int6
 
 static void end(call *c)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         lz_literal_release(c->got[k]);
-        if (k < 2)
-            lz_literal_release(c->opnd[k]);
+        lz_literal_release(c->opnd[k]);
     }
 }
 
 static void run(call *c)
 {
-    void *bufs[5];
+    void *bufs[8];
     uint32_t n = 0;
     ck_assert_msg(lz_ref_eval_inst(c->sig, c->opnd, c->want) == LZ_OK, "%s",
                   lz_error_get()->message);
@@ -221,6 +222,105 @@ static void values_or_nan(const call *c, bool extreme)
     for (uint32_t k = 0; k < c->sig->nresult; k++)
         for (int64_t i = 0; i < c->got[k]->type->nelem; i++)
             EXPECT(isnan(get(c->got[k], i).re), k, i);
+}
+
+/* ---- forms on the way to eigenvalues ---- */
+
+/* NaN in all floats of the results where an operand is not finite; else `true`. */
+static bool all_or_nothing(const call *c, bool finite)
+{
+    for (uint32_t k = 0; k < c->sig->nresult && !finite; k++)
+        for (int64_t i = 0; i < c->got[k]->type->nelem; i++)
+            if (!lz_dtype_is_int(c->got[k]->type->dtype))
+                EXPECT(isnan(get(c->got[k], i).re) && isnan(get(c->want[k], i).re), k, i);
+    return finite;
+}
+
+/* Reflections: those of the reference, where no roundoff decides a sign, and of few rows: later
+ * ones depend on the roundoffs of the first more and more (t_spectral.c has residuals). */
+static void same_reflections(const call *c, bool extreme)
+{
+    bool finite =
+        c->sig->op == LZ_OP_TRIDIAGONAL ? !isnan(get(c->want[1], 0).re) : all_finite(c->opnd[0]);
+    if (!all_or_nothing(c, finite))
+        return;
+    for (uint32_t k = 0; k < c->sig->nresult; k++)
+        near_(c, k,
+              extreme || c->sig->opnd[0]->shape.dims[0] > 8 ? INFINITY
+                                                            : roundoff(c, k) * (k ? 16 : 1));
+}
+
+/* The norm of a b - c d, relative to that of a. The matrices are n x n; the adjoint of b where it
+ * says so; d NULL: c alone. */
+static long double off(const lz_literal *a, const lz_literal *b, bool adjoint, const lz_literal *c,
+                       const lz_literal *d, bool diagonal)
+{
+    int64_t n = a->type->shape.dims[0];
+    long double sum = 0, size = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            lz_cx s = {0, 0};
+            for (int64_t k = 0; k < n; k++) {
+                lz_cx x = adjoint ? get(b, k * n + i) : get(a, i * n + k),
+                      y = adjoint ? get(a, k * n + j) : get(b, k * n + j);
+                x.im = adjoint ? -x.im : x.im;
+                s.re += x.re * y.re - x.im * y.im;
+                s.im += x.re * y.im + x.im * y.re;
+                lz_cx u = adjoint ? get(c, j * n + i) : get(c, i * n + k), v;
+                u.im = adjoint ? -u.im : u.im;
+                if (diagonal) {
+                    u = adjoint ? u : get(c, i * n + j);
+                    v = get(d, adjoint ? i : j);
+                    if (k > 0)
+                        continue;
+                } else {
+                    v = get(d, k * n + j);
+                }
+                s.re -= u.re * v.re - u.im * v.im;
+                s.im -= u.re * v.im + u.im * v.re;
+            }
+            sum = hypotl(sum, lz_cx_abs(s));
+            size = hypotl(size, lz_cx_abs(get(a, i * n + j)));
+        }
+    return size > 0 ? sum / size : sum;
+}
+
+/* a z = z t; a v = v w, u^H a = w u^H: of what the routine gives, and of what the reference does.
+ */
+static void is_spectral(const call *c, bool extreme)
+{
+    (void)extreme;
+    if (!all_or_nothing(c, all_finite(c->opnd[0])))
+        return;
+    const lz_literal *a = c->opnd[0];
+    int64_t n = a->type->shape.dims[0];
+    double eps = eps_of(a->type->dtype);
+    for (int way = 0; way < 2; way++) {
+        lz_literal *const *r = way ? c->want : c->got;
+        if (extreme && !(all_finite(r[0]) && all_finite(r[c->sig->nresult - 1])))
+            continue;
+        long double left = 0, right = 0;
+        if (c->sig->op == LZ_OP_EIG) {
+            left = off(a, r[1], true, r[1], r[0], true);
+            right = off(a, r[2], false, r[2], r[0], true);
+        } else {
+            right = off(a, r[1], false, r[1], r[0], false);
+        }
+        if (!(left <= 30 * (n + 10) * eps && right <= 30 * (n + 10) * eps))
+            ck_abort_msg("%s: %s: residuals %Lg and %Lg", where, way ? "reference" : "routine",
+                         left, right);
+    }
+}
+
+/* Systems: where the reference has a value it is that, or large numbers are in the way. */
+static void solves(const call *c, bool extreme)
+{
+    double most = most_of(c->sig->opnd[0]->dtype);
+    bool over = false;
+    for (uint32_t k = 0; k < c->sig->nresult; k++)
+        over |= !all_finite(c->want[k]) || largest(c->want[k]) > sqrt(most);
+    for (uint32_t k = 0; k < c->sig->nresult && !(extreme && over); k++)
+        near_(c, k, 64 * roundoff(c, k));
 }
 
 /* ---- special values in all places ---- */
@@ -364,6 +464,62 @@ START_TEST(svd)
 }
 END_TEST
 
+/* Square matrices. */
+static void try_form(const char *what, lz_op op, lz_attr_any *a, check *agrees, int i)
+{
+    lz_dtype d = begin_case(i);
+    for (int s = 0; s < NSIZE; s++)
+        if (sizes[s].m == sizes[s].n)
+            try_op(what, op, &a->head, agrees, d, sizes[s].m, sizes[s].n,
+                   sizes[s].step == 1 ? 1 : 3 * sizes[s].step);
+}
+
+START_TEST(hessenberg)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_hessenberg);
+    try_form("hessenberg", LZ_OP_HESSENBERG, &a, same_reflections, _i);
+}
+END_TEST
+
+START_TEST(tridiagonal)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_eigh);
+    for (int lower = 0; lower < 2; lower++) {
+        a.as_eigh.lower = lower;
+        try_form(lower ? "lower tridiagonal" : "upper tridiagonal", LZ_OP_TRIDIAGONAL, &a,
+                 same_reflections, _i);
+    }
+}
+END_TEST
+
+START_TEST(gtsv)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_none);
+    try_form("gtsv", LZ_OP_GTSV, &a, solves, _i);
+}
+END_TEST
+
+START_TEST(schur)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_schur);
+    a.as_schur.vectors = true;
+    try_form("schur", LZ_OP_SCHUR, &a, is_spectral, _i);
+}
+END_TEST
+
+START_TEST(eig)
+{
+    lz_attr_any a;
+    lz_attr_init(&a, LZ_ATTR_eig);
+    a.as_eig.left = a.as_eig.right = true;
+    try_form("eig", LZ_OP_EIG, &a, is_spectral, _i);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("routine_special");
@@ -376,6 +532,11 @@ int main(void)
     tcase_add_loop_test(t, qr, 0, n);
     tcase_add_loop_test(t, eigh, 0, n);
     tcase_add_loop_test(t, svd, 0, n);
+    tcase_add_loop_test(t, hessenberg, 0, n);
+    tcase_add_loop_test(t, tridiagonal, 0, n);
+    tcase_add_loop_test(t, gtsv, 0, n);
+    tcase_add_loop_test(t, schur, 0, n);
+    tcase_add_loop_test(t, eig, 0, n);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
