@@ -25,6 +25,10 @@ static const char *const programs[] = {
     "(tensor<3x3xcomplex<f32>>, tensor<3xf32>, tensor<3x3xcomplex<f32>>)",
     "%r:2 = \"lazuli.eigh\"(%x) <{lower = true}> : (tensor<3x3xcomplex<f32>>) -> "
     "(tensor<3x3xcomplex<f32>>, tensor<3xf32>)",
+    "%r:3 = \"lazuli.schur\"(%x) <{vectors = true}> : (tensor<3x3xf64>) -> (tensor<3x3xf64>, "
+    "tensor<3x3xf64>, tensor<3xcomplex<f64>>)",
+    "%r:2 = \"lazuli.hessenberg\"(%x) <{leading = 0 : i64, trailing = 1 : i64}> : "
+    "(tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<2xf64>)",
 };
 enum { NPROGRAM = sizeof programs / sizeof *programs };
 
