@@ -5,7 +5,7 @@
  * Units: bytes; all numbers in the file are little-endian.    Threads: pure functions. */
 #ifndef LZ_CACHE_ENTRY_H
 #define LZ_CACHE_ENTRY_H
-#include "base/blake3.h"
+#include "cache/blake3.h"
 #include "cache/cache.h"
 #include "cache/codec.h"
 

@@ -4,7 +4,7 @@
  * Threads: pure functions. */
 #ifndef LZ_CACHE_MAC_KEY_H
 #define LZ_CACHE_MAC_KEY_H
-#include "base/blake3.h"
+#include "cache/blake3.h"
 #include "base/status.h"
 
 enum { LZ_KEY_FILE_MIN = 32, LZ_KEY_FILE_MAX = 4096 };

@@ -2,7 +2,7 @@
  * Order:   passes (pipeline.c), plans of regions, fusion, schedule, kernels, buffers. Equal
  *   kernels are stored once.
  * Threads: thread-safe; a call shares only the interned vocabulary. */
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "ir/attr.h"
 #include "ir/collective.h"
 #include "lower/plan/buffers.h"

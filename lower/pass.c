@@ -1,7 +1,7 @@
 /* pass.c - the pass manager. See pass.h. */
 #include "lower/pass.h"
 #include "base/config.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "lower/lower_dump.h"
 #include "lower/passes.h"
 #include "lower/pipeline.h"

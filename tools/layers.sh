@@ -4,12 +4,12 @@
 set -u
 rules() {
     case $1 in
-    base) echo 'base/* third_party/blake3/* lazuli/types.h lazuli/*.def' ;;
+    base) echo 'base/* lazuli/types.h lazuli/*.def' ;;
     fft) echo 'fft/* base/* lazuli/types.h lazuli/*.def' ;;
     linalg) echo 'linalg/* base/*' ;;
     ir) echo 'ir/* base/* lazuli/types.h lazuli/*.def' ;;
     shard) echo 'shard/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
-    cache) echo 'cache/* base/* lazuli/types.h lazuli/*.def' ;;
+    cache) echo 'cache/* base/* third_party/blake3/* lazuli/types.h lazuli/*.def' ;;
     lower) echo 'lower/* fft/* linalg/* ir/* base/* lazuli/types.h lazuli/*.def' ;;
     codegen) echo 'codegen/* lower/* ir/* base/* llvm_api_names.h lazuli/types.h lazuli/*.def' ;;
     backends) echo 'backends/* shard/* codegen/* lower/* fft/* linalg/* ir/* cache/* base/* source_id.h lazuli/types.h lazuli/*.def lazuli/backend.h' ;;

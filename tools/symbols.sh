@@ -54,7 +54,6 @@ nn/
 
 # What may point up all the same: USER DEFINER SYMBOL (a regular expression), and why. One that nothing needs is a finding.
 exceptions='
-base/ base/timeline/ lz_(trace_(file|steps)|timeline_ring)_.*         the recorder of a timeline writes its file
 ir/ ir/infer/ lz_infer_.*                        registry: a signature runs the shape rule of its row in ops.def
 lower/loops/ lower/fusion/ lz_(fusion|group)_.*  to_loops reads the fusion it lowers; fusion finds out with the emitter what it reads
 backends/ backends/cpu/ lz_backend_cpu           registry: backends.def

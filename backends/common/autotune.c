@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include <inttypes.h>
 #include <string.h>
 

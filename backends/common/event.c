@@ -6,7 +6,7 @@
 #include "base/callout.h"
 #include "base/spares.h"
 #include "base/host_time.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/host_time.h"
 #include "base/config.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "lower/plan/plan_memory.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * that need the same kernel at the same time compile it once. */
 #include "backends/common/kernel_store.h"
 #include "base/alloc.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "cache/lease.h"
 #include "codegen/codegen.h"
 #include <stdlib.h>

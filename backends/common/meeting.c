@@ -8,7 +8,7 @@
 #include "backends/distributed/processes.h"
 #include "base/config.h"
 #include "base/thread.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "ir/attr.h"
 #include "ir/func.h"
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * fails a program. Threads: thread-safe. */
 #ifndef LZ_BACKENDS_COMMON_PROFILE_H
 #define LZ_BACKENDS_COMMON_PROFILE_H
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "lower/plan/plan_exec.h"
 
 typedef struct lz_profile lz_profile;

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/host_time.h"
 #include "base/thread.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include <stdio.h>
 #include <string.h>
 

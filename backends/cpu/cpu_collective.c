@@ -4,7 +4,7 @@
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/workers.h"
 #include "backends/common/collective_totals.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "lower/plan/plan_collective.h"
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 #include "backends/cpu/slabs.h"
 #include "base/alloc.h"
 #include "base/config.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "backends/cpu/workers.h"
 #include "base/config.h"
 #include "base/log.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include <limits.h>
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
-/* cuda_timing.c - times of the device's work, for timelines (base/timeline.h) and LAZULI_PROFILE:
- * driver events around stretches of a stream. Event times are relative to a base event, recorded on
- * an idle stream between two reads of the host's clock; the base is renewed every second, so that
- * neither the clocks drift apart nor the driver's float of milliseconds loses microseconds. Rows
- * are streams, so the stretches of a row are in order; one that would overlap because of jitter
- * starts where the last one ended. Nothing here is an error: a stretch that cannot be measured is
- * missing. A lost device is reported by the operation it was lost in. Threads: thread-safe; a
- * stretch belongs to the thread that began it. All but cuda_times_end between cuda_enter and
- * cuda_leave. */
+/* cuda_timing.c - times of the device's work, for timelines (base/timeline/timeline.h) and
+ * LAZULI_PROFILE: driver events around stretches of a stream. Event times are relative to a base
+ * event, recorded on an idle stream between two reads of the host's clock; the base is renewed
+ * every second, so that neither the clocks drift apart nor the driver's float of milliseconds loses
+ * microseconds. Rows are streams, so the stretches of a row are in order; one that would overlap
+ * because of jitter starts where the last one ended. Nothing here is an error: a stretch that
+ * cannot be measured is missing. A lost device is reported by the operation it was lost in.
+ * Threads: thread-safe; a stretch belongs to the thread that began it. All but cuda_times_end
+ * between cuda_enter and cuda_leave. */
 #include "backends/cuda/cuda_device.h"
 #include "backends/common/profile.h"
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * Threads: every call may come from any thread (see backend.h). */
 #include "backends/backend.h"
 #include "base/alloc.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "ir/eval/eval_partitions.h"
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -242,7 +242,7 @@ typedef struct lz_checkpoint_save_options {
     bool
         force LZ_DEFAULT(false); /* also a step that lz_checkpoint_manager_should_save is not for */
     const lz_checkpoint_metric *metrics LZ_DEFAULT(nullptr); /* nmetrics of them */
-    size_t nmetrics LZ_DEFAULT(0);
+    size_t nmetrics LZ_DEFAULT(0);                           /* how many metrics there are */
 } lz_checkpoint_save_options;
 /* Whether lz_checkpoint_manager_save of this step would save: it is a multiple of save_interval, or
  * the process is to end (preemption), and it is not saved yet. */

@@ -133,7 +133,7 @@ MAYBE void spike_back(schur_room *r, I size, I ns)
         put(x, i, 0, conj_(get(v, 0, i)));
     (void)reflection(ns, x, &tau);
     /* t by the adjoint from the left, t and v from the right */
-    apply_one(ns, size, x, tau, t, r->small.small);
+    apply_one(ns, size, x, tau, t);
     for (int which = 0; which < 2; which++) {
         M c = which ? v : t, w = at(r->tall, 0, 0);
         I rows = which ? size : ns;

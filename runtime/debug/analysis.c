@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/outfile.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
 #include <inttypes.h>

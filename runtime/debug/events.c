@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/outfile.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "runtime/debug/frames.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,8 @@
-/* profiler.c - the public calls that start and stop traces; base/timeline.h does the work. */
+/* profiler.c - the public calls that start and stop traces; base/timeline/timeline.h does the work.
+ */
 #include "backends/common/profile.h"
 #include "base/host_time.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "runtime/debug/profile_report.h"
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/node.h"

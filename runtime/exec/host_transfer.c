@@ -3,7 +3,7 @@
 #include "base/callout.h"
 #include "base/config.h"
 #include "base/log.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "base/unseen_error.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/sync.h"

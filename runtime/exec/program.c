@@ -4,7 +4,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/host_time.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "cache/lru.h"
 #include "runtime/debug/metrics.h"
 #include <lazuli/cache.h>

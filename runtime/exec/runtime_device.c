@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "runtime/debug/events.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/exec/live_report.h"

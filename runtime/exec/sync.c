@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/host_time.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "base/unseen_error.h"
 #include "runtime/debug/events.h"
 #include "runtime/exec/live_report.h"

@@ -2,7 +2,7 @@
  * results with the reference interpreter when asked, and with the results stated in the program
  * itself. */
 #include "backends/backend.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "ir/eval/agreement.h"
 #include "ir/participants.h"
 #include "ir/text/check.h"

@@ -2,7 +2,7 @@
  * driver: start, memory, transfers, order, and what happens when calls fail or the device is lost.
  * Each test has a process of its own, so the backend starts anew. */
 #include "cuda_util.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include <jansson.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "suite.h"
 #include <jansson.h>
 #include <stdio.h>

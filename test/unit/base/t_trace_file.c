@@ -2,7 +2,7 @@
  * signal: strict JSON, plain and compressed; which steps it has; the last steps; pipes. */
 #include "base/config.h"
 #include "base/log.h"
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "base/timeline/trace_steps.h"
 #include "suite.h"
 #include <jansson.h>

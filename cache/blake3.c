@@ -1,6 +1,6 @@
 /* blake3.c - see blake3.h. The library's files are one translation unit of ours, compiled with our
  * flags: its functions are hidden like ours, so a program that has BLAKE3 itself keeps its own. */
-#include "base/blake3.h"
+#include "cache/blake3.h"
 
 #define BLAKE3_API
 #define BLAKE3_PRIVATE

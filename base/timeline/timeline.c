@@ -4,7 +4,7 @@
  * trace first says so and then waits until each is lowered, so that neither needs a lock (both
  * orders are sequentially consistent: one of the two sees the other). Nothing is waited for and
  * nobody is told anything while busy is up. */
-#include "base/timeline.h"
+#include "base/timeline/timeline.h"
 #include "base/config.h"
 #include "base/json.h"
 #include "base/log.h"

@@ -1,10 +1,10 @@
 /* blake3.h - BLAKE3, keyed: message authentication codes of bytes that are trusted only when they
  * were written by who has the key. The implementation is the official one in portable C
- * (third_party/blake3, which says why it is compiled in). XXH3 (hash.h) is for everything that
+ * (third_party/blake3, which says why it is compiled in). XXH3 (base/hash.h) is for everything that
  * nobody forges.
  * Threads: pure functions. */
-#ifndef LZ_BASE_BLAKE3_H
-#define LZ_BASE_BLAKE3_H
+#ifndef LZ_CACHE_BLAKE3_H
+#define LZ_CACHE_BLAKE3_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * lz_timeline_start to lz_timeline_stop, or, with LAZULI_TRACE, from the first hook to the end of
  * the process; one that is not stopped ends with the process. A forked child records
  * nothing of its parent's trace. Units: nanoseconds of lz_now_ns. Threads: thread-safe. */
-#ifndef LZ_BASE_TIMELINE_H
-#define LZ_BASE_TIMELINE_H
+#ifndef LZ_BASE_TIMELINE_TIMELINE_H
+#define LZ_BASE_TIMELINE_TIMELINE_H
 #include "base/thread.h"
 
 enum { LZ_TIMELINE_EVENTS = 1 << 24 }; /* those of one trace; more are counted */

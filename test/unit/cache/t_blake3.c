@@ -1,6 +1,6 @@
 /* t_blake3.c - the official test vectors of BLAKE3 (test_vectors.json of version 1.8.6), the first
  * 32 bytes of each, and comparison. The input of n bytes is 0, 1, ... 250, 0, 1, ... */
-#include "base/blake3.h"
+#include "cache/blake3.h"
 #include "suite.h"
 #include <stdio.h>
 #include <string.h>
