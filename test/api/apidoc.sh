@@ -36,9 +36,22 @@ none 'a signature as one writes it' "$tmp/sig"
 grep -c '^\.TP' "$tmp/man/man1/lazuli.1" | awk '$1 < 40' >"$tmp/command"
 none 'lazuli.1 has few entries' "$tmp/command"
 if command -v groff >/dev/null; then
-    (cd "$tmp/man" && cat man1/lazuli.1 man3/lazuli_*.3 man3/lz_[a-d]*.3 | groff -man -Tascii -ww -I . >/dev/null 2>"$tmp/groff")
+    (cd "$tmp/man" && cat man1/lazuli.1 man7/lazuli.7 man3/lazuli_*.3 man3/lz_[a-d]*.3 | groff -man -Tascii -ww -I . >/dev/null 2>"$tmp/groff")
     grep -v "can't break line\|cannot adjust" "$tmp/groff" >"$tmp/warnings"
     none 'what groff says' "$tmp/warnings"
 fi
+if command -v mandoc >/dev/null; then
+    # Pages of other names are .so lines, which man-db and packages that compress pages handle.
+    (cd "$tmp/man" && mandoc -Tlint -Wwarning man1/*.1 man7/*.7 man3/*.3 2>&1) | grep -v '\.so is fragile' >"$tmp/lint"
+    none 'what mandoc says' "$tmp/lint"
+    mandoc -Tascii "$tmp/man/man3/lz_matmul.3" | sed 's/.\x08//g' >"$tmp/page"
+    grep -qF 'lz_tensor *lz_matmul(lz_tensor *a, lz_tensor *b);' "$tmp/page" || cp "$tmp/page" "$tmp/form"
+    [ -e "$tmp/form" ] || : >"$tmp/form"
+    none 'lz_matmul as one writes it' "$tmp/form"
+fi
+for h in include/lazuli/*.h; do
+    [ "$h" = include/lazuli/lazuli.h ] || grep -qF "lazuli_${h##*/} (3)" "$tmp/man/man7/lazuli.7" || echo "$h"
+done >"$tmp/headers"
+none 'headers that lazuli.7 does not name' "$tmp/headers"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

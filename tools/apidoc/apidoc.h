@@ -110,5 +110,6 @@ const record *block_options(const api *a, const block *b, uint32_t *i);
 /* html.c, man.c */
 void api_html(const api *a, const char *version);
 bool api_man(const api *a, const char *version, const char *dir);
+bool api_overview(const api *a, const char *version);
 bool command_man(const char *version, const char *help);
 #endif

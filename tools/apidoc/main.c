@@ -6,6 +6,7 @@
  *   apidoc calls EXPANDED HEADER...              on standard output a program that calls each macro
  *   apidoc html EXPANDED VERSION HEADER...       one page, on standard output
  *   apidoc man EXPANDED VERSION DIR HEADER...    man pages of section 3 in DIR
+ *   apidoc overview EXPANDED VERSION HEADER...   the page lazuli(7), on standard output
  *   apidoc command VERSION HELP                  the man page of the command, from the file HELP:
  *                                                what `lazuli --help` prints */
 #include "tools/apidoc/apidoc.h"
@@ -62,6 +63,8 @@ static bool run(api *a, int argc, char **argv)
         api_html(a, argv[3]);
         return true;
     }
+    if (strcmp(verb, "overview") == 0)
+        return api_overview(a, argv[3]);
     return strcmp(verb, "man") == 0 && api_man(a, argv[3], argv[4]);
 }
 

@@ -1,8 +1,9 @@
 /* man.c - man pages: one of section 3 for each block of functions (their other names lead to it),
- * one for each header, and that of the command. */
+ * one for each header, the overview, and that of the command. */
 #include "tools/apidoc/apidoc.h"
 #include "base/config.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_roff(FILE *f, const char *s)
@@ -22,16 +23,16 @@ static void put_roff(FILE *f, const char *s)
     }
 }
 
-static void put_text(FILE *f, const char *text)
+/* first: behind a heading, which begins a paragraph itself */
+static void put_text(FILE *f, const char *text, bool first)
 {
     paragraphs ps = {0};
     paragraphs_of(text, &ps);
     for (uint32_t i = 0; i < ps.len; i++) {
         const paragraph *p = &ps.data[i];
-        fputs(p->kind == PARA_CODE   ? ".PP\n.nf\n"
-              : p->kind == PARA_ITEM ? ".IP \\(bu 2\n"
-                                     : ".PP\n",
-              f);
+        if (p->kind != PARA_ITEM && !(first && i == 0))
+            fputs(".PP\n", f);
+        fputs(p->kind == PARA_CODE ? ".nf\n" : p->kind == PARA_ITEM ? ".IP \\(bu 2\n" : "", f);
         put_roff(f, p->text);
         fputs(p->kind == PARA_CODE ? ".fi\n" : "\n", f);
     }
@@ -82,10 +83,11 @@ static FILE *open_page(const char *dir, const char *name)
 static void put_title(FILE *f, const char *version, const char *name, const char *section,
                       const char *book)
 {
+    const char *date = getenv("DATE"); /* of the sources, from tools/apidoc.sh */
     fprintf(f,
-            ".\\\" Written by tools/apidoc from the headers.\n.TH \"%s\" %s \"\" \"Lazuli %s\" "
+            ".\\\" Written by tools/apidoc from the headers.\n.TH \"%s\" %s \"%s\" \"Lazuli %s\" "
             "\"%s\"\n.ad l\n.nh\n",
-            name, section, version, book);
+            name, section, date ? date : "", version, book);
 }
 
 static const decl *first_name(const block *b)
@@ -129,7 +131,7 @@ static void put_block(FILE *f, const api *a, const header *h, const block *b)
         plain |= b->decls.data[i].written != NULL;
     }
     fputs(".fi\n.SH DESCRIPTION\n", f);
-    put_text(f, b->text);
+    put_text(f, b->text, true);
     uint32_t at = 0;
     for (const record *r; (r = block_options(a, b, &at));)
         put_options(f, r);
@@ -140,9 +142,9 @@ static void put_block(FILE *f, const api *a, const header *h, const block *b)
                 put_signature(f, b->decls.data[i].source);
         fputs(".fi\n", f);
     }
-    fprintf(f, ".SH NOTES\n.PP\nOf all functions of <lazuli/%s>:\n", h->name);
-    put_text(f, h->text);
-    fprintf(f, ".SH SEE ALSO\n.BR lazuli_%s (3),\n.BR lazuli (1)\n", h->name);
+    fprintf(f, ".SH NOTES\nOf all functions of <lazuli/%s>:\n", h->name);
+    put_text(f, h->text, false);
+    fprintf(f, ".SH SEE ALSO\n.BR lazuli_%s (3),\n.BR lazuli (7)\n", h->name);
 }
 
 static bool write_block(const api *a, const header *h, const block *b, const char *version,
@@ -184,16 +186,17 @@ static bool write_header(const api *a, const header *h, const char *version, con
     put_roff(f, h->title);
     fprintf(f, "\n.SH SYNOPSIS\n.nf\n\\fB#include <lazuli/%s>\\fP\n.fi\n.SH DESCRIPTION\n",
             h->name);
-    put_text(f, h->text);
+    put_text(f, h->text, true);
     for (uint32_t i = 0; i < h->blocks.len; i++) {
         const block *b = &h->blocks.data[i];
+        bool heading = i && b[-1].kind == BLOCK_SECTION && !*b[-1].text; /* just before */
         if (b->kind == BLOCK_SECTION) {
             fputs(".SS ", f);
             put_roff(f, b->title);
             putc('\n', f);
-            put_text(f, b->text);
+            put_text(f, b->text, true);
         } else if (b->kind == BLOCK_NOTE)
-            put_text(f, b->text);
+            put_text(f, b->text, heading);
         else if (first_name(b))
             for (uint32_t k = 0; k < b->decls.len; k++) {
                 const decl *d = &b->decls.data[k];
@@ -204,11 +207,11 @@ static bool write_header(const api *a, const header *h, const char *version, con
                 }
             }
         else {
-            fputs(".PP\n.nf\n", f);
+            fputs(heading ? ".nf\n" : ".PP\n.nf\n", f);
             for (uint32_t k = 0; k < b->decls.len; k++)
                 put_signature(f, signature(a, &b->decls.data[k], false));
             fputs(".fi\n", f);
-            put_text(f, b->text);
+            put_text(f, b->text, false);
         }
     }
     return fclose(f) == 0;
@@ -225,6 +228,46 @@ bool api_man(const api *a, const char *version, const char *dir)
                 ok = write_block(a, hd, &hd->blocks.data[b], version, dir) && ok;
     }
     return ok;
+}
+
+/* ---- lazuli.7 ---- */
+
+static const header *find_header(const api *a, const char *name)
+{
+    for (uint32_t i = 0; i < a->headers.len; i++)
+        if (strcmp(a->headers.data[i].name, name) == 0)
+            return &a->headers.data[i];
+    return NULL;
+}
+
+bool api_overview(const api *a, const char *version)
+{
+    const header *model = find_header(a, "tensor.h");
+    if (!model)
+        return false;
+    put_title(stdout, version, "lazuli", "7", "Lazuli");
+    puts(".SH NAME\nlazuli \\- lazy\\-tensor engine for C\n"
+         ".SH SYNOPSIS\n.nf\n\\fB#include <lazuli/lazuli.h>\\fP\n.sp\n"
+         "cc prog.c $(pkg\\-config \\-\\-cflags \\-\\-libs lazuli)\n.fi\n"
+         ".SH DESCRIPTION\n"
+         "Tensor operations are traced into a graph. At each step the graph is optimised, fused "
+         "and compiled by LLVM for CPUs or NVIDIA GPUs, once ever: compiled programs are cached in "
+         "memory and on disk, and run asynchronously.");
+    put_text(stdout, model->text, false);
+    puts(".SH HEADERS\nEach has a page with its functions by subject, and each function has one.");
+    for (uint32_t i = 0; i < a->headers.len; i++) {
+        const header *h = &a->headers.data[i];
+        if (strcmp(h->name, "lazuli.h") == 0)
+            continue;
+        printf(".TP\n.BR lazuli_%s (3)\n", h->name);
+        put_roff(stdout, h->title);
+        putchar('\n');
+    }
+    puts(".SH FILES\n.TP\n\\fI~/.cache/lazuli\\fP\n"
+         "compiled programs, unless LAZULI_CACHE_DIR says another folder\n"
+         ".SH ENVIRONMENT\nThe variables are listed in\n.BR lazuli (1).\n"
+         ".SH SEE ALSO\n.BR lazuli (1),\n.BR lazuli_lazuli.h (3)");
+    return true;
 }
 
 /* ---- lazuli.1 ---- */
@@ -282,6 +325,6 @@ bool command_man(const char *version, const char *path)
          ".SH ENVIRONMENT\nA bool is true, on, yes, false, off, no or a number, of which 0 is "
          "false.");
     put_environment();
-    puts(".SH SEE ALSO\n.BR lazuli_lazuli.h (3),\n.BR lazuli_tensor.h (3)");
+    puts(".SH SEE ALSO\n.BR lazuli (7)");
     return true;
 }
