@@ -43,8 +43,20 @@ static const struct command {
     {"ops", tool_ops, "[NAME]", "list the operations of the tensor IR"},
     {"env", tool_env, "",
      "list the environment variables and the values in force; * marks those that are set"},
+    {"completions", tool_completions, "bash|zsh|fish",
+     "print what the shell needs to complete this command: eval \"$(lazuli completions bash)\""},
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+bool tool_command_row(int i, const char **name, const char **usage, const char **doc)
+{
+    if (i < 0 || i >= NCOMMANDS)
+        return false;
+    *name = commands[i].name;
+    *usage = commands[i].usage;
+    *doc = commands[i].doc;
+    return true;
+}
 
 static void help_one(FILE *f, const struct command *c)
 {

@@ -15,6 +15,10 @@ int tool_profile(int argc, char **argv);
 int tool_launch(int argc, char **argv);
 int tool_ops(int argc, char **argv);
 int tool_env(int argc, char **argv);
+int tool_completions(int argc, char **argv);
+
+/* The i-th subcommand and its help; false: there are no more. */
+bool tool_command_row(int i, const char **name, const char **usage, const char **doc);
 
 /* What the command calls itself in messages: "lazuli run". The text is kept by reference. */
 void tool_set_command(const char *name);
