@@ -10,6 +10,10 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/lazuli
+# where the shells look for completions
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 DESTDIR ?=
 LAYERS := base fft linalg ir shard cache lower codegen backends runtime ops autodiff data nn
 # MAJOR.MINOR.PATCH, as the public header defines it
@@ -380,30 +384,41 @@ compile_commands.json: FORCE $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_i
 	@echo 'wrote $@'
 
 # ---- install ----
-# Programs find a library outside of the loader's own folders without LD_LIBRARY_PATH.
-PC_RPATH := $(if $(filter /lib/% /usr/lib /usr/lib/% /usr/lib64 /usr/local/lib,$(LIBDIR)),, -Wl,-rpath,$${libdir})
+# What the files for build systems say is the same everywhere: tools/package/configs.sh. Pages and completions are made by programs
+# of this build, and left out when they do not run here.
+GUIDES := README.md CHANGELOG.md SECURITY.md LICENSE
 install: $(SHARED) $(STATIC) $(PJRT_PLUGIN) $(if $(TOOL_OBJS),$(TOOL))
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/lazuli $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/share/lazuli $(DESTDIR)$(DOCDIR)
 	install -m 644 include/lazuli/* $(DESTDIR)$(PREFIX)/include/lazuli/
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
 	$(if $(PJRT_PLUGIN),install -m 755 $(PJRT_PLUGIN) $(DESTDIR)$(LIBDIR)/)
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/liblazuli.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(PC_RPATH)|' tools/lazuli.pc.in \
-	    >$(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc
+	LDLIBS='$(LDLIBS)' SOVERSION=$(SOVERSION) tools/package/configs.sh '$(PREFIX)' '$(LIBDIR)' $(VERSION) '$(DESTDIR)$(LIBDIR)'
 	$(if $(TOOL_OBJS),install -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/)
-	@if $(MAKE) --no-print-directory -s apidoc; then \
-	    install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(DOCDIR) && \
-	    install -m 644 build/man/man1/* $(DESTDIR)$(MANDIR)/man1/ && install -m 644 build/man/man3/* $(DESTDIR)$(MANDIR)/man3/ && \
-	    install -m 644 build/apidoc/index.html $(DESTDIR)$(DOCDIR)/api.html; \
-	else echo 'without man pages: what is built here does not run here'; fi
+	install -m 644 tools/package/valgrind.supp $(DESTDIR)$(PREFIX)/share/lazuli/
+	install -m 644 $(wildcard $(GUIDES)) $(DESTDIR)$(DOCDIR)/
+	cp -R --no-preserve=ownership docs examples $(DESTDIR)$(DOCDIR)/ && chmod -R u+rwX,go=rX $(DESTDIR)$(DOCDIR)
+	@$(MAKE) --no-print-directory -s apidoc build/completions/lazuli.fish || echo 'without man pages and completions: what is built here does not run here'
+	@if [ -e build/man/man7/lazuli.7 ]; then for n in 1 3 7; do \
+	    install -d $(DESTDIR)$(MANDIR)/man$$n && install -m 644 build/man/man$$n/* $(DESTDIR)$(MANDIR)/man$$n/ || exit 1; done && \
+	    install -m 644 build/apidoc/index.html $(DESTDIR)$(DOCDIR)/api.html; fi
+	@if [ -e build/completions/lazuli.fish ]; then install -d $(addprefix $(DESTDIR),$(BASHDIR) $(ZSHDIR) $(FISHDIR)) && \
+	    install -m 644 build/completions/lazuli $(DESTDIR)$(BASHDIR)/ && install -m 644 build/completions/_lazuli $(DESTDIR)$(ZSHDIR)/ && \
+	    install -m 644 build/completions/lazuli.fish $(DESTDIR)$(FISHDIR)/; fi
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
+# (fish's is the last one)
+build/completions/lazuli.fish: $(TOOL)
+	@mkdir -p $(@D)
+	@$(TOOL) completions bash >$(@D)/lazuli && $(TOOL) completions zsh >$(@D)/_lazuli && $(TOOL) completions fish >$@
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/include/lazuli
+	rm -rf $(addprefix $(DESTDIR),$(PREFIX)/include/lazuli $(LIBDIR)/cmake/Lazuli $(PREFIX)/share/lazuli $(DOCDIR)/docs $(DOCDIR)/examples)
 	rm -f $(DESTDIR)$(PREFIX)/bin/lazuli $(DESTDIR)$(LIBDIR)/pkgconfig/lazuli.pc \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,liblazuli.a liblazuli.so libpjrt_lazuli.so $(SONAME) $(notdir $(SHARED))) \
-	    $(DESTDIR)$(MANDIR)/man1/lazuli.1 $(DESTDIR)$(MANDIR)/man3/lz_*.3 $(DESTDIR)$(MANDIR)/man3/lazuli_*.3 $(DESTDIR)$(DOCDIR)/api.html
+	    $(addprefix $(DESTDIR),$(BASHDIR)/lazuli $(ZSHDIR)/_lazuli $(FISHDIR)/lazuli.fish) \
+	    $(addprefix $(DESTDIR)$(DOCDIR)/,api.html $(GUIDES)) \
+	    $(DESTDIR)$(MANDIR)/man[17]/lazuli.[17] $(DESTDIR)$(MANDIR)/man3/lz_*.3 $(DESTDIR)$(MANDIR)/man3/lazuli_*.3
 
 clean:
 	rm -rf $(if $(filter command line environment,$(origin BUILD) $(origin MODE)),$(BUILD),build)

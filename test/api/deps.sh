@@ -37,7 +37,7 @@ for t in ld ar objcopy pkg-config ldconfig; do stub $t </dev/null; done
 
 # ---- the tree ----
 cp Makefile "$tree"
-cp tools/setup.sh tools/lazuli.pc.in "$tree/tools"
+cp tools/setup.sh "$tree/tools"
 : >"$tree/base/x.c"; : >"$tree/examples/digits.c"; : >"$tree/abi/lazuli.map"; : >"$tree/include/lazuli/lazuli.h"
 # and what the Makefile names one by one
 for f in $(grep -oE '\b(base|ir|cache|lower|codegen|backends|runtime|ops|autodiff|data|nn|test)(/[a-z_0-9]+)+\.c' Makefile) \

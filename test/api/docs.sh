@@ -145,8 +145,7 @@ prefix() {
     mkdir -p "$tmp/prefix/lib/pkgconfig"
     ln -s "$root/include" "$tmp/prefix/include"
     ln -s "$build"/liblazuli.* "$tmp/prefix/lib/"
-    sed -e "s|@PREFIX@|$tmp/prefix|; s|@LIBDIR@|$tmp/prefix/lib|; s|@RPATH@| -Wl,-rpath,\${libdir}|" tools/lazuli.pc.in \
-        >"$tmp/prefix/lib/pkgconfig/lazuli.pc"
+    LDLIBS='' tools/package/configs.sh "$tmp/prefix" "$tmp/prefix/lib" 0.0.0 "$tmp/prefix/lib"
 }
 
 [ $update = yes ] && command -v python3 >/dev/null && python3 bench/table.py write

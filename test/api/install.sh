@@ -24,7 +24,10 @@ make_it() { eval "make -s BUILD='$BUILD' ${MAKE_VARS:-} PREFIX='$prefix' $1"; }
 
 step 'make install' make_it install
 for f in include/lazuli/lazuli.h include/lazuli/types.h include/lazuli/status.def lib/liblazuli.a lib/liblazuli.so \
-    lib/liblazuli.so.0 lib/libpjrt_lazuli.so lib/pkgconfig/lazuli.pc share/man/man1/lazuli.1 share/man/man3/lz_matmul.3 share/doc/lazuli/api.html; do
+    lib/liblazuli.so.0 lib/libpjrt_lazuli.so lib/pkgconfig/lazuli.pc share/man/man1/lazuli.1 share/man/man3/lz_matmul.3 share/man/man7/lazuli.7 share/doc/lazuli/api.html share/doc/lazuli/LICENSE \
+    share/doc/lazuli/docs/tutorial.md share/doc/lazuli/examples/digits.c share/lazuli/valgrind.supp lib/cmake/Lazuli/LazuliConfig.cmake \
+    lib/cmake/Lazuli/LazuliConfigVersion.cmake share/bash-completion/completions/lazuli share/zsh/site-functions/_lazuli \
+    share/fish/vendor_completions.d/lazuli.fish; do
     step "installed $f" test -e "$prefix/$f"
 done
 cat >"$tmp/p.c" <<'C'
