@@ -185,7 +185,7 @@ endif
 # The Python package that JAX finds, with the plugin, stripped, in it.
 wheel: $(PJRT_PLUGIN)
 	@mkdir -p $(BUILD)/wheel && $(OBJCOPY) --strip-unneeded $< $(BUILD)/wheel/$(notdir $<)
-	@python3 tools/wheel.py $(VERSION) $(BUILD)/wheel/$(notdir $(PJRT_PLUGIN)) build/dist
+	@python3 tools/wheel.py jax $(VERSION) $(BUILD)/wheel/$(notdir $(PJRT_PLUGIN)) build/dist
 
 # ---- the command, examples, benches ----
 TOOL := $(BUILD)/lazuli
@@ -193,6 +193,23 @@ TOOL_OBJS := $(call objs,$(call srcs,tools/lazuli,*.c))
 $(TOOL): $(TOOL_OBJS) $(ALL_LIBS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) $(TOOL_OBJS) $(ALL_LIBS) $(LINKFLAGS) $(LDLIBS) -o $@
+
+# The package of the library, headers and command. Not every system has zstd: it is linked in. libLLVM, thirty times as large, is a
+# package of its own, looked for there first, then on the system.
+WHEEL_TREE := $(BUILD)/wheel/tree
+WHEEL_LINK = -Wl,-rpath,'$$ORIGIN/../../lazuli_llvm/lib' $(LINKFLAGS) $(patsubst -lzstd,-Wl$(comma)-Bstatic -lzstd -Wl$(comma)-Bdynamic,$(LDLIBS)) -s
+wheel-lazuli: $(ALL_LIBS) $(TOOL_OBJS) abi/lazuli.map
+	@rm -rf $(WHEEL_TREE) && mkdir -p $(WHEEL_TREE)/lib $(WHEEL_TREE)/bin $(WHEEL_TREE)/include
+	$(call say,LINK,$(WHEEL_TREE))
+	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=abi/lazuli.map -Wl,-z,nodelete -Wl,-z,defs \
+	    $(LIB_OBJS) $(WHEEL_LINK) -o $(WHEEL_TREE)/lib/$(notdir $(SHARED))
+	$(Q)$(CC) $(FLAGS) $(TOOL_OBJS) $(ALL_LIBS) $(WHEEL_LINK) -o $(WHEEL_TREE)/bin/lazuli
+	@cp -R include/lazuli $(WHEEL_TREE)/include/
+	@LDLIBS= SOVERSION=$(SOVERSION) tools/package/configs.sh /lazuli /lazuli/lib $(VERSION) $(WHEEL_TREE)/lib
+	@python3 tools/wheel.py lazuli $(VERSION) $(WHEEL_TREE) build/dist
+# LLVM: the library to pack (needs patchelf)
+wheel-llvm:
+	@python3 tools/wheel.py llvm '$(or $(LLVM),$(shell ldconfig -p | sed -n 's/.*libLLVM\.so\.19\.1 .*=> //p' | head -1))' build/dist
 
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 $(BUILD)/examples/%: examples/%.c $(SHARED) $(BUILD)/flags
@@ -426,6 +443,7 @@ clean:
 help:
 	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
 	@echo 'make deps          install what is missing to build, with the command printed; demo, tests and check* do so too, others only say'
+	@echo 'make wheel-lazuli  the Python package with library, headers and command, in build/dist; wheel-llvm: one with libLLVM (docs/installing.md)'
 	@echo 'make wheel         the Python package that JAX finds, in build/dist (docs/pjrt.md)'
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint: about 12 minutes on two cores, the build included; all cores are used'
@@ -448,4 +466,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
+.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
