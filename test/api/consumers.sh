@@ -13,6 +13,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 root=$PWD
 build=$(realpath "$BUILD")
+for word in $CC; do case $word in -*) ;; *) compiler=$word ;; esac; done # gcc of "ccache gcc -m64", for CMake
 passed=0 failed=0
 step() { # name, command...
     local name=$1
@@ -45,7 +46,7 @@ pkg_config_project() { # prefix
 }
 cmake_project() { # prefix
     rm -rf "$work/cmake/b"
-    step "cmake, $1" cmake -S "$work/cmake" -B "$work/cmake/b" -DCMAKE_PREFIX_PATH="$1" -DCMAKE_C_COMPILER="${CC##* }" || return
+    step "cmake, $1" cmake -S "$work/cmake" -B "$work/cmake/b" -DCMAKE_PREFIX_PATH="$1" -DCMAKE_C_COMPILER="$compiler" || return
     step "cmake, $1: builds" cmake --build "$work/cmake/b" || return
     for p in shared static; do step "cmake, $1: $p runs" runs "$work/cmake/b/$p"; done
     while IFS='|' read -r target version include location libs; do
@@ -75,11 +76,17 @@ for at in first moved; do
     [ $meson = yes ] && meson_project "$tmp/$at"
 done
 
+# ---- valgrind has nothing to say of a first run, which compiles ----
+if [ -n "${LZ_TEST_WHOLE:-}" ] && command -v valgrind >/dev/null; then
+    step 'valgrind' env LAZULI_CACHE_DIR="$tmp/cold" valgrind --error-exitcode=9 --leak-check=full \
+        --suppressions="$tmp/moved/share/lazuli/valgrind.supp" "$work/pkg-config/shared"
+fi
+
 # ---- which versions serve whom ----
 version() { # words of find_package
     mkdir -p "$work/version"
     printf 'cmake_minimum_required(VERSION 3.19)\nproject(v C)\nfind_package(Lazuli %s)\nmessage("found ${Lazuli_FOUND}.")\n' "$1" >"$work/version/CMakeLists.txt"
-    cmake -S "$work/version" -B "$work/version/b" -DCMAKE_C_COMPILER="${CC##* }" -DCMAKE_PREFIX_PATH="$2" 2>&1 | sed -n 's/^found \(.\).*/\1/p'
+    cmake -S "$work/version" -B "$work/version/b" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$2" 2>&1 | sed -n 's/^found \(.\).*/\1/p'
 }
 if [ $cmake = yes ]; then
     v=$(tools/package/version.sh)
@@ -110,7 +117,7 @@ get_target_property(l Lazuli::lazuli IMPORTED_LOCATION)
 message("at ${l}")
 CMAKE
     rm -rf "$work/version/b"
-    at=$(cmake -S "$work/version" -B "$work/version/b" -DCMAKE_C_COMPILER="${CC##* }" -DCMAKE_PREFIX_PATH="$tmp/stage/usr" 2>&1 | sed -n 's/^at //p')
+    at=$(cmake -S "$work/version" -B "$work/version/b" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$tmp/stage/usr" 2>&1 | sed -n 's/^at //p')
     same 'find_package of packages' "$at" "$(realpath "$tmp/stage")$multi/liblazuli.so.0"
 fi
 unset PKG_CONFIG_LIBDIR PKG_CONFIG_PATH
@@ -128,7 +135,7 @@ if [ $cmake = yes ]; then
     for g in 'Unix Makefiles' Ninja; do
         command -v ninja >/dev/null || [ "$g" != Ninja ] || continue
         rm -rf "$work/fetchcontent/b"
-        step "FetchContent, $g" cmake -G "$g" -S "$work/fetchcontent" -B "$work/fetchcontent/b" -DCMAKE_C_COMPILER="${CC##* }" \
+        step "FetchContent, $g" cmake -G "$g" -S "$work/fetchcontent" -B "$work/fetchcontent/b" -DCMAKE_C_COMPILER="$compiler" \
             -DFETCHCONTENT_SOURCE_DIR_LAZULI="$root" ${cmake_vars[@]+"${cmake_vars[@]}"} &&
             step "FetchContent, $g: builds" cmake --build "$work/fetchcontent/b" &&
             for p in shared static; do step "FetchContent, $g: $p runs" runs "$work/fetchcontent/b/$p"; done
