@@ -455,7 +455,7 @@ t 127 '' './nowhere: No such file or directory' lazuli profile ./nowhere
 t 3 '*' 'the program wrote no report' lazuli profile -- bash -c 'exit 3'
 t 2 '' "unrecognized option '--frob'" lazuli profile --frob x
 # a timeline: asked for, or by the variable; what cannot be written is said
-timeline() { lazuli run two.mlir --random 1 "$@" >out.txt && grep -c '"cat":"kernel"' line.json && head -1 line.json && rm line.json; }
+timeline() { lazuli run two.mlir --random 1 "$@" >out.txt && grep -c '"cat":"kernel"' line.json && tail -1 line.json && rm line.json; }
 t 0 '^2; .*"otherData":."producer":"lazuli","dropped_events":0,' '' timeline --trace line.json
 LAZULI_TRACE=line.json t 0 '^2; .*"otherData":' '' timeline
 t 1 '' 'lazuli: --trace: .*nowhere/x.json: cannot be written: No such file or directory' lazuli run two.mlir --random 1 --trace nowhere/x.json
