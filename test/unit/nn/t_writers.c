@@ -177,7 +177,7 @@ static lz_status trace(const char *p)
 static const struct writer {
     const char *name;
     lz_status (*write)(const char *path);
-    bool differs; /* each time, whatever is written */
+    bool streams; /* what happens, while it happens, in place: its text differs each time */
 } writers[] = {
     {"lz_npy_write", write_npy, false},
     {"lz_npz_write", write_npz, false},
@@ -315,7 +315,7 @@ START_TEST(pipes_are_written_into)
     ck_assert_uint_eq(mode_of(path), S_IFIFO | 0600);
     for (ssize_t k; (k = read(fd, is + have, sizeof is - have)) > 0;)
         have += (size_t)k;
-    if (!w->differs)
+    if (!w->streams)
         ck_assert(have == n && memcmp(is, was, n) == 0);
     ck_assert_uint_gt(have, 0);
     fault.close_this = fd; /* its reader goes: no signal ends the process */
@@ -430,7 +430,7 @@ START_TEST(a_full_disk)
         set += setrlimit(RLIMIT_FSIZE, &old);
         ck_assert_int_eq(set, 0);
         FAILS(w, s, LZ_EIO);
-        ck_assert(contents(path, is) == n && memcmp(is, was, n) == 0);
+        ck_assert(w->streams || (contents(path, is) == n && memcmp(is, was, n) == 0));
     }
     ck_assert_int_eq(entries(), 1);
 }
@@ -451,10 +451,10 @@ START_TEST(interrupted)
         met = fault.calls > calls;
         fault.at = 0;
     }
-    ck_assert_int_ge(calls, 4);
+    ck_assert_int_ge(calls, 3);
     size_t n = contents(path, is);
     OK(w, w->write(file("again")));
-    ck_assert(w->differs || (contents(path, was) == n && memcmp(is, was, n) == 0));
+    ck_assert(w->streams || (contents(path, was) == n && memcmp(is, was, n) == 0));
     ck_assert_int_eq(entries(), 2);
 }
 END_TEST
@@ -492,7 +492,7 @@ START_TEST(failing)
             ck_assert(s == LZ_OK || met);
             ck_assert(s == LZ_OK || (contents(path, is) == n && memcmp(is, was, n) == 0));
             failed += s != LZ_OK;
-            if (s == LZ_OK && met && !w->differs)
+            if (s == LZ_OK && met && !w->streams)
                 as_if_none_failed(w, call);
             ck_assert_int_eq(entries(), 1);
         }
