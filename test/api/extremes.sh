@@ -70,7 +70,7 @@ function extreme(p,    type, name) {
     if (p ~ /^lz_partition_spec /) return "lz_partition_spec_make(NUMBER(int, 0), NULL)"
     if (p ~ /^lz_placements /) return "lz_placements_make(NUMBER(int, 0), (const lz_placement[16]){{(lz_placement_kind)NUMBER(int, 0), NUMBER(int, 0), NULL}})"
     if (p ~ /lz_local_shard \*/) { lists = 1; return "(lz_local_shard[8]){{0}}" }
-    if (match(p, /lz_(loader|archive) \*/)) return p ~ /loader/ ? "loader" : "archive"
+    if (match(p, /lz_(loader|archive|checkpoint_manager) \*/)) return p ~ /loader/ ? "loader" : p ~ /manager/ ? "manager" : "archive"
     if (p ~ /DLManaged/) return p ~ /\*\*/ ? "NULL" : p ~ /Versioned/ ? "managed()" : "managed_before_1()"
     if (p ~ /lz_dataset \*/) return "&dataset"
     if (p ~ /lz_tensor \*const \*/) { lists = 1; return "(lz_tensor *const[]){T, T}" }
@@ -179,6 +179,7 @@ static lz_status sample(void *user, int64_t index, void *const *out)
 static lz_dataset dataset = {.struct_size = sizeof dataset, .len = 64, .nfields = 1, .field = {{LZ_F32, {0, {0}}}}, .get = sample};
 static lz_loader *loader;
 static lz_archive *archive;
+static lz_checkpoint_manager *manager;
 static void deleted(DLManagedTensorVersioned *m)
 {
     (void)m;
@@ -374,7 +375,7 @@ static void child(int i, int seed, bool whole, int to)
 #endif
     T = lz_zeros(LZ_F32, LZ_SHAPE(2));
     loader = lz_loader_new(&dataset, .batch_size = 2);
-    if (lz_save_safetensors("archive", (const char *const[]){"t"}, &T, 1, NULL, 0) != LZ_OK || !(archive = lz_safetensors_open("archive")) || !loader)
+    if (lz_save_safetensors("archive", (const char *const[]){"t"}, &T, 1, NULL, 0) != LZ_OK || !(archive = lz_safetensors_open("archive")) || !loader || !(manager = lz_checkpoint_manager_new("steps", .save_interval = 1)))
         exit(1);
     for (int w = 0; w < 4; w++)
         (void)lz_ffi_register(words[w], handler, NULL);
