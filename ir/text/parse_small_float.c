@@ -7,7 +7,8 @@ bool lz_parse_computes_small(const lz_scope *s, const lz_stmt *t, const lz_expan
 {
     for (uint32_t i = 0; i < t->opnd.len; i++) {
         lz_dtype d = lz_val_type(s->f, t->opnd.data[i])->dtype;
-        if (lz_dtype_is_storage(d) && (e || !lz_op_accepts(t->op, d)))
+        bool chosen = !e && lz_op_get(t->op)->dtypes == LZ_D_PRED; /* by a predicate, as they are */
+        if (lz_dtype_is_storage(d) && !chosen && (e || !lz_op_accepts(t->op, d)))
             return true;
     }
     /* counting gives numbers that nothing was made of */
