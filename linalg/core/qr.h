@@ -224,12 +224,29 @@ static qr_room take_qr(arena *s, const lz_linalg_task *t)
     return r;
 }
 
+/* The largest magnitude of a part that is finite; 0: there is none. */
+MAYBE T largest_finite(I m, I n, M a)
+{
+    T most = largest(m, n, a);
+    if (most == most)
+        return most;
+    most = 0;
+    for (I j = 0; j < n; j++)
+        for (I i = 0; i < m; i++) {
+            C x = get(a, i, j);
+            T re = (T)fabs(x.re), im = (T)fabs(x.im);
+            most = isfinite(re) && re > most ? re : most;
+            most = isfinite(im) && im > most ? im : most;
+        }
+    return most;
+}
+
 /* a[m, n], loaded, as factor does it. Numbers next to the end of the range are scaled by a power of
- * two, so that sums of their products do not leave it. */
+ * two, so that sums of their products do not leave it; infinities and NaN stay what they are. */
 MAYBE void factor_in_range(const qr_room *r, I m, I n, I k)
 {
     const T down = (T)0x1p-32, end = (LA_DOUBLE ? (T)DBL_MAX : (T)FLT_MAX) * down;
-    bool scaled = largest(m, n, r->a) > end; /* not where one is NaN or infinite */
+    bool scaled = largest_finite(m, n, r->a) > end;
     if (scaled)
         multiply(m, n, r->a, down);
     factor(&r->b, m, n, k, r->a, r->v, r->tau);
