@@ -47,6 +47,7 @@ void lz_buf_free(lz_buf *b);
 typedef struct lz_rd {
     const uint8_t *p, *end;
     bool failed;
+    bool nomem; /* beside failed: what was read could not be kept */
 } lz_rd;
 uint8_t lz_rd_u8(lz_rd *r);
 uint32_t lz_rd_u32(lz_rd *r);

@@ -501,6 +501,7 @@ static const char *take_string(lz_rd *r)
     const char *s = lz_rd_bytes(r, n);
     r->failed |= !s || memchr(s, 0, n);
     const char *kept = r->failed ? NULL : lz_string_get(s, n);
+    r->nomem |= !r->failed && !kept;
     r->failed |= !kept;
     return kept;
 }

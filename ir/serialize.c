@@ -208,8 +208,10 @@ static lz_status read_field(reader *rd, const lz_attr_field *f)
 {
     if (f->type != LZ_FIELD_REGION) {
         lz_attr_field_take(&rd->r, f);
-        return rd->r.failed ? CORRUPT("a stored function has a wrong %s, or ends there", f->name)
-                            : LZ_OK;
+        if (!rd->r.failed)
+            return LZ_OK;
+        return rd->r.nomem ? LZ_EMEM
+                           : CORRUPT("a stored function has a wrong %s, or ends there", f->name);
     }
     uint32_t region = lz_rd_u32(&rd->r);
     if (region >= rd->nregion)

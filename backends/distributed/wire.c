@@ -126,7 +126,7 @@ void lz_wire_put_hello(lz_buf *b, const lz_wire_hello *h)
 
 lz_status lz_wire_get_hello(const void *p, size_t n, lz_wire_hello *out)
 {
-    lz_rd r = {p, (const uint8_t *)p + n, false};
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
     get_process(&r, out);
     return ended(&r, "hello");
 }
@@ -140,7 +140,7 @@ void lz_wire_put_table(lz_buf *b, const lz_wire_hello *all, uint32_t size)
 
 lz_status lz_wire_get_table(const void *p, size_t n, lz_wire_hello *out, uint32_t size)
 {
-    lz_rd r = {p, (const uint8_t *)p + n, false};
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
     if (lz_rd_u32(&r) != size)
         r.failed = true;
     for (uint32_t i = 0; i < size && !r.failed; i++) {
@@ -159,7 +159,7 @@ void lz_wire_put_refuse(lz_buf *b, const lz_wire_refuse *m)
 
 lz_status lz_wire_get_refuse(const void *p, size_t n, lz_wire_refuse *out)
 {
-    lz_rd r = {p, (const uint8_t *)p + n, false};
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
     out->status = get_status(&r);
     get_text(&r, out->text, sizeof out->text);
     return ended(&r, "refuse");
@@ -181,7 +181,7 @@ void lz_wire_put_arrive(lz_buf *b, const lz_wire_arrive *a)
 
 lz_status lz_wire_get_arrive(const void *p, size_t n, lz_wire_arrive *out)
 {
-    lz_rd r = {p, (const uint8_t *)p + n, false};
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
     get_group(&r, &out->group);
     out->epoch = lz_rd_u64(&r);
     out->seq = lz_rd_u64(&r);
@@ -207,7 +207,7 @@ void lz_wire_put_miss(lz_buf *b, const lz_wire_miss *m)
 
 lz_status lz_wire_get_miss(const void *p, size_t n, lz_wire_miss *out)
 {
-    lz_rd r = {p, (const uint8_t *)p + n, false};
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
     get_group(&r, &out->group);
     out->member = lz_rd_u32(&r);
     uint8_t lost = lz_rd_u8(&r);

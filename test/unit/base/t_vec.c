@@ -123,7 +123,7 @@ START_TEST(binary_round_trip)
     lz_buf_lstr(&b, NULL);
     ck_assert_uint_eq(b.len, n * 13 + 4 + 6 + 4);
     ck_assert_mem_eq(b.data + 5 * 13 + 1, "\xEF\xBE\xAD\xDE", 4); /* little-endian on any host */
-    lz_rd r = {(const uint8_t *)b.data, (const uint8_t *)b.data + b.len, false};
+    lz_rd r = {(const uint8_t *)b.data, (const uint8_t *)b.data + b.len, false, false};
     for (size_t i = 0; i < n; i++) {
         ck_assert_uint_eq(lz_rd_u8(&r), (uint8_t)values[i]);
         ck_assert_uint_eq(lz_rd_u32(&r), (uint32_t)values[i]);
@@ -145,29 +145,29 @@ END_TEST
 START_TEST(reader_refuses)
 {
     const uint8_t bytes[] = {0xFF, 0xFF, 0xFF, 0xFF, 2, 0, 0, 0, 9, 9, 9};
-    lz_rd r = {bytes, bytes + sizeof bytes, false};
+    lz_rd r = {bytes, bytes + sizeof bytes, false, false};
     ck_assert_uint_eq(lz_rd_count(&r, SIZE_MAX), 0); /* the product overflows */
     ck_assert(r.failed);
     ck_assert_uint_eq(lz_rd_u32(&r), 0); /* and stays failed */
-    r = (lz_rd){bytes, bytes + sizeof bytes, false};
+    r = (lz_rd){bytes, bytes + sizeof bytes, false, false};
     ck_assert_uint_eq(lz_rd_count(&r, 1), 0);
     ck_assert(r.failed);
-    r = (lz_rd){bytes + 4, bytes + sizeof bytes, false};
+    r = (lz_rd){bytes + 4, bytes + sizeof bytes, false, false};
     ck_assert_uint_eq(lz_rd_count(&r, 2), 0); /* 2 x 2 > 3 */
     ck_assert(r.failed);
-    r = (lz_rd){bytes + 4, bytes + sizeof bytes, false};
+    r = (lz_rd){bytes + 4, bytes + sizeof bytes, false, false};
     ck_assert_uint_eq(lz_rd_count(&r, 1), 2);
     ck_assert(!r.failed);
     ck_assert_ptr_null(lz_rd_bytes(&r, 4));
     ck_assert(r.failed);
     for (size_t have = 0; have < 8; have++) { /* every truncation of every width */
-        lz_rd t = {bytes, bytes + have, false};
+        lz_rd t = {bytes, bytes + have, false, false};
         ck_assert_uint_eq(lz_rd_u64(&t), 0);
         ck_assert(t.failed);
-        t = (lz_rd){bytes, bytes + have, false};
+        t = (lz_rd){bytes, bytes + have, false, false};
         (void)lz_rd_u32(&t);
         ck_assert_int_eq(t.failed, have < 4);
-        t = (lz_rd){bytes, bytes + have, false};
+        t = (lz_rd){bytes, bytes + have, false, false};
         (void)lz_rd_u8(&t);
         ck_assert_int_eq(t.failed, have < 1);
     }

@@ -443,7 +443,7 @@ START_TEST(memory_runs_out)
             lz_buf_free(&t);
             lz_func_free(h);
         } else {
-            ck_assert_int_eq(s, LZ_EMEM);
+            ck_assert_msg(s == LZ_EMEM, "%d: %s", (int)n, lz_error_get()->message);
         }
         lz_alloc_fail_at(0, false);
         lz_func_free(g);
