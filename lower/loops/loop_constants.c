@@ -69,7 +69,7 @@ static lz_status free_stage(lz_kernel *k, lz_stage *st, const bool *is)
         w.sops.node = st->sops[i].node;
         w.to[i] = is[i] ? argument(&w.sops, &st->sops[i]) : lz_stage_rewrite_copy(&w, &st->sops[i]);
     }
-    return lz_stage_rewrite_end(&w, k, LZ_OK);
+    return lz_stage_rewrite_end(&w, k);
 }
 
 /* is: [nsop] of stage s; the number of those that may be arguments. */

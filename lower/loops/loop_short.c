@@ -128,7 +128,7 @@ lz_status lz_loops_merge_short(lz_kernel *k)
         x.w.sops.node = st->sops[i].node;
         x.w.to[i] = copy_sop(&x, &st->sops[i]);
     }
-    LZ_TRY(lz_stage_rewrite_end(&x.w, k, LZ_OK));
+    LZ_TRY(lz_stage_rewrite_end(&x.w, k));
     for (uint32_t i = 0; i < st->nacc; i++)
         merge_access(&x, &st->accs[i], row);
     for (uint32_t i = 0; i < st->nstore; i++)

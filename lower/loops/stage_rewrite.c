@@ -63,10 +63,9 @@ static lz_status install(lz_stage_rewrite *x, lz_kernel *k)
     return LZ_OK;
 }
 
-lz_status lz_stage_rewrite_end(lz_stage_rewrite *x, lz_kernel *k, lz_status s)
+lz_status lz_stage_rewrite_end(lz_stage_rewrite *x, lz_kernel *k)
 {
-    if (s == LZ_OK)
-        s = install(x, k);
+    lz_status s = install(x, k);
     lz_sops_free(&x->sops);
     lz_free(x->to);
     return s;

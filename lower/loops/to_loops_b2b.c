@@ -263,69 +263,22 @@ static bool sums_exponentials(const lz_kernel *k, const lz_sop *x)
            same_value(k, st, &st->sops[d->a], top->a, max->value[0]);
 }
 
-static void shift_one(int32_t *x, int32_t from, int32_t by)
+/* Whether op i divides a probability by its row's sum. */
+static bool divides_by_sum(const lz_kernel *k, const lz_stage *st, uint32_t i)
 {
-    if (*x >= from)
-        *x += by;
+    const lz_sop *q = &st->sops[i];
+    return q->kind == LZ_S_EW && q->op == LZ_OP_DIVIDE &&
+           (q->dtype == LZ_F32 || q->dtype == LZ_F64) && sums_exponentials(k, &st->sops[q->b]);
 }
 
-static void shift_access(lz_access *a, int32_t from, int32_t by)
+/* x / s as x (1 / s). */
+static int32_t by_reciprocal(lz_stage_rewrite *w, const lz_sop *q)
 {
-    for (uint32_t i = 0; i < a->ndyn; i++)
-        shift_one(&a->dyn[i].sop, from, by);
-    shift_one(&a->guard, from, by);
-    shift_one(&a->other, from, by);
-}
-
-/* Ops of the stage from `from` on have `by` more before them. */
-static void shift(lz_stage *st, int32_t from, int32_t by)
-{
-    for (uint32_t i = 0; i < st->nsop; i++) {
-        lz_sop *s = &st->sops[i];
-        if (s->kind != LZ_S_EW)
-            continue;
-        shift_one(&s->a, from, by);
-        shift_one(&s->b, from, by);
-        shift_one(&s->c, from, by);
-    }
-    for (uint32_t i = 0; i < st->nacc; i++)
-        shift_access(&st->accs[i], from, by);
-    for (uint32_t i = 0; i < st->nred; i++)
-        for (uint32_t j = 0; j < st->reds[i].nacc; j++) {
-            shift_one(&st->reds[i].value[j], from, by);
-            shift_one(&st->reds[i].init[j], from, by);
-        }
-    for (uint32_t i = 0; i < st->nrow; i++)
-        shift_one(&st->row[i], from, by);
-    for (uint32_t i = 0; i < st->nstore; i++) {
-        shift_one(&st->stores[i].value, from, by);
-        shift_access(&st->stores[i].at, from, by);
-    }
-}
-
-/* Op i, x / s, as x (1 / s). */
-static lz_status by_reciprocal(lz_kernel *k, lz_stage *st, uint32_t i)
-{
-    enum { MORE = 2 };
-    lz_sop *all = lz_arena_alloc(&k->arena, ((size_t)st->nsop + MORE) * sizeof *all);
     uint64_t one = 0;
-    if (!all)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_elem_set_f64(st->sops[i].dtype, &one, 0, 1);
-    shift(st, (int32_t)i, MORE);
-    memcpy(all, st->sops, i * sizeof *all);
-    memcpy(all + i + MORE, st->sops + i, (st->nsop - i) * sizeof *all);
-    lz_sop *mul = &all[i + MORE];
-    all[i] = all[i + 1] = *mul;
-    all[i].kind = LZ_S_CONST;
-    all[i].bits = one;
-    all[i].a = all[i].b = -1;
-    all[i + 1].a = (int32_t)i;
-    mul->op = LZ_OP_MULTIPLY;
-    mul->b = (int32_t)i + 1;
-    st->sops = all;
-    st->nsop += MORE;
-    return LZ_OK;
+    lz_elem_set_f64(q->dtype, &one, 0, 1);
+    int32_t r = lz_sops_ew(&w->sops, LZ_OP_DIVIDE, q->dtype, lz_sops_const(&w->sops, q->dtype, one),
+                           w->to[q->b], -1, NULL);
+    return lz_sops_ew(&w->sops, LZ_OP_MULTIPLY, q->dtype, w->to[q->a], r, -1, NULL);
 }
 
 /* Probabilities: dividing by a sum of exponentials, once a row; the error of the reciprocal is less
@@ -334,15 +287,19 @@ static lz_status divide_once(lz_kernel *k)
 {
     for (uint32_t s = 0; s < k->nstage; s++) {
         lz_stage *st = &k->stages[s];
-        for (uint32_t i = 0; i < st->nsop && st->ninner == 1; i++) {
-            const lz_sop *q = &st->sops[i];
-            if (q->kind != LZ_S_EW || q->op != LZ_OP_DIVIDE ||
-                (q->dtype != LZ_F32 && q->dtype != LZ_F64) ||
-                !sums_exponentials(k, &st->sops[q->b]))
-                continue;
-            LZ_TRY(by_reciprocal(k, st, i));
-            i += 2;
+        lz_stage_rewrite w;
+        bool any = false;
+        for (uint32_t i = 0; i < st->nsop && st->ninner == 1; i++)
+            any = any || divides_by_sum(k, st, i);
+        if (!any)
+            continue;
+        LZ_TRY(lz_stage_rewrite_begin(&w, st));
+        for (uint32_t i = 0; i < st->nsop; i++) {
+            w.sops.node = st->sops[i].node;
+            w.to[i] = divides_by_sum(k, st, i) ? by_reciprocal(&w, &st->sops[i])
+                                               : lz_stage_rewrite_copy(&w, &st->sops[i]);
         }
+        LZ_TRY(lz_stage_rewrite_end(&w, k));
     }
     return LZ_OK;
 }

@@ -75,7 +75,7 @@ lz_status lz_loops_normalize_b2b(lz_kernel *k);
 void lz_loops_merge_outer(lz_kernel *k);
 /* stage_rewrite.c: a stage's scalar ops made anew. After begin, `to` gets the new number of each op
  * in turn, of what the caller adds to `sops` or of a copy; end puts them in the place of the old
- * ones, when s is LZ_OK, and gives the status. */
+ * ones. Both free everything when they fail. */
 typedef struct lz_stage_rewrite {
     lz_stage *st;
     lz_soplist sops;
@@ -84,7 +84,7 @@ typedef struct lz_stage_rewrite {
 lz_status lz_stage_rewrite_begin(lz_stage_rewrite *x, lz_stage *st);
 /* The op, on what its operands have become. */
 int32_t lz_stage_rewrite_copy(lz_stage_rewrite *x, const lz_sop *old);
-lz_status lz_stage_rewrite_end(lz_stage_rewrite *x, lz_kernel *k, lz_status s);
+lz_status lz_stage_rewrite_end(lz_stage_rewrite *x, lz_kernel *k);
 /* loop_constants.c: numbers of the program become arguments. */
 lz_status lz_loops_free_constants(lz_kernel *k);
 /* loop_short.c: the last outer loop, where it is very short, and the one around it become one. */
