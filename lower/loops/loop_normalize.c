@@ -35,15 +35,18 @@ static bool has_index(const lz_stage *st, uint32_t loop)
 
 /* ---- merging ---- */
 
+bool lz_access_as_one(const lz_access *a, uint32_t l, int64_t inner)
+{
+    int64_t step;
+    return lz_mul_i64(a->stride[l + 1].v, inner, &step) && a->stride[l].v == step;
+}
+
 /* Loops l and l+1 (of extent `inner`) run through every access of the stage as one. */
 static bool as_one(const lz_stage *st, uint32_t l, int64_t inner)
 {
-    int64_t step;
-    for (uint32_t i = 0; i < naccess(st); i++) {
-        const lz_access *a = access_at(st, i);
-        if (!lz_mul_i64(a->stride[l + 1].v, inner, &step) || a->stride[l].v != step)
+    for (uint32_t i = 0; i < naccess(st); i++)
+        if (!lz_access_as_one(access_at(st, i), l, inner))
             return false;
-    }
     return !has_index(st, l) && !has_index(st, l + 1);
 }
 

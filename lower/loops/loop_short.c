@@ -12,13 +12,6 @@
  * and a gather. */
 enum { LANES = 16, LEAST_ROWS = 8, ROW_COST = 7, GATHER_COST = 14 };
 
-/* Whether the access runs through loops l and l + 1, of n points, as one. */
-static bool as_one(const lz_access *a, uint32_t l, int64_t n)
-{
-    int64_t step;
-    return lz_mul_i64(a->stride[l + 1].v, n, &step) && a->stride[l].v == step;
-}
-
 /* Whether it pays: LANES points of rows by themselves, or of all of them at once. */
 static bool is_cheaper(const lz_stage *st, uint32_t l, int64_t n)
 {
@@ -26,7 +19,7 @@ static bool is_cheaper(const lz_stage *st, uint32_t l, int64_t n)
     for (uint32_t i = 0; i < st->nsop; i++)
         work += st->sops[i].kind == LZ_S_EW;
     for (uint32_t i = 0; i < st->nacc; i++)
-        gathers += !as_one(&st->accs[i], l, n);
+        gathers += !lz_access_as_one(&st->accs[i], l, n);
     return LANES * (work + ROW_COST) > n * (work + GATHER_COST * gathers);
 }
 
@@ -43,7 +36,7 @@ static bool may_merge(const lz_kernel *k)
         return false;
     for (uint32_t i = 0; i < st->nstore; i++) {
         const lz_access *a = &st->stores[i].at;
-        if (a->ndyn || a->guard >= 0 || !as_one(a, l, n))
+        if (a->ndyn || a->guard >= 0 || !lz_access_as_one(a, l, n))
             return false;
     }
     for (uint32_t i = 0; i < st->nacc; i++) {
@@ -123,7 +116,7 @@ lz_status lz_loops_merge_short(lz_kernel *k)
     int32_t row = -1;
     LZ_TRY(lz_stage_rewrite_begin(&x.w, st));
     for (uint32_t i = 0; i < st->nacc && row < 0; i++) /* before the loads that need it */
-        row = as_one(&st->accs[i], x.l, x.n) ? -1 : row_of(&x);
+        row = lz_access_as_one(&st->accs[i], x.l, x.n) ? -1 : row_of(&x);
     for (uint32_t i = 0; i < st->nsop; i++) {
         x.w.sops.node = st->sops[i].node;
         x.w.to[i] = copy_sop(&x, &st->sops[i]);

@@ -71,7 +71,9 @@ void lz_loops_permute_padding(lz_access *a, uint32_t first, uint32_t n, const ui
 lz_status lz_build_rows(lz_group_build *b, uint32_t top);
 /* Before such a kernel is finished, instead of lz_loops_normalize. */
 lz_status lz_loops_normalize_b2b(lz_kernel *k);
-/* loop_normalize.c */
+/* loop_normalize.c: whether the access runs through loops l and l + 1, of extent `inner`, as one.
+ */
+bool lz_access_as_one(const lz_access *a, uint32_t l, int64_t inner);
 void lz_loops_merge_outer(lz_kernel *k);
 /* stage_rewrite.c: a stage's scalar ops made anew. After begin, `to` gets the new number of each op
  * in turn, of what the caller adds to `sops` or of a copy; end puts them in the place of the old
