@@ -38,10 +38,15 @@ static void *thread_main(void *p)
 
 lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg)
 {
+    lz_fork_arm();
+    return lz_thread_start_unarmed(out, name, fn, arg);
+}
+
+lz_status lz_thread_start_unarmed(pthread_t *out, const char *name, void *(*fn)(void *), void *arg)
+{
     thread_start *start = lz_alloc(sizeof *start);
     if (!start)
         return LZ_FAIL(LZ_EMEM, "cannot start thread %s: out of memory", name);
-    lz_fork_arm();
     *start = (thread_start){.fn = fn, .arg = arg};
     snprintf(start->name, sizeof start->name, "%s", name);
     sigset_t all, old;

@@ -13,6 +13,10 @@
  * most 15 bytes are kept; the thread has it before fn runs.
  * Errors: LZ_EMEM when the system gives no thread. */
 lz_status lz_thread_start(pthread_t *out, const char *name, void *(*fn)(void *), void *arg);
+/* The same without lz_fork_arm: of a thread that a forked child can do without. All that it shares
+ * it touches under locks of mutex.h, for which a fork waits, and whoever starts it mends in the
+ * child (pthread_atfork) what it leaves. */
+lz_status lz_thread_start_unarmed(pthread_t *out, const char *name, void *(*fn)(void *), void *arg);
 
 /* cores this process may use: affinity mask and cgroup quota; at least 1 */
 int lz_num_cores(void);

@@ -539,12 +539,14 @@ static void *write_loop(void *unused)
     return NULL;
 }
 
-/* Without one everything is written at the end. */
+/* Without one everything is written at the end. A child of a process that only traces may use the
+ * library: in_child. */
 static void start_writer(void)
 {
     atomic_store(&writer.stop, 0);
     LZ_QUIETLY
-        writer.started = lz_thread_start(&writer.thread, "lz-trace", write_loop, NULL) == LZ_OK;
+        writer.started =
+            lz_thread_start_unarmed(&writer.thread, "lz-trace", write_loop, NULL) == LZ_OK;
 }
 
 /* Whether there is a thread to be joined, without the lock. */
@@ -655,13 +657,16 @@ void lz_timeline_steps_over(void)
 
 /* The file is the parent's, and the threads that own the other recorders are not here. Without the
  * lock: in the child there is one thread, and who held it in the parent, if the library was armed,
- * keeps it for ever (base/fork.h). */
+ * keeps it for ever (base/fork.h); was it not, fork has waited, and nobody did. */
 static void in_child(void)
 {
     int none = LZ_TIMELINE_ON;
+    bool whole = !lz_fork_happened();
     atomic_compare_exchange_strong(&lz_timeline_state_now, &none, LZ_TIMELINE_OFF);
     if (running && !ring.steps)
-        lz_trace_file_forget(&file);
+        lz_trace_file_forget(&file, whole);
+    else if (running && whole)
+        lz_timeline_ring_forget(&ring);
     running = false;
     writer.started = false;
     atomic_store(&lz_timeline_steps_matter, false);

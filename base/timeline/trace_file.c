@@ -133,19 +133,26 @@ void lz_trace_file_flush(lz_trace_file *f, const lz_trace_totals *e)
         write_out(f, e, false);
 }
 
+static void free_buffers(lz_trace_file *f)
+{
+    lz_buf_free(&f->text);
+    lz_buf_free(&f->packed);
+    end_pack(f);
+}
+
 lz_status lz_trace_file_close(lz_trace_file *f, const lz_trace_totals *e)
 {
     write_out(f, e, true);
     bool failed = f->text.failed || f->packed.failed;
-    lz_buf_free(&f->text);
-    lz_buf_free(&f->packed);
-    end_pack(f);
+    free_buffers(f);
     return lz_outfile_end(&f->out,
                           failed ? LZ_FAIL(LZ_EMEM, "no memory for events of the trace %s", f->path)
                                  : LZ_OK);
 }
 
-void lz_trace_file_forget(lz_trace_file *f)
+void lz_trace_file_forget(lz_trace_file *f, bool whole)
 {
     lz_outfile_forget(&f->out);
+    if (whole)
+        free_buffers(f);
 }

@@ -33,6 +33,7 @@ lz_buf *lz_trace_file_event(lz_trace_file *f);
 void lz_trace_file_flush(lz_trace_file *f, const lz_trace_totals *e);
 /* As lz_outfile_end; LZ_EMEM: not all events are there. */
 lz_status lz_trace_file_close(lz_trace_file *f, const lz_trace_totals *e);
-/* In the child of a fork: the file is the parent's. */
-void lz_trace_file_forget(lz_trace_file *f);
+/* In the child of a fork: the file is the parent's. whole: nobody was writing it; else the buffers
+ * are not touched. */
+void lz_trace_file_forget(lz_trace_file *f, bool whole);
 #endif

@@ -103,10 +103,15 @@ lz_status lz_timeline_ring_close(lz_timeline_ring *r, const lz_trace_totals *e)
 {
     forget_old(r);
     lz_status s = write_whole(r, e);
+    lz_timeline_ring_forget(r);
+    return s;
+}
+
+void lz_timeline_ring_forget(lz_timeline_ring *r)
+{
     lz_buf_free(&r->text);
     lz_vec_free(&r->events);
     lz_free(r->begun_ns);
     r->begun_ns = NULL;
     r->steps = 0;
-    return s;
 }

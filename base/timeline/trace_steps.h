@@ -40,4 +40,5 @@ lz_buf *lz_timeline_ring_event(lz_timeline_ring *r, int64_t end_ns);
 void lz_timeline_ring_flush(lz_timeline_ring *r, const lz_trace_totals *e);
 /* As lz_outfile_end; the ring is empty. */
 lz_status lz_timeline_ring_close(lz_timeline_ring *r, const lz_trace_totals *e);
+void lz_timeline_ring_forget(lz_timeline_ring *r); /* empties it; nothing is written */
 #endif

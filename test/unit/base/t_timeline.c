@@ -362,10 +362,25 @@ static void child_of_traced(void)
         _exit(1);
 }
 
+/* A trace alone does not arm the library: the child may use it, and trace on its own. */
+static void child_traces(void)
+{
+    char own[sizeof path + 8];
+    child_of_traced();
+    snprintf(own, sizeof own, "%s.child", path);
+    if (lz_fork_check() != LZ_OK || lz_timeline_start(own, 10) != LZ_OK)
+        _exit(2);
+    span("of the child's own");
+    if (lz_timeline_stop() != LZ_OK || unlink(own) != 0)
+        _exit(3);
+}
+
 START_TEST(forked)
 {
     OK(lz_timeline_start(path, 10));
     span("of the parent");
+    ck_assert_int_eq(in_child(child_traces), 7);
+    lz_fork_arm();
     ck_assert_int_eq(in_child(child_of_traced), 7);
     span("later");
     OK(lz_timeline_stop());
@@ -385,6 +400,25 @@ static void traced_by_variable(void)
         lz_timeline_stop() != LZ_ESTATE)
         _exit(2);
 }
+
+static void steps_traced_by_variable(void)
+{
+    if (lz_config_set("LAZULI_TRACE", path) != LZ_OK ||
+        lz_config_set("LAZULI_TRACE_STEPS", "-2:") != LZ_OK)
+        _exit(1);
+    span("first");
+    if (!lz_timeline_on() || in_child(child_traces) != 7)
+        _exit(2);
+}
+
+START_TEST(forked_while_steps_are_kept)
+{
+    ck_assert_int_eq(in_child(steps_traced_by_variable), 7);
+    json_t *j = read_file();
+    ck_assert(event(j, "X", "first", 0) && !event(j, "X", "of the child's own", 0));
+    json_decref(j);
+}
+END_TEST
 
 START_TEST(variable)
 {
@@ -439,6 +473,7 @@ int main(void)
     tcase_add_test(t, start_and_stop_while_others_record);
     tcase_add_test(t, rows);
     tcase_add_test(t, forked);
+    tcase_add_test(t, forked_while_steps_are_kept);
     tcase_add_test(t, variable);
     tcase_add_test(t, end_of_the_process);
     suite_add_tcase(s, t);
