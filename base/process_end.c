@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- work ---- */
@@ -145,6 +146,17 @@ void *lz_open_library(const char *name, int flags, const char **why)
     }
     lz_exit_let();
     return h;
+}
+
+const char *lz_library_symbols(void *library, const lz_symbol *all, size_t n, void *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *p = dlsym(library, all[i].name);
+        if (!p && !all[i].optional)
+            return all[i].name;
+        memcpy((char *)table + all[i].at, &p, sizeof p);
+    }
+    return NULL;
 }
 
 /* While it is loaded, and not when it is first used: at the end of the process, which another

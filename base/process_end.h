@@ -5,6 +5,7 @@
 #define LZ_BASE_PROCESS_END_H
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A count of pieces of work of this process. Zero-initialise. Fork: a child has none of its
@@ -36,4 +37,12 @@ void lz_exit_let_for_another(void);
  * once the loader destroys what is loaded: to open anything then would call constructors again, of
  * libraries that have been destroyed. The loader waits for those who are here. */
 void *lz_open_library(const char *name, int flags, const char **why);
+/* A function of such a library: its symbol, and where in a table of pointers it goes. */
+typedef struct lz_symbol {
+    const char *name;
+    size_t at;
+    bool optional; /* NULL where the library has none */
+} lz_symbol;
+/* Fills in the table; the first symbol that is missing and not optional, else NULL. */
+const char *lz_library_symbols(void *library, const lz_symbol *all, size_t n, void *table);
 #endif

@@ -7,34 +7,25 @@
 #include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
-#include <string.h>
 
 lz_cublaslt_api lz_cublaslt;
 
 static lz_once once = LZ_ONCE_INIT;
 static bool loaded;
 
-static const struct row {
-    const char *symbol;
-    size_t at;
-} rows[] = {
-#define LT_FN(member, symbol, args) {symbol, offsetof(lz_cublaslt_api, member)},
+static const lz_symbol symbols[] = {
+#define LT_FN(member, symbol, args) {symbol, offsetof(lz_cublaslt_api, member), false},
 #include "backends/cuda/cublaslt.def"
 #undef LT_FN
 };
 
 static bool resolve(void *h, const char *name)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        void *p = dlsym(h, rows[i].symbol);
-        if (!p) {
-            lz_logf(LZ_LOG_INFO, "cuda", "%s has no %s: products are our own", name,
-                    rows[i].symbol);
-            return false;
-        }
-        memcpy((char *)&lz_cublaslt + rows[i].at, &p, sizeof p);
-    }
-    return true;
+    const char *missing =
+        lz_library_symbols(h, symbols, sizeof symbols / sizeof *symbols, &lz_cublaslt);
+    if (missing)
+        lz_logf(LZ_LOG_INFO, "cuda", "%s has no %s: products are our own", name, missing);
+    return !missing;
 }
 
 static void load(void)

@@ -6,7 +6,6 @@
 #include "base/thread.h"
 #include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 lz_cuda_api lz_cuda;
 
@@ -14,11 +13,7 @@ static lz_once once = LZ_ONCE_INIT;
 static char failure[320]; /* empty: loaded */
 static int driver_version;
 
-static const struct row {
-    const char *symbol;
-    size_t at;
-    bool optional;
-} rows[] = {
+static const lz_symbol symbols[] = {
 #define CUDA_FN(member, symbol, args) {symbol, offsetof(lz_cuda_api, member), false},
 #define CUDA_OPT(member, symbol, args) {symbol, offsetof(lz_cuda_api, member), true},
 #include "backends/cuda/cuda_api.def"
@@ -28,17 +23,12 @@ static const struct row {
 
 static bool resolve(void *h, const char *name)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        void *p = dlsym(h, rows[i].symbol);
-        if (!p && !rows[i].optional) {
-            snprintf(failure, sizeof failure,
-                     "%s has no %s: CUDA 12 or later is needed, update NVIDIA's driver", name,
-                     rows[i].symbol);
-            return false;
-        }
-        memcpy((char *)&lz_cuda + rows[i].at, &p, sizeof p);
-    }
-    return true;
+    const char *missing =
+        lz_library_symbols(h, symbols, sizeof symbols / sizeof *symbols, &lz_cuda);
+    if (missing)
+        snprintf(failure, sizeof failure,
+                 "%s has no %s: CUDA 12 or later is needed, update NVIDIA's driver", name, missing);
+    return !missing;
 }
 
 static const char *name_of(int result)

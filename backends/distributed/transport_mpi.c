@@ -33,20 +33,17 @@ typedef struct mpi_api {
     int (*Cancel)(uint64_t *request);
 } mpi_api;
 
-static const struct row {
-    const char *name;
-    size_t at;
-} rows[] = {
-#define ROW(name)                                                                                  \
+static const lz_symbol symbols[] = {
+#define MPI_FN(name)                                                                               \
     {                                                                                              \
-        "MPI_" #name, offsetof(mpi_api, name)                                                      \
+        "MPI_" #name, offsetof(mpi_api, name), false                                               \
     }
-    ROW(Init_thread), ROW(Initialized),  ROW(Finalized),
-    ROW(Finalize),    ROW(Query_thread), ROW(Comm_rank),
-    ROW(Comm_size),   ROW(Comm_idup),    ROW(Comm_set_errhandler),
-    ROW(Isend),       ROW(Irecv),        ROW(Test),
-    ROW(Cancel),
-#undef ROW
+    MPI_FN(Init_thread), MPI_FN(Initialized),  MPI_FN(Finalized),
+    MPI_FN(Finalize),    MPI_FN(Query_thread), MPI_FN(Comm_rank),
+    MPI_FN(Comm_size),   MPI_FN(Comm_idup),    MPI_FN(Comm_set_errhandler),
+    MPI_FN(Isend),       MPI_FN(Irecv),        MPI_FN(Test),
+    MPI_FN(Cancel),
+#undef MPI_FN
 };
 
 static struct {
@@ -67,15 +64,11 @@ static struct {
 
 static bool find_all(void *h)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        void *p = dlsym(h, rows[i].name);
-        if (!p) {
-            snprintf(mpi.reason, sizeof mpi.reason, "the MPI library has no %s", rows[i].name);
-            return false;
-        }
-        memcpy((char *)&mpi.api + rows[i].at, &p, sizeof p);
-    }
-    return true;
+    const char *missing =
+        lz_library_symbols(h, symbols, sizeof symbols / sizeof *symbols, &mpi.api);
+    if (missing)
+        snprintf(mpi.reason, sizeof mpi.reason, "the MPI library has no %s", missing);
+    return !missing;
 }
 
 static void set_handles(void *h)

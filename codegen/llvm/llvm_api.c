@@ -18,7 +18,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 lz_llvm_api lz_llvm;
@@ -31,11 +30,7 @@ static _Thread_local uint32_t mine; /* of them */
 static _Atomic bool over;           /* none may begin */
 static bool kept;                   /* what LLVM registers is dropped */
 
-static const struct row {
-    const char *name;
-    size_t at;
-    bool optional;
-} rows[] = {
+static const lz_symbol symbols[] = {
 #define LLVM_FN(name, ...) {#name, offsetof(lz_llvm_api, name), sizeof(#__VA_ARGS__) > 1},
 #include "codegen/llvm/llvm_api.def"
 #undef LLVM_FN
@@ -57,15 +52,11 @@ static void *open_library(void)
 
 static bool resolve(void *h)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        void *p = dlsym(h, rows[i].name);
-        if (!p && !rows[i].optional) {
-            snprintf(failure, sizeof failure, "libLLVM-19 has no %s", rows[i].name);
-            return false;
-        }
-        memcpy((char *)&lz_llvm + rows[i].at, &p, sizeof p);
-    }
-    return true;
+    const char *missing =
+        lz_library_symbols(h, symbols, sizeof symbols / sizeof *symbols, &lz_llvm);
+    if (missing)
+        snprintf(failure, sizeof failure, "libLLVM-19 has no %s", missing);
+    return !missing;
 }
 
 /* LLVM ends the process after this: all that can be done is to say whose end it was. The log
