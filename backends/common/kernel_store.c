@@ -124,6 +124,7 @@ static lz_kcode *insert(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 
 typedef struct todo {
     uint32_t weight, index;
+    bool busy; /* another process compiles it */
 } todo;
 
 typedef struct load {
@@ -133,8 +134,6 @@ typedef struct load {
     bool *mine; /* this call compiles out[i] */
     todo *todo; /* to compile, in order: the longest first */
     uint32_t n, missing;
-    todo *later; /* those that another process compiles, by their number of `nlater` */
-    _Atomic uint32_t nlater;
     bool waits; /* for the other process */
     void *user;
     lz_cache *cache;
@@ -249,21 +248,20 @@ static lz_lease_state lease_of(load *l, uint32_t i, lz_lease *out)
 
 /* Compiles a kernel, unless another process does: then it is put off until the others are done, and
  * at last waited for. */
-static void compile_one(load *l, todo t)
+static void compile_one(load *l, todo *t)
 {
-    lz_kcode *c = l->out[t.index].code;
+    lz_kcode *c = l->out[t->index].code;
     lz_lease lease;
     lz_status s = LZ_OK;
-    lz_lease_state state = lease_of(l, t.index, &lease);
-    if (state == LZ_LEASE_BUSY) {
-        l->later[atomic_fetch_add(&l->nlater, 1)] = t;
+    lz_lease_state state = lease_of(l, t->index, &lease);
+    t->busy = state == LZ_LEASE_BUSY;
+    if (t->busy)
         return;
-    }
-    bool found = state != LZ_LEASE_NONE && from_disk(l, t.index, true);
+    bool found = state != LZ_LEASE_NONE && from_disk(l, t->index, true);
     if (!found) {
         c->skipped = atomic_load(&l->failed);
         s = c->skipped ? LZ_FAIL(LZ_ECOMPILE, "another kernel of the program failed")
-                       : compile(l, t.index);
+                       : compile(l, t->index);
     }
     lz_cache_lease_release(l->cache, &lease);
     if (s != LZ_OK)
@@ -276,7 +274,7 @@ static void *compile_some(void *arg)
     load *l = arg;
     uint32_t at;
     while ((at = atomic_fetch_add(&l->next, 1)) < l->missing)
-        compile_one(l, l->todo[at]);
+        compile_one(l, &l->todo[at]);
     return NULL;
 }
 
@@ -315,18 +313,17 @@ static void compile_all(load *l)
 
 static void compile_missing(load *l)
 {
+    uint32_t nbusy = 0;
     l->waits = false;
-    atomic_store(&l->nlater, 0);
     compile_all(l);
-    l->missing = atomic_load(&l->nlater);
-    if (!l->missing)
-        return;
-    todo *rest = l->later;
-    l->later = l->todo;
-    l->todo = rest;
+    for (uint32_t i = 0; i < l->missing; i++)
+        if (l->todo[i].busy)
+            l->todo[nbusy++] = l->todo[i];
+    l->missing = nbusy;
     l->waits = true;
     atomic_store(&l->next, 0);
-    compile_all(l);
+    if (nbusy)
+        compile_all(l);
 }
 
 /* ---- many kernels ---- */
@@ -385,7 +382,7 @@ static void make_mine(load *l, lz_status found)
         else if (from_disk(l, i, false))
             made(c, LZ_OK);
         else
-            l->todo[l->missing++] = (todo){weight(l->k[i]), i};
+            l->todo[l->missing++] = (todo){weight(l->k[i]), i, false};
     }
     /* The longest compilations start first, so that none is left running alone at the end. */
     qsort(l->todo, l->missing, sizeof *l->todo, heavier_first);
@@ -450,11 +447,9 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
     load l = {.st = st, .k = k, .out = out, .n = n, .user = user, .cache = cache};
     l.mine = lz_calloc(n, sizeof *l.mine);
     l.todo = lz_calloc(n, sizeof *l.todo);
-    l.later = lz_calloc(n, sizeof *l.later);
-    if (!l.mine || !l.todo || !l.later) {
+    if (!l.mine || !l.todo) {
         lz_free(l.mine);
         lz_free(l.todo);
-        lz_free(l.later);
         return LZ_FAIL(LZ_EMEM, "no memory for %u kernels", n);
     }
     bool again = true;
@@ -463,7 +458,6 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
         s = load_once(&l, &again);
     lz_free(l.mine);
     lz_free(l.todo);
-    lz_free(l.later);
     return s;
 }
 
