@@ -32,6 +32,7 @@ typedef struct far_arrival {
 typedef struct lz_far {
     uint32_t nproc, self;            /* processes that have members; which of them is this one */
     uint32_t *rank;                  /* [nproc] ascending */
+    uint32_t *place;                 /* by rank: where in `rank`; UINT32_MAX: nowhere */
     far_arrival (*arrival)[2];       /* [nproc]; by the lowest bit of seq */
     uint64_t *miss_epoch, *miss_seq; /* [n], by member: where the group was when its job failed */
     lz_error err;                    /* of the last one that failed */
@@ -41,19 +42,12 @@ static lz_rendezvous *meets; /* whose groups processes speak of */
 
 /* ---- groups ---- */
 
-static uint32_t place_of(const lz_far *f, uint32_t rank)
-{
-    uint32_t p = 0;
-    while (p < f->nproc && f->rank[p] != rank)
-        p++;
-    return p;
-}
-
 static void free_far(lz_far *f)
 {
     if (!f)
         return;
     lz_free(f->rank);
+    lz_free(f->place);
     lz_free(f->arrival);
     lz_free(f->miss_epoch);
     lz_free(f);
@@ -63,20 +57,25 @@ lz_status lz_meeting_new_group(lz_rendezvous_group *g)
 {
     lz_far *f = lz_calloc(1, sizeof *f);
     uint32_t self = lz_processes_self();
-    bool ok = f && (f->rank = lz_calloc(g->n, sizeof *f->rank));
+    bool ok = f && (f->rank = lz_calloc(g->n, sizeof *f->rank)) &&
+              (f->place = lz_alloc(lz_processes_count() * sizeof *f->place));
+    for (uint32_t i = 0; i < lz_processes_count() && ok; i++)
+        f->place[i] = UINT32_MAX;
     g->nlocal = 0;
     for (uint32_t i = 0; i < g->n && ok; i++) {
         uint32_t rank = lz_processes_of_device(g->member[i])->rank;
         g->nlocal += rank == self;
-        if (f->nproc == 0 || f->rank[f->nproc - 1] != rank)
-            f->rank[f->nproc++] = rank; /* devices are numbered by rank */
+        if (f->place[rank] != UINT32_MAX)
+            continue;
+        f->place[rank] = f->nproc;
+        f->rank[f->nproc++] = rank; /* devices are numbered by rank */
     }
     if (ok && g->nlocal == g->n) {
         free_far(f);
         return LZ_OK;
     }
     if (ok) {
-        f->self = place_of(f, self);
+        f->self = f->place[self];
         f->arrival = lz_calloc(f->nproc, sizeof *f->arrival);
         f->miss_epoch = lz_calloc(2 * (size_t)g->n, sizeof *f->miss_epoch);
         f->miss_seq = f->miss_epoch ? f->miss_epoch + g->n : NULL;
@@ -91,6 +90,7 @@ lz_status lz_meeting_new_group(lz_rendezvous_group *g)
 
 static void write_group(const lz_rendezvous_group *g, lz_wire_group *to)
 {
+    _Static_assert(sizeof to->member >= sizeof g->member, "room for all members");
     to->n = g->n;
     memcpy(to->member, g->member, g->n * sizeof *g->member);
 }
@@ -162,13 +162,20 @@ void lz_meeting_owe(lz_rendezvous_group *g, uint32_t i, const lz_error *err)
 
 /* ---- what others say, on the thread of the sockets ---- */
 
-/* The group, if the sender is in it. */
+/* The group, if the sender and this process are in it. */
 static lz_rendezvous_group *group_of_message(uint32_t from, const lz_wire_group *w)
 {
+    bool theirs = false, ours = false;
     if (w->member[w->n - 1] >= lz_processes_devices())
         return NULL;
-    lz_rendezvous_group *g = lz_rendezvous_group_of(meets, w->member, w->n);
-    return g && g->far && place_of(g->far, from) < g->far->nproc ? g : NULL;
+    for (uint32_t i = 0; i < w->n; i++) {
+        uint32_t rank = lz_processes_of_device(w->member[i])->rank;
+        theirs |= rank == from;
+        ours |= rank == lz_processes_self();
+    }
+    lz_rendezvous_group *g =
+        theirs && ours ? lz_rendezvous_group_of(meets, w->member, w->n, true) : NULL;
+    return g && g->far ? g : NULL;
 }
 
 static bool came(uint32_t from, const void *p, size_t n)
@@ -179,7 +186,7 @@ static bool came(uint32_t from, const void *p, size_t n)
     lz_mutex_lock(&meets->lock);
     lz_rendezvous_group *g = group_of_message(from, &a.group);
     if (g) {
-        far_arrival *to = &g->far->arrival[place_of(g->far, from)][a.seq & 1];
+        far_arrival *to = &g->far->arrival[g->far->place[from]][a.seq & 1];
         *to = (far_arrival){true, a.epoch, a.seq, a.digest, a.tag, "", ""};
         memcpy(to->what, a.what, sizeof to->what);
         memcpy(to->where, a.where, sizeof to->where);
@@ -617,7 +624,7 @@ static lz_status begin(meeting *x, const lz_step_collective *c, void *const *con
     if (!x->proc)
         return no_memory(x);
     for (uint32_t i = 0; i < m->n; i++)
-        x->proc[i] = place_of(f, lz_processes_of_device(m->member[i])->rank);
+        x->proc[i] = f->place[lz_processes_of_device(m->member[i])->rank];
     x->x = (lz_exchange){.sig = c->sig,
                          .n = m->n,
                          .nproc = f->nproc,

@@ -2,6 +2,7 @@
 #include "backends/common/rendezvous.h"
 #include "backends/common/rendezvous_impl.h"
 #include "backends/common/meeting.h"
+#include "backends/backend.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { MOST = LZ_RENDEZVOUS_DEVICES };
+_Static_assert((int)MOST == (int)LZ_REPLICAS_MAX, "one number of devices that meet");
 #define LOOK_NS INT64_C(500000000)
 #define GRACE_NS                                                                                   \
     INT64_C(2000000000) /* for a thread that takes over the device of one that ended               \
@@ -62,14 +64,9 @@ static void find_meeters(const lz_step_collective *c, uint32_t device, lz_meeter
     memset(m->from, 0, m->n * sizeof *m->from); /* of a broadcast: the first */
 }
 
-lz_rendezvous_group *lz_rendezvous_group_of(lz_rendezvous *r, const uint32_t *member, uint32_t n)
+static lz_rendezvous_group *new_group(lz_rendezvous *r, const uint32_t *member, uint32_t n)
 {
-    lz_rendezvous_group *g = r->groups;
-    while (g && (g->n != n || memcmp(g->member, member, n * sizeof *member) != 0))
-        g = g->next;
-    if (g)
-        return g;
-    g = lz_calloc(1, sizeof *g);
+    lz_rendezvous_group *g = lz_calloc(1, sizeof *g);
     if (!g) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a group of %u devices", n);
         return NULL;
@@ -85,6 +82,31 @@ lz_rendezvous_group *lz_rendezvous_group_of(lz_rendezvous *r, const uint32_t *me
     return g;
 }
 
+lz_rendezvous_group *lz_rendezvous_group_of(lz_rendezvous *r, const uint32_t *member, uint32_t n,
+                                            bool foreign)
+{
+    lz_rendezvous_group *g = r->groups;
+    while (g && (g->n != n || memcmp(g->member, member, n * sizeof *member) != 0))
+        g = g->next;
+    if (!g && foreign && r->nforeign >= LZ_RENDEZVOUS_FOREIGN) {
+        (void)LZ_FAIL(LZ_ERANGE, "other processes speak of %u groups that nobody has come to here",
+                      r->nforeign);
+        return NULL;
+    }
+    if (g && g->foreign && !foreign) {
+        g->foreign = false;
+        r->nforeign--;
+    }
+    if (g)
+        return g;
+    g = new_group(r, member, n);
+    if (g && foreign) {
+        g->foreign = true;
+        r->nforeign++;
+    }
+    return g;
+}
+
 static lz_rendezvous_group *group_of(lz_rendezvous *r, const lz_meeters *m)
 {
     uint32_t sorted[MOST];
@@ -95,7 +117,7 @@ static lz_rendezvous_group *group_of(lz_rendezvous *r, const lz_meeters *m)
             sorted[k] = sorted[k - 1];
             sorted[k - 1] = x;
         }
-    return lz_rendezvous_group_of(r, sorted, m->n);
+    return lz_rendezvous_group_of(r, sorted, m->n, false);
 }
 
 static uint32_t *debt_of(lz_rendezvous_group *g, uint32_t device)

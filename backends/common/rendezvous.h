@@ -37,6 +37,7 @@ typedef struct lz_rendezvous {
     lz_mutex lock;
     /* under lock: */
     lz_rendezvous_group *groups; /* of all that have met; they stay */
+    uint32_t nforeign;           /* of them: those that only other processes have named */
     uint64_t walk;               /* number of the last walk over groups */
     lz_rendezvous_device device[LZ_RENDEZVOUS_DEVICES];
 } lz_rendezvous;

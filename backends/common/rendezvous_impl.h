@@ -27,6 +27,7 @@ struct lz_rendezvous_group {
     uint32_t n, narrived;
     uint32_t nlocal;     /* members of this process */
     bool running;        /* those are all there, and one does the loop */
+    bool foreign;        /* other processes have named it, and nobody of this one has come yet */
     uint64_t met;        /* how many times; */
     uint64_t seen, ring; /* by the walk of this number; it waits for itself, found this one */
     uint64_t epoch, seq; /* jobs that all members owed; meetings since then */
@@ -41,8 +42,12 @@ struct lz_rendezvous_group {
     const lz_arrival *first;           /* of those that are there */
 };
 
-/* Under lock. The group of these members, ascending; NULL with LZ_EMEM. */
-lz_rendezvous_group *lz_rendezvous_group_of(lz_rendezvous *r, const uint32_t *member, uint32_t n);
+/* Foreign groups at a time: another process is ahead of this one by those of a program or two. */
+enum { LZ_RENDEZVOUS_FOREIGN = 1024 };
+/* Under lock. The group of these members, ascending. foreign: another process names it, which may
+ * name anything: LZ_ERANGE where there are too many such. NULL with that, or LZ_EMEM. */
+lz_rendezvous_group *lz_rendezvous_group_of(lz_rendezvous *r, const uint32_t *member, uint32_t n,
+                                            bool foreign);
 /* Under lock: from now on nobody meets here until every member has failed. */
 void lz_rendezvous_break_up(lz_rendezvous *r, lz_rendezvous_group *g, const lz_error *err);
 /* Under lock: nobody ever meets here again. */

@@ -2,6 +2,8 @@
  * collectives: the bits of lock step; what does not fit, fails, ends or is late is an error of all;
  * after it equal steps meet again. */
 #include "backends/backend.h"
+#include "backends/common/rendezvous_impl.h"
+#include "base/alloc.h"
 #include "base/config.h"
 #include "base/thread.h"
 #include "ir/attr.h"
@@ -456,6 +458,35 @@ START_TEST(failure)
 }
 END_TEST
 
+/* Another process may name any group: so many, until somebody comes to one of them. */
+START_TEST(foreign_groups)
+{
+    static lz_rendezvous r = LZ_RENDEZVOUS_INIT("CPU", NULL);
+    uint32_t last[2] = {0}, own[2] = {1000, 1001};
+    lz_mutex_lock(&r.lock);
+    for (uint32_t i = 0; i <= LZ_RENDEZVOUS_FOREIGN; i++) {
+        last[0] = i / 1000;
+        last[1] = i % 1000 + 2;
+        lz_rendezvous_group *g = lz_rendezvous_group_of(&r, last, 2, true);
+        ck_assert_int_eq(g != NULL, i < LZ_RENDEZVOUS_FOREIGN);
+        ck_assert(!g || lz_rendezvous_group_of(&r, last, 2, true) == g);
+    }
+    ck_assert_int_eq(lz_error_get()->status, LZ_ERANGE);
+    ck_assert_ptr_nonnull(lz_rendezvous_group_of(&r, own, 2, false)); /* not one of them */
+    ck_assert_ptr_null(lz_rendezvous_group_of(&r, last, 2, true));
+    lz_rendezvous_group *met = lz_rendezvous_group_of(&r, (uint32_t[]){0, 2}, 2, false);
+    ck_assert(met && lz_rendezvous_group_of(&r, (uint32_t[]){0, 2}, 2, false) == met);
+    ck_assert_uint_eq(r.nforeign, LZ_RENDEZVOUS_FOREIGN - 1);
+    ck_assert_ptr_nonnull(lz_rendezvous_group_of(&r, last, 2, true));
+    ck_assert_uint_eq(r.nforeign, LZ_RENDEZVOUS_FOREIGN);
+    lz_mutex_unlock(&r.lock);
+    for (lz_rendezvous_group *g = r.groups, *next; g; g = next) {
+        next = g->next;
+        lz_free(g);
+    }
+}
+END_TEST
+
 /* One does not come in time, or its thread has ended; then it comes, fails too, and all meet. */
 START_TEST(late)
 {
@@ -494,6 +525,7 @@ int main(void)
     tcase_add_loop_test(t, bits, 0, 4);
     tcase_add_test(t, one_thread);
     tcase_add_loop_test(t, mismatch, 0, ODDS);
+    tcase_add_test(t, foreign_groups);
     tcase_add_test(t, failure);
     tcase_add_loop_test(t, late, 0, 2);
     suite_add_tcase(s, t);
