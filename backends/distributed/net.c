@@ -156,11 +156,15 @@ lz_status lz_net_receive(int fd, lz_wire_header *h, lz_buf *payload, int64_t dea
     if (h->type == LZ_WIRE_DATA)
         return LZ_FAIL(LZ_EPARSE, "data was received before there was a table of processes");
     payload->len = 0;
-    for (uint64_t i = 0; i < h->nbytes; i++)
-        lz_buf_putc(payload, 0);
-    if (payload->failed)
-        return LZ_FAIL(LZ_EMEM, "no memory for a message of %zu bytes", (size_t)h->nbytes);
-    return h->nbytes ? get(fd, payload->data, payload->len, deadline) : LZ_OK;
+    for (size_t left = (size_t)h->nbytes, n; left; left -= n) { /* memory for what has come only */
+        char room[4096];
+        n = left < sizeof room ? left : sizeof room;
+        LZ_TRY(get(fd, room, n, deadline));
+        lz_buf_put(payload, room, n);
+    }
+    return payload->failed
+               ? LZ_FAIL(LZ_EMEM, "no memory for a message of %zu bytes", (size_t)h->nbytes)
+               : LZ_OK;
 }
 
 /* ---- connecting ---- */

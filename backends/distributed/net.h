@@ -1,4 +1,5 @@
-/* net.h - sockets whose every call ends: at a deadline (lz_now_ns) at the latest. Descriptors are
+/* net.h - sockets whose every call ends: at a deadline (lz_now_ns) at the latest, but that the
+ * system looks up names of hosts within limits of its own. Descriptors are
  * close-on-exec and do not block; a peer that has gone is an error, never a signal.
  * Threads: thread-safe; a socket belongs to one thread. */
 #ifndef LZ_BACKENDS_DISTRIBUTED_NET_H

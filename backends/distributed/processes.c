@@ -51,6 +51,7 @@ typedef struct peer_link {
 static struct {
     lz_mutex lock;
     uint32_t size, self, ndevice;
+    uint16_t rank_of[LZ_WIRE_MEMBERS]; /* [ndevice]: whose each is */
     int hosts, wake;
     uint32_t transport;
     peer_link *link; /* [size] */
@@ -58,7 +59,6 @@ static struct {
     struct pollfd *poll; /* [size + 1], of the thread */
     lz_process_message *deliver;
     _Atomic uint32_t bell;
-    _Atomic bool ends;
 } all = {.lock = LZ_MUTEX_INIT("processes")};
 
 /* ---- who there is ---- */
@@ -90,10 +90,7 @@ const lz_process *lz_processes_get(uint32_t rank)
 
 const lz_process *lz_processes_of_device(uint32_t device)
 {
-    uint32_t i = 0;
-    while (device - all.process[i].first >= all.process[i].ndevice)
-        i++;
-    return &all.process[i];
+    return &all.process[all.rank_of[device]];
 }
 
 const lz_transport *lz_processes_transport(void)
@@ -394,53 +391,55 @@ static bool end_frame(peer_link *l)
     }
 }
 
-/* One step; false: there is nothing more to read now. *deliver: a message is whole. */
-static bool read_some(peer_link *l, bool *deliver)
+/* One step: how many bytes; 0: there is nothing more to read now. *deliver: a message is whole. */
+static size_t read_some(peer_link *l, bool *deliver)
 {
     *deliver = false;
     if (atomic_load(&l->state) == LZ_PROCESS_GONE)
-        return false;
+        return 0;
     bool head = l->nhead < LZ_WIRE_HEADER;
     ssize_t k =
         head ? LZ_NO_EINTR(recv(l->fd, l->head + l->nhead, LZ_WIRE_HEADER - l->nhead, MSG_DONTWAIT))
              : read_payload(l);
     if (k < 0 && errno == EAGAIN)
-        return false;
+        return 0;
     if (k <= 0) {
         lose(l);
-        return false;
+        return 0;
     }
     atomic_store(&l->heard, lz_now_ns());
     if (head) {
         l->nhead += (size_t)k;
         if (l->nhead < LZ_WIRE_HEADER)
-            return true;
+            return (size_t)k;
         begin_frame(l);
     } else {
         l->got += (uint64_t)k;
     }
     if (atomic_load(&l->state) != LZ_PROCESS_GONE && l->got == l->h.nbytes)
         *deliver = end_frame(l);
-    return true;
+    return (size_t)k;
 }
 
-/* Until a message is whole, which is delivered without the lock, or nothing more is there. */
+/* Until a message is whole, which is delivered without the lock, nothing more is there, or it is
+ * the turn of others. */
 static void read_link(uint32_t from)
 {
+    enum { TURN = 1 << 20 }; /* bytes */
     peer_link *l = &all.link[from];
-    for (bool more = true; more;) {
+    for (size_t n = 0, k = 1; k && n < TURN;) {
         bool deliver = false;
         lz_mutex_lock(&all.lock);
-        while (more && !deliver)
-            more = read_some(l, &deliver);
+        for (; k && n < TURN && !deliver; n += k)
+            k = read_some(l, &deliver);
         lz_mutex_unlock(&all.lock);
-        if (deliver && l->h.type == LZ_WIRE_BYE)
+        if (deliver && l->h.type == LZ_WIRE_BYE) {
             (void)enqueue(from, LZ_WIRE_BYE_SEEN, 0, NULL, NULL);
-        else if (deliver && !all.deliver(from, l->h.type, l->message.data, l->message.len))
-            more = false;
-        if (deliver && !more && l->h.type != LZ_WIRE_BYE) { /* it says what cannot be */
+        } else if (deliver && !all.deliver(from, l->h.type, l->message.data, l->message.len)) {
+            LZ_WARN("distributed", "%s says what cannot be, and is taken for gone",
+                    all.process[from].name);
             lz_mutex_lock(&all.lock);
-            lose(l);
+            lose(l); /* nothing more is read */
             lz_mutex_unlock(&all.lock);
         }
     }
@@ -465,9 +464,8 @@ static void beat(void)
 
 static void *serve(void *unused)
 {
-    (void)unused;
     int64_t last = lz_now_ns();
-    while (!atomic_load(&all.ends)) {
+    for (;;) {
         lz_mutex_lock(&all.lock);
         for (uint32_t i = 0; i < all.size; i++) {
             peer_link *l = &all.link[i];
@@ -497,7 +495,7 @@ static void *serve(void *unused)
             beat();
         }
     }
-    return NULL;
+    return unused;
 }
 
 /* ---- the end ---- */
@@ -570,6 +568,12 @@ static lz_status number_processes(const lz_join *j)
 {
     uint32_t first = 0;
     all.hosts = 0;
+    all.ndevice = 0;
+    for (uint32_t i = 0; i < j->size; i++)
+        all.ndevice += j->all[i].ndevice;
+    if (all.ndevice > LZ_WIRE_MEMBERS)
+        return LZ_FAIL(LZ_ERANGE, "%u devices of all processes: at most %d", all.ndevice,
+                       LZ_WIRE_MEMBERS);
     for (uint32_t i = 0; i < j->size; i++) {
         const lz_wire_hello *h = &j->all[i];
         lz_process *p = &all.process[i];
@@ -583,12 +587,10 @@ static lz_status number_processes(const lz_join *j)
         if (p->host < 0)
             p->host = all.hosts++;
         snprintf(p->name, sizeof p->name, "rank %u (%.48s, pid %u)", i, h->host, h->pid);
-        first += h->ndevice;
+        for (uint32_t k = 0; k < h->ndevice; k++)
+            all.rank_of[first++] = (uint16_t)i;
     }
-    all.ndevice = first;
-    return first <= LZ_WIRE_MEMBERS ? LZ_OK
-                                    : LZ_FAIL(LZ_ERANGE, "%u devices of all processes: at most %d",
-                                              first, LZ_WIRE_MEMBERS);
+    return LZ_OK;
 }
 
 static lz_status start(const lz_process_info *p, lz_join *j)
@@ -611,7 +613,11 @@ static lz_status start(const lz_process_info *p, lz_join *j)
         atomic_store(&all.link[i].state, i == all.self ? LZ_PROCESS_GONE : LZ_PROCESS_LIVE);
         atomic_store(&all.link[i].heard, lz_now_ns());
     }
-    LZ_TRY(lz_thread_start(&thread, "lz-processes", serve, NULL));
+    lz_status s = lz_thread_start(&thread, "lz-processes", serve, NULL);
+    if (s != LZ_OK) {
+        (void)lz_file_close(all.wake);
+        return s;
+    }
     (void)pthread_detach(thread);
     for (uint32_t i = 0; i < j->size; i++)
         j->fd[i] = -1; /* the thread's now */
