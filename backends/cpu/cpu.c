@@ -345,7 +345,9 @@ static lz_status world(int *n, int *first)
 static void set_left(int device, bool gone)
 {
     const lz_process_info *p;
-    bool alone = lz_process_info_get(&p) != LZ_OK || p->count == 1;
+    bool alone = false;
+    LZ_QUIETLY /* who asks for the world is told */
+        alone = lz_process_info_get(&p) != LZ_OK || p->count == 1;
     if (alone || atomic_load(&cpu.world)) /* before processes have joined nobody waits */
         lz_rendezvous_leave(&lz_cpu_rendezvous, lz_cpu_ordinal(device), gone);
 }

@@ -200,6 +200,16 @@ static bool matches(lz_launcher l)
     return find(v[1]).text && (find(v[0]).text || l == LZ_LAUNCHER_ENVIRONMENT);
 }
 
+static lz_status unknown_launcher(const char *name)
+{
+    char all[128] = "";
+    for (lz_launcher l = LZ_LAUNCHER_NONE; l < LZ_LAUNCHER_COUNT; l++) {
+        size_t n = strlen(all);
+        snprintf(all + n, sizeof all - n, "%s%s", n ? ", " : "", rows[l].option);
+    }
+    return LZ_FAIL(LZ_EINVAL, "LAZULI_LAUNCHER=%.40s: %s", name, all);
+}
+
 lz_status lz_process_info_read(lz_process_info *out)
 {
     const char *only = lz_cfg_str(LZ_OPT_LAUNCHER);
@@ -208,8 +218,7 @@ lz_status lz_process_info_read(lz_process_info *out)
     for (lz_launcher l = LZ_LAUNCHER_NONE; l < LZ_LAUNCHER_COUNT; l++)
         known |= strcmp(only, rows[l].option) == 0;
     if (!known)
-        return LZ_FAIL(LZ_EINVAL,
-                       "LAZULI_LAUNCHER=%.40s: none, openmpi, mpich, environment or slurm", only);
+        return unknown_launcher(only);
     for (lz_launcher l = LZ_LAUNCHER_NONE + 1; l < LZ_LAUNCHER_COUNT; l++)
         if ((!*only || strcmp(only, rows[l].option) == 0) && matches(l))
             return read_row(l, out);

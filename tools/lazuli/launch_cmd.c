@@ -3,6 +3,8 @@
  * that torchrun sets, and listens for rank 0, which gets the socket: so no other program can take
  * the port meanwhile. Each process leads a group of its own, to which signals go; they end with the
  * launcher, however it ends. */
+#include "backends/distributed/launcher.h"
+#include "base/env.h"
 #include "base/file_io.h"
 #include "base/thread.h"
 #include "tools/lazuli/tool.h"
@@ -19,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 1024, GRACE_S = 3 };
+enum { MOST = LZ_PROCESSES_MAX, GRACE_S = 3 };
 
 typedef struct job {
     int n, port, listener;
@@ -53,7 +55,7 @@ static void set_variables(const job *j, int rank)
     (void)setenv("LAZULI_JOB", j->name, 1);
     if (rank == 0)
         set_number("LAZULI_MASTER_FD", j->listener);
-    if (!getenv("LAZULI_NUM_THREADS"))
+    if (!lz_env_get("LAZULI_NUM_THREADS"))
         set_number("LAZULI_NUM_THREADS", cores > 1 ? cores : 1);
 }
 
