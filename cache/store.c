@@ -82,7 +82,7 @@ static bool only(int dir, bool (*known)(const char *name), int *budget)
         all = known(name) && --*budget > 0;
     if (dir >= 0)
         (void)lz_vfs_close(dir);
-    return all;
+    return all && !list.err;
 }
 
 /* A directory that the program was given and that has no tag: it gets one when there is nothing in

@@ -288,6 +288,7 @@ enum { DIRENT_RECLEN = 16, DIRENT_NAME = 19 };
 void lz_vfs_list_init(lz_vfs_list *l, int fd)
 {
     l->fd = fd;
+    l->err = 0;
     l->pos = l->len = 0;
 }
 
@@ -296,8 +297,10 @@ const char *lz_vfs_list_next(lz_vfs_list *l)
     for (;;) {
         if (l->pos >= l->len) {
             long n = RETRY(LZ_VFS_LIST, syscall(SYS_getdents64, l->fd, l->buf, sizeof l->buf));
-            if (n <= 0)
+            if (n <= 0) {
+                l->err = n < 0 ? errno : 0;
                 return NULL;
+            }
             l->pos = 0;
             l->len = (int)n;
         }
@@ -306,6 +309,7 @@ const char *lz_vfs_list_next(lz_vfs_list *l)
         memcpy(&reclen, rec + DIRENT_RECLEN, sizeof reclen);
         if (reclen <= DIRENT_NAME || reclen > l->len - l->pos) {
             l->pos = l->len = 0; /* not a record we know: end the listing */
+            l->err = EIO;
             return NULL;
         }
         l->pos += reclen;

@@ -81,10 +81,11 @@ int lz_vfs_dup_onto(int fd, int target); /* dup3: `target` is atomically another
  * to be short or clean. */
 typedef struct lz_vfs_list {
     int fd;
+    int err; /* of a listing that ended early; 0: all names were given */
     int pos, len;
     char buf[8192] __attribute__((aligned(8)));
 } lz_vfs_list;
 void lz_vfs_list_init(lz_vfs_list *l, int fd); /* fd stays the caller's */
-/* NULL: the end, or an error. The name is valid until the next call. */
+/* NULL: the end, or an error, which is l->err. The name is valid until the next call. */
 const char *lz_vfs_list_next(lz_vfs_list *l);
 #endif

@@ -164,6 +164,9 @@ lz_status lz_ckpt_dir_steps(const lz_ckpt_dir *d, lz_ckpt_steps *out, char stran
     (void)lz_vfs_close(fd);
     if (s != LZ_OK)
         return LZ_FAIL(LZ_EMEM, "%s: no memory for the steps", d->path);
+    if (l.err) /* steps that were not listed are not none */
+        return LZ_FAIL(lz_file_status(l.err), "%s: cannot be listed: %s", d->path,
+                       strerrordesc_np(l.err));
     if (out->len)
         qsort(out->data, out->len, sizeof *out->data, ascending);
     return LZ_OK;
@@ -232,7 +235,7 @@ static bool is_ours(int fd)
             ours && strcmp(name, manifest) == 0 && begins_with(fd, name, LZ_MANIFEST_HEAD, false);
     }
     (void)lz_vfs_close(own);
-    return ours && (empty || head);
+    return ours && !l.err && (empty || head);
 }
 
 /* Empties a folder that is ours. The file that says so goes last, or what is left would be

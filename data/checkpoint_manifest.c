@@ -192,14 +192,12 @@ lz_status lz_manifest_put(const lz_manifest *m, const char *path, lz_buf *out)
 
 lz_status lz_manifest_check(const char *text, size_t n, const char *path)
 {
-    const char *tail = text + n - DIGEST_TAIL;
-    char hex[33];
-    bool whole = n > DIGEST_TAIL && memcmp(tail, digest_key, sizeof digest_key - 1) == 0 &&
-                 memcmp(text + n - (sizeof digest_end - 1), digest_end, sizeof digest_end - 1) == 0;
-    if (whole) {
+    char hex[33], want[DIGEST_TAIL + 1];
+    if (n > DIGEST_TAIL) {
         lz_hash_hex(lz_hash_bytes(text, n - DIGEST_TAIL), hex);
-        whole = memcmp(tail + sizeof digest_key - 1, hex, 32) == 0;
+        snprintf(want, sizeof want, "%s%s%s", digest_key, hex, digest_end);
+        if (memcmp(text + n - DIGEST_TAIL, want, DIGEST_TAIL) == 0)
+            return LZ_OK;
     }
-    return whole ? LZ_OK
-                 : LZ_FAIL(LZ_ECORRUPT, "%s: the manifest is not what its digest is of", path);
+    return LZ_FAIL(LZ_ECORRUPT, "%s: the manifest is not what its digest is of", path);
 }

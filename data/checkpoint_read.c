@@ -150,6 +150,9 @@ static lz_status check_names(const lz_ckpt_reader *r, int folder)
             s = LZ_FAIL(LZ_ECORRUPT, "%s/%s: the manifest does not know it", r->where, name);
     }
     (void)lz_vfs_close(fd);
+    if (s == LZ_OK && l.err)
+        s = LZ_FAIL(lz_file_status(l.err), "%s: cannot be listed: %s", r->where,
+                    strerrordesc_np(l.err));
     return s;
 }
 
