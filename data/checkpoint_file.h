@@ -58,8 +58,8 @@ lz_status lz_ckpt_write(const lz_ckpt_dir *d, lz_ckpt_content *c);
 
 typedef struct lz_ckpt_reader lz_ckpt_reader;
 /* Opens the checkpoint in an open folder, which stays the caller's, without reading elements. step:
- * what it must be of; -1: of any. where: for messages. NULL: all that is recorded but LZ_EMEM is
- * damage. */
+ * what it must be of; -1: of any. where: for messages. NULL: the error is recorded.
+ * LZ_EUNSUPPORTED: it is of a later version of the format. */
 lz_ckpt_reader *lz_ckpt_open(int fd, int64_t step, const char *where);
 void lz_ckpt_close(lz_ckpt_reader *r);
 const lz_manifest *lz_ckpt_manifest(const lz_ckpt_reader *r);

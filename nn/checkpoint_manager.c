@@ -56,6 +56,15 @@ static lz_status list_steps(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_c
     return LZ_OK;
 }
 
+/* The folder, once it has all that is being saved, and its steps. d is to be closed, whatever the
+ * result. */
+static lz_status open_steps(lz_checkpoint_manager *m, lz_ckpt_dir *d, lz_ckpt_steps *out)
+{
+    lz_ckpt_queue_wait(m);
+    LZ_TRY(lz_ckpt_dir_open(m->path, false, d));
+    return list_steps(m, d, out);
+}
+
 /* NULL: the error says why it cannot be read. */
 static lz_ckpt_reader *open_step(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
 {
@@ -65,6 +74,22 @@ static lz_ckpt_reader *open_step(const lz_checkpoint_manager *m, const lz_ckpt_d
     lz_ckpt_dir step_dir = {fd, m->path};
     lz_ckpt_dir_close(&step_dir);
     return r;
+}
+
+/* Whether a checkpoint that gave this error is damaged: what memory, permissions or the version of
+ * this library are in the way of may be whole. */
+static bool is_damage(lz_status s)
+{
+    return s != LZ_OK && s != LZ_EMEM && s != LZ_EPERM && s != LZ_EUNSUPPORTED;
+}
+
+/* Whether all its bytes are those that were written. */
+static lz_status verify_step(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
+{
+    lz_ckpt_reader *r = open_step(m, d, step);
+    lz_status s = r ? lz_ckpt_verify(r) : lz_error_get()->status;
+    lz_ckpt_close(r);
+    return s;
 }
 
 /* ---- what stays ---- */
@@ -141,15 +166,6 @@ static lz_status remove_others(lz_checkpoint_manager *m, const lz_ckpt_dir *d, i
 
 /* ---- saving ---- */
 
-/* Whether what is there under the step's name is no whole checkpoint. */
-static bool is_damaged(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
-{
-    lz_ckpt_reader *r = open_step(m, d, step);
-    bool damaged = r ? lz_ckpt_verify(r) == LZ_ECORRUPT : lz_error_get()->status != LZ_EMEM;
-    lz_ckpt_close(r);
-    return damaged;
-}
-
 /* A training that goes on from an older checkpoint comes to the step of a damaged one again. */
 static lz_status write_job(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_ckpt_job *j)
 {
@@ -157,7 +173,7 @@ static lz_status write_job(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_ck
     if (s != LZ_EEXIST)
         return s;
     const lz_error there = *lz_error_get();
-    if (!is_damaged(m, d, j->step)) {
+    if (!is_damage(verify_step(m, d, j->step))) {
         lz_error_set(&there);
         return s;
     }
@@ -304,14 +320,14 @@ static void pass_over(const lz_checkpoint_manager *m, int64_t step)
             where_of(m, step, where), lz_error_get()->message);
 }
 
-/* One step. *damaged: it is no fault of the program's. */
+/* One step. *damaged: an older one may do. */
 static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step,
                               lz_checkpoint *c, const lz_site *site, bool *damaged)
 {
     char where[WHERE];
     lz_ckpt_reader *r = open_step(m, d, step);
     lz_status s = r ? LZ_OK : lz_error_get()->status;
-    *damaged = !r && s != LZ_EMEM;
+    *damaged = is_damage(s);
     if (r) {
         const lz_tensor_source from = {.reader = r};
         s = lz_state_load(&from, where_of(m, step, where), c, site);
@@ -346,15 +362,10 @@ static lz_status restore(lz_checkpoint_manager *m, int64_t step, lz_checkpoint *
     LZ_TRY(lz_state_check_struct(m->path, c));
     if (step < LZ_LATEST_STEP)
         return LZ_FAIL(LZ_EINVAL, "step is %" PRId64 ": it must not be negative", step);
-    lz_ckpt_queue_wait(m);
-    lz_status s = lz_ckpt_dir_open(m->path, false, &d);
-    if (s == LZ_OK && step >= 0) {
-        s = restore_step(m, &d, step, c, site, &damaged);
-    } else if (s == LZ_OK) {
-        s = list_steps(m, &d, &all);
-        if (s == LZ_OK)
-            s = restore_latest(m, &d, &all, c, site);
-    }
+    lz_status s = open_steps(m, &d, &all);
+    if (s == LZ_OK)
+        s = step >= 0 ? restore_step(m, &d, step, c, site, &damaged)
+                      : restore_latest(m, &d, &all, c, site);
     lz_vec_free(&all);
     lz_ckpt_dir_close(&d);
     return s;
@@ -374,10 +385,7 @@ static lz_status all_steps(lz_checkpoint_manager *m, lz_ckpt_steps *out)
 {
     lz_ckpt_dir d;
     LZ_TRY(check_manager(m));
-    lz_ckpt_queue_wait(m);
-    lz_status s = lz_ckpt_dir_open(m->path, false, &d);
-    if (s == LZ_OK)
-        s = list_steps(m, &d, out);
+    lz_status s = open_steps(m, &d, out);
     lz_ckpt_dir_close(&d);
     return s == LZ_ENOENT ? LZ_OK : s; /* removed meanwhile */
 }
@@ -398,34 +406,34 @@ int64_t lz_checkpoint_manager_all_steps(lz_checkpoint_manager *m, int64_t *out, 
     return count;
 }
 
-/* Whether all its bytes are those that were written. */
-static bool is_whole(lz_checkpoint_manager *m, int64_t step)
+/* -1: there is none. */
+static lz_status latest_step(lz_checkpoint_manager *m, int64_t *latest)
 {
     lz_ckpt_dir d;
-    lz_ckpt_reader *r = NULL;
-    if (lz_ckpt_dir_open(m->path, false, &d) == LZ_OK)
-        r = open_step(m, &d, step);
-    bool whole = r && lz_ckpt_verify(r) == LZ_OK;
-    lz_ckpt_close(r);
+    lz_ckpt_steps all = {0};
+    *latest = -1;
+    LZ_TRY(check_manager(m));
+    lz_status s = open_steps(m, &d, &all);
+    for (uint32_t i = all.len; s == LZ_OK && *latest < 0 && i-- > 0;) {
+        s = verify_step(m, &d, all.data[i]);
+        if (s == LZ_OK) {
+            *latest = all.data[i];
+        } else if (is_damage(s)) {
+            pass_over(m, all.data[i]);
+            s = LZ_OK;
+        }
+    }
+    lz_vec_free(&all);
     lz_ckpt_dir_close(&d);
-    return whole;
+    return s == LZ_ENOENT ? LZ_OK : s; /* the folder was removed meanwhile */
 }
 
 int64_t lz_checkpoint_manager_latest_step(lz_checkpoint_manager *m)
 {
     LZ_PUBLIC(-1);
     const lz_error before = *lz_error_get();
-    lz_ckpt_steps all = {0};
     int64_t latest = -1;
-    lz_status s = all_steps(m, &all);
-    for (uint32_t i = all.len; s == LZ_OK && latest < 0 && i-- > 0;) {
-        if (is_whole(m, all.data[i]))
-            latest = all.data[i];
-        else
-            pass_over(m, all.data[i]);
-    }
-    lz_vec_free(&all);
-    (void)done(s, &before, "lz_checkpoint_manager_latest_step", NULL);
+    (void)done(latest_step(m, &latest), &before, "lz_checkpoint_manager_latest_step", NULL);
     return latest;
 }
 

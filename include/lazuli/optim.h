@@ -282,7 +282,8 @@ enum { LZ_LATEST_STEP = -1 };
  * whole; one that is damaged is passed over, with a warning that says why. Waits for asynchronous
  * saves. LZ_ENOENT: there is no such step, or none at all; LZ_ECORRUPT, LZ_EPARSE, LZ_EIO: the step
  * that was asked for, or every one, is damaged. What does not fit the program is an error and never
- * passed over: those of lz_checkpoint_load, as are what follows it. */
+ * passed over: those of lz_checkpoint_load, as are what follows it, LZ_EPERM (it may not be read)
+ * and LZ_EUNSUPPORTED (a later version of the library wrote it). */
 LZ_MUST_USE LZ_API lz_status lz_checkpoint_manager_restore_at(lz_checkpoint_manager *m,
                                                               int64_t step, lz_checkpoint *c,
                                                               const lz_site *site);
@@ -292,8 +293,9 @@ LZ_MUST_USE LZ_API lz_status lz_checkpoint_manager_restore_at(lz_checkpoint_mana
  * that are damaged, but of none that is being written. out may be NULL when n is 0. -1 with
  * LZ_ENULL, LZ_EIO, LZ_EMEM. */
 LZ_API int64_t lz_checkpoint_manager_all_steps(lz_checkpoint_manager *m, int64_t *out, int64_t n);
-/* The newest step that is whole, all of whose bytes are read for it; -1: there is none. A warning
- * says why one is passed over. */
+/* The newest step that is whole, all of whose bytes are read for it; -1: there is none, or, with an
+ * error recorded, one cannot be read that may be whole (LZ_EPERM, LZ_EUNSUPPORTED, LZ_EMEM,
+ * LZ_EIO). A warning says why one is passed over. */
 LZ_API int64_t lz_checkpoint_manager_latest_step(lz_checkpoint_manager *m);
 /* A number that a step was saved with. LZ_ENOENT: no such step, or it has none of the name;
  * LZ_ECORRUPT, LZ_ENULL. */

@@ -2,6 +2,8 @@
  * what asynchronous saves hold and when they fail, what is passed over, and the end that was asked
  * for (SIGTERM). */
 #include "cache/vfs.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "checkpointtest.h"
 #include <math.h>
 #include <pthread.h>
@@ -488,6 +490,48 @@ START_TEST(what_does_not_fit_is_an_error)
 }
 END_TEST
 
+/* Writes the manifest of step 3 anew, whole, with another text in place of `from`. */
+static void change_manifest(const char *from, const char *to)
+{
+    size_t n, tail = strlen("\"digest\":\"\"}\n") + 32;
+    char hex[33], *p = kt_slurp(kt_path("step_3/manifest.json"), &n), *at = strstr(p, from);
+    lz_buf b = {0};
+    ck_assert_ptr_nonnull(at);
+    lz_buf_put(&b, p, (size_t)(at - p));
+    lz_buf_puts(&b, to);
+    at += strlen(from);
+    lz_buf_put(&b, at, (size_t)(p + n - tail - at));
+    lz_hash_hex(lz_hash_bytes(b.data, b.len), hex);
+    lz_buf_printf(&b, "\"digest\":\"%s\"}\n", hex);
+    ck_assert(!b.failed);
+    kt_spill(kt_path("step_3/manifest.json"), b.data, b.len);
+    lz_buf_free(&b);
+    free(p);
+}
+
+/* A checkpoint that a later version wrote is not damaged: it is neither passed over nor replaced.
+ * The same change with the version of this library is no change. */
+START_TEST(a_later_version_is_an_error)
+{
+    kt_net n;
+    three_steps(&n);
+    change_manifest("\"version\":1", _i ? "\"version\":2" : "\"version\":1");
+    lz_checkpoint_manager *m = kt_manager();
+    kt_warnings = 0;
+    ck_assert_int_eq(lz_checkpoint_manager_latest_step(m), _i ? -1 : 3);
+    if (_i)
+        ck_assert_int_eq(lz_last_error(NULL), LZ_EUNSUPPORTED);
+    lz_clear_error();
+    FAILS(lz_checkpoint_manager_restore(m, LZ_LATEST_STEP, &n.c), _i ? LZ_EUNSUPPORTED : LZ_OK);
+    ck_assert_int_eq(n.c.step, 3);
+    FAILS(lz_checkpoint_manager_save(m, 3, &n.c, .force = true), LZ_EEXIST);
+    ck_assert_int_eq(kt_warnings, 0);
+    ck_assert_str_eq(kt_steps(m), "1 2 3");
+    lz_checkpoint_manager_free(m);
+    kt_free(&n);
+}
+END_TEST
+
 /* K12: names that are no step's are left alone, with a note. */
 START_TEST(k12_strange_names)
 {
@@ -630,6 +674,7 @@ int main(void)
     tcase_add_test(t, k02_async_failure_comes_back);
     tcase_add_loop_test(t, k03_damaged_steps_are_passed_over, 0, DAMAGES);
     tcase_add_test(t, what_does_not_fit_is_an_error);
+    tcase_add_loop_test(t, a_later_version_is_an_error, 0, 2);
     tcase_add_test(t, k12_strange_names);
     tcase_add_loop_test(t, k07_preemption, 0, 2);
     tcase_add_test(t, arguments);
