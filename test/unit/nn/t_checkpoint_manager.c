@@ -610,6 +610,49 @@ START_TEST(k07_preemption)
 }
 END_TEST
 
+static struct sigaction below; /* what over_ours was installed over */
+static void over_ours(int signal, siginfo_t *info, void *context)
+{
+    others++;
+    if (below.sa_flags & SA_SIGINFO)
+        below.sa_sigaction(signal, info, context);
+}
+
+/* A handler of the program's that calls ours, and stays when the manager ends: the next manager's
+ * is over it, and each is called once, down to that of before. */
+START_TEST(handlers_over_ours)
+{
+    enum { ROUNDS = 8 };
+    struct sigaction first = {.sa_handler = other_handler}, now;
+    struct sigaction over = {.sa_flags = SA_SIGINFO};
+    over.sa_sigaction = over_ours;
+    sigaction(SIGTERM, &first, NULL);
+    for (int i = 0; i < 2; i++) {
+        lz_checkpoint_manager *m = kt_manager(.chkpt_on_preemption = true);
+        others = 0;
+        raise(SIGTERM);
+        ck_assert_int_eq(others, i + 1); /* other_handler, and over_ours in the second round */
+        ck_assert(lz_checkpoint_manager_reached_preemption(m, 1));
+        if (i == 0)
+            sigaction(SIGTERM, &over, &below);
+        lz_checkpoint_manager_free(m);
+        sigaction(SIGTERM, NULL, &now);
+        ck_assert(now.sa_sigaction == over_ours);
+    }
+    sigaction(SIGTERM, &below, NULL); /* it goes, and ours is uncovered */
+    lz_checkpoint_manager_free(kt_manager(.chkpt_on_preemption = true));
+    sigaction(SIGTERM, NULL, &now);
+    ck_assert(now.sa_handler == other_handler);
+    for (int i = 0; i < ROUNDS; i++) { /* there is an end */
+        lz_checkpoint_manager *m = kt_manager(.chkpt_on_preemption = true);
+        sigaction(SIGTERM, &over, NULL);
+        lz_checkpoint_manager_free(m);
+    }
+    ck_assert_ptr_null(lz_checkpoint_manager_new(kt_dir, .chkpt_on_preemption = true));
+    ck_assert_int_eq(lz_last_error(NULL), LZ_EPERM);
+}
+END_TEST
+
 /* ---- arguments ---- */
 
 START_TEST(arguments)
@@ -677,6 +720,7 @@ int main(void)
     tcase_add_loop_test(t, a_later_version_is_an_error, 0, 2);
     tcase_add_test(t, k12_strange_names);
     tcase_add_loop_test(t, k07_preemption, 0, 2);
+    tcase_add_test(t, handlers_over_ours);
     tcase_add_test(t, arguments);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
