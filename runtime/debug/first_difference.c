@@ -59,6 +59,7 @@ static lz_status run_compiled(const lz_dev *d, const lz_func *f, lz_literal *con
     lz_compile_options o = {.dump_name = "check"};
     lz_exec *x = NULL;
     lz_event *done = NULL;
+    memset(results, 0, f->nresult * sizeof *results); /* room that was used before */
     lz_status s = buf && donated ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to run '%s'", f->name);
     if (s == LZ_OK)
         s = copy_in(d, f, in, buf);

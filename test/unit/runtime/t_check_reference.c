@@ -46,6 +46,8 @@ static const wrong wrongs[] = {
 enum { WRONGS = sizeof wrongs / sizeof *wrongs };
 static const wrong *chosen;
 static int fired;
+static bool of_several;        /* only programs of several results are compiled wrongly */
+static int compiles, fails_at; /* this compilation, counted from 1, fails; 0: none */
 
 static lz_val copy(lz_rw *rw, uint32_t i)
 {
@@ -99,11 +101,13 @@ static lz_val replace(lz_rw *rw, uint32_t i, void *uses)
 static lz_status wrong_pass(const lz_func *in, const lz_lower_options *o, lz_func **out)
 {
     (void)o;
+    if (++compiles == fails_at)
+        return LZ_FAIL(LZ_EMEM, "this compilation fails");
     uint32_t *uses = lz_calloc((size_t)in->ninst + 1, sizeof *uses);
     if (!uses)
         return LZ_EMEM;
     lz_func_use_counts(in, uses);
-    lz_status s = chosen ? lz_rw_run(in, replace, uses, out) : LZ_OK;
+    lz_status s = chosen && in->nresult > of_several ? lz_rw_run(in, replace, uses, out) : LZ_OK;
     lz_free(uses);
     return s;
 }
@@ -181,6 +185,31 @@ START_TEST(wrong_rewritings)
     ck_assert_msg(strstr(lz_last_error_text(), want), "no '%s' in: %s", want, lz_last_error_text());
     ck_assert_ptr_nonnull(strstr(lz_last_error_text(), ", the reference "));
     OK(lz_release(r));
+}
+END_TEST
+
+/* Any of the compilations of a search may fail: then the program is not checked any further. */
+START_TEST(failing_search)
+{
+    enum { MOST = 60 };
+    chosen = &wrongs[WRONGS - 4 + _i / 2];
+    of_several = _i % 2;
+    use(rt_devices[1], "ref");
+    for (fails_at = 2; fails_at < MOST && fails_at <= compiles + 2; fails_at++) {
+        lines l = {.n = 0};
+        compiles = 1; /* the first time the program's own is the second one */
+        OK(lz_scope_begin());
+        lz_tensor *r = lz_retain(program(&l)),
+                  *other = lz_retain(lz_full(LZ_F32, LZ_SHAPE(9), 0.5));
+        lz_status s = lz_mark_step();
+        ck_assert_msg(s == LZ_OK || s == LZ_ECHECK || (fails_at == 2 && s == LZ_EMEM), "%s",
+                      lz_status_name(s));
+        OK(lz_release(r));
+        OK(lz_release(other));
+        OK(lz_scope_end());
+    }
+    ck_assert_int_gt(fails_at, 4);
+    lz_clear_error();
 }
 END_TEST
 
@@ -267,6 +296,7 @@ int main(void)
     Suite *s = suite_create("check reference");
     TCase *t = tcase_create("check reference");
     tcase_add_loop_test(t, wrong_rewritings, 0, WRONGS);
+    tcase_add_loop_test(t, failing_search, 0, 8);
     tcase_add_loop_test(t, right_ones, 0, 2);
     tcase_add_test(t, roundings_made_large);
     tcase_add_test(t, every_third);
