@@ -24,14 +24,19 @@ static bool has_seen(const lz_compiled *f, lz_hash hash)
     return false;
 }
 
-/* Under the lock. *full: it is one more than may be. */
-static lz_status note_graph(const lz_compiling *k, lz_hash hash, bool *full)
+/* Under the lock: other threads' calls for the same function lengthen the list. *d: of one more
+ * than may be. */
+static lz_status note_graph(const lz_compiling *k, const lz_capture *c, bool *full,
+                            lz_difference *d)
 {
     *full = false;
-    if (has_seen(k->f, hash))
+    if (has_seen(k->f, c->hash))
         return LZ_OK;
     *full = k->f->seen.len >= (uint64_t)k->most;
-    return *full ? LZ_OK : lz_vec_push(&k->f->seen, hash);
+    if (!*full)
+        return lz_vec_push(&k->f->seen, c->hash);
+    lz_difference_among(c, k->f->seen.data, k->f->seen.len, d);
+    return LZ_OK;
 }
 
 static lz_status check_number(const lz_compiling *k, const lz_capture *c)
@@ -39,22 +44,18 @@ static lz_status check_number(const lz_compiling *k, const lz_capture *c)
     bool full;
     lz_difference d;
     lz_mutex_lock(&lock);
-    lz_status s = note_graph(k, c->hash, &full);
+    lz_status s = note_graph(k, c, &full, &d);
     lz_mutex_unlock(&lock);
     if (s != LZ_OK || !full)
         return s;
-    lz_difference_among(c, k->f->seen.data, (uint32_t)k->most, &d);
     return LZ_FAIL(LZ_ESTATE,
                    "Maximum number of different graphs allowed per function exceeded: %" PRId64
                    " (%s): %s",
                    k->most, k->name, d.text);
 }
 
-lz_status lz_compile_check(const lz_capture *c, lz_sync_cause cause)
+lz_status lz_compiling_check(lz_compiling *k, const lz_capture *c, lz_sync_cause cause)
 {
-    lz_compiling *k = lz_compiling_now;
-    if (__builtin_expect(!k, 1))
-        return LZ_OK;
     lz_status s = LZ_OK;
     if (k->full_graph && !k->leaving)
         s = LZ_FAIL(LZ_ESTATE, "Unexpected execution happens inside the compiled function %s: %s",

@@ -22,6 +22,11 @@ typedef struct lz_compiling {
 } lz_compiling;
 extern _Thread_local lz_compiling *lz_compiling_now; /* NULL: none is active */
 
+lz_status lz_compiling_check(lz_compiling *k, const lz_capture *c, lz_sync_cause cause);
 /* Whether the finished capture may run; c NULL: a traced function. LZ_ESTATE: it may not. */
-lz_status lz_compile_check(const lz_capture *c, lz_sync_cause cause);
+static inline lz_status lz_compile_check(const lz_capture *c, lz_sync_cause cause)
+{
+    lz_compiling *k = lz_compiling_now;
+    return __builtin_expect(k != NULL, 0) ? lz_compiling_check(k, c, cause) : LZ_OK;
+}
 #endif
