@@ -94,8 +94,6 @@ static void finish(lz_buf *b, const char *what)
     emit(b);
 }
 
-/* ---- blocks ---- */
-
 /* ---- new graphs ---- */
 
 void lz_analysis_new_graph(const lz_capture *c, lz_hash hash, uint32_t nparam, uint32_t nresult,

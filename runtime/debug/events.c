@@ -265,11 +265,9 @@ lz_program_watch *lz_watch_start(lz_watch *w, lz_sync_cause cause)
 }
 
 /* Diagnostics; their failures are no failure of the program. */
-void lz_watch_tell(const lz_watch *w, const lz_program *p, lz_found found)
+void lz_watch_found(const lz_watch *w, const lz_program *p, lz_found found)
 {
     bool analyse = lz_analysis_on(), events = lz_events_on();
-    if (!analyse && !events)
-        return;
     LZ_QUIETLY {
         if (analyse && found == LZ_FOUND_DISK && w->graph)
             lz_analysis_cache(w->graph, p);
@@ -287,13 +285,11 @@ void lz_watch_tell(const lz_watch *w, const lz_program *p, lz_found found)
 
 /* ---- executions ---- */
 
-lz_execution_event *lz_events_execution(const lz_watch *w, const lz_program *p, lz_found found,
-                                        const char *device)
+lz_execution_event *lz_execution_event_new(const lz_watch *w, const lz_program *p, lz_found found,
+                                           const char *device)
 {
     static const char *const where[] = {"memory", "disk", "compiled"};
     lz_execution_event *e = NULL;
-    if (!lz_events_on())
-        return NULL;
     LZ_QUIETLY
         e = lz_calloc(1, sizeof *e);
     if (!e)

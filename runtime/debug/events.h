@@ -35,8 +35,13 @@ typedef struct lz_watch {
 } lz_watch;
 /* For lz_program_get; NULL: nobody asks. */
 lz_program_watch *lz_watch_start(lz_watch *w, lz_sync_cause cause);
-/* The program is there: tells how. */
-void lz_watch_tell(const lz_watch *w, const lz_program *p, lz_found found);
+void lz_watch_found(const lz_watch *w, const lz_program *p, lz_found found);
+/* The program is there: tells how, where anybody asked. */
+static inline void lz_watch_tell(const lz_watch *w, const lz_program *p, lz_found found)
+{
+    if (__builtin_expect(w->program.user != NULL, 0))
+        lz_watch_found(w, p, found);
+}
 static inline void lz_watch_end(const lz_watch *w)
 {
     lz_free(w->graph);
@@ -44,9 +49,22 @@ static inline void lz_watch_end(const lz_watch *w)
 
 /* An execution that is being started: written when it is seen to be finished. */
 typedef struct lz_execution_event lz_execution_event;
+/* NULL: there is no memory. */
+lz_execution_event *lz_execution_event_new(const lz_watch *w, const lz_program *p, lz_found found,
+                                           const char *device);
 /* NULL: nobody asks, or there is no memory. */
-lz_execution_event *lz_events_execution(const lz_watch *w, const lz_program *p, lz_found found,
-                                        const char *device);
+static inline lz_execution_event *lz_events_execution(const lz_watch *w, const lz_program *p,
+                                                      lz_found found, const char *device)
+{
+    return lz_events_on() ? lz_execution_event_new(w, p, found, device) : NULL;
+}
+/* The same of a call, whose program is at hand. */
+static inline lz_execution_event *lz_events_call(const lz_program *p, const char *device)
+{
+    return lz_events_on() ? lz_execution_event_new(&(lz_watch){.cause = LZ_CAUSE_FUNCTION}, p,
+                                                   LZ_FOUND_MEMORY, device)
+                          : NULL;
+}
 /* Writes and frees it. launched_ns: when it was given to the device. e NULL: nothing. */
 void lz_events_executed(lz_execution_event *e, int64_t launched_ns, const lz_event *done,
                         const lz_error *error);

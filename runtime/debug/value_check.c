@@ -18,7 +18,7 @@ typedef struct wanted {
 
 static lz_once once = LZ_ONCE_INIT;
 static wanted want;
-static _Atomic int known; /* 0: not read yet, 1: nothing is wanted, 2: something is */
+_Atomic int lz_check_state;
 
 static bool is(const char *word, size_t n, const char *name)
 {
@@ -56,17 +56,13 @@ static void read_option(void)
                     (int)(n < 64 ? n : 64), p);
         p += n + (p[n] != '\0');
     }
-    atomic_store(&known, want.nan || want.compare ? 2 : 1);
+    atomic_store(&lz_check_state, want.nan || want.compare ? 2 : 1);
 }
 
-bool lz_check_on(void)
+bool lz_check_ask(void)
 {
-    int k = atomic_load_explicit(&known, memory_order_acquire);
-    if (!k) {
-        lz_once_run(&once, read_option);
-        k = atomic_load(&known);
-    }
-    return k == 2;
+    lz_once_run(&once, read_option);
+    return atomic_load(&lz_check_state) == 2;
 }
 
 /* ---- an execution ---- */
@@ -159,11 +155,20 @@ static void release_all(lz_literal **v, uint32_t n)
     lz_free(v);
 }
 
-/* Whether the reference can run it: devices that meet cannot run one by one. */
+/* Whether the reference can run it, which is replica 0 of 1: devices that meet cannot run one by
+ * one, be they of this process or of others. */
 static bool is_alone(const lz_check_run *r)
 {
-    return !lz_func_has_collective(r->f) &&
-           !(lz_func_has_replica_id(r->f) && r->dev->be->device_count() > 1);
+    int n = 0, first;
+    if (lz_func_has_collective(r->f))
+        return false;
+    if (!lz_func_has_replica_id(r->f))
+        return true;
+    LZ_QUIETLY { /* who has recorded it has joined them */
+        if (lz_dev_world(r->dev, &n, &first) != LZ_OK)
+            n = 0;
+    }
+    return n == 1;
 }
 
 /* The first result with such a number; the number of results: none has. */
@@ -263,10 +268,8 @@ static lz_status look(const lz_check_run *r)
     return s;
 }
 
-lz_status lz_check_end(lz_check_run *r, lz_status s)
+lz_status lz_check_look(lz_check_run *r, lz_status s)
 {
-    if (!r)
-        return s;
     lz_error before = *lz_error_get();
     bool looks = s == LZ_OK && !has_failed(r);
     if (!looks) {

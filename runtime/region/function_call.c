@@ -197,6 +197,7 @@ static bool grad_is_alone(const lz_function_leaf *l)
 static lz_status gather(run *r)
 {
     lz_dev *dev = r->f->dev;
+    bool donates = !lz_check_on(); /* else what is read is looked at afterwards */
     for (uint32_t i = 0; i < r->v->nparam; i++) {
         const lz_function_leaf *l = &r->v->leaves[i];
         const lz_node *n = r->leaf[i];
@@ -205,8 +206,8 @@ static lz_status gather(run *r)
             continue;
         }
         r->buf[i] = lz_node_buf(n);
-        r->donated[i] = !lz_check_on() && l->donate && is_alone(n) &&
-                        (l->kind != LZ_LEAF_GRAD || grad_is_alone(l));
+        r->donated[i] =
+            donates && l->donate && is_alone(n) && (l->kind != LZ_LEAF_GRAD || grad_is_alone(l));
         if (!r->donated[i])
             lz_device_buffer_retain(r->buf[i]);
     }
@@ -367,9 +368,7 @@ static lz_status execute(run *r)
     lz_status s = gather(r);
     if (s == LZ_OK) {
         int64_t t0 = lz_now_ns();
-        lz_watch nobody = {.cause = LZ_CAUSE_FUNCTION};
-        lz_execution_event *event =
-            lz_events_execution(&nobody, r->v->prog, LZ_FOUND_MEMORY, dev->name);
+        lz_execution_event *event = lz_events_call(r->v->prog, dev->name);
         s = dev->be->execute(r->v->prog->exec, dev->ordinal, r->buf, r->donated, false, r->out,
                              &done);
         if (s == LZ_OK) {
