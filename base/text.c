@@ -24,6 +24,20 @@ static locale_t c_locale(void)
     return l;
 }
 
+size_t lz_utf8_length(const char *s, size_t n)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    size_t len = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+    if (len < 2 || len > n || u[0] > 0xf4)
+        return len == 1;
+    for (size_t i = 1; i < len; i++)
+        if ((u[i] & 0xc0) != 0x80)
+            return 0;
+    bool bad = (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
+               (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f);
+    return bad ? 0 : len;
+}
+
 bool lz_text_same(const char *a, const char *b)
 {
     while (*a && lz_to_lower(*a) == lz_to_lower(*b)) {

@@ -40,6 +40,8 @@ static inline char lz_to_upper(char c)
 {
     return c >= 'a' && c <= 'z' ? (char)(c - ('a' - 'A')) : c;
 }
+/* Bytes of the UTF-8 character at s, of which n > 0 are there; 0: it is none (RFC 3629). */
+size_t lz_utf8_length(const char *s, size_t n);
 /* Equal but for the case of letters. */
 bool lz_text_same(const char *a, const char *b);
 

@@ -1,5 +1,6 @@
 /* json.c - see json.h. */
 #include "data/json.h"
+#include "base/json.h"
 #include "base/text.h"
 #include <string.h>
 
@@ -51,21 +52,6 @@ bool lz_json_item(lz_json *j, char close, size_t *n)
 }
 
 /* ---- strings ---- */
-
-/* The bytes of the UTF-8 character at s, of which n are there; 0: it is none (RFC 3629). */
-static size_t utf8_length(const char *s, size_t n)
-{
-    const unsigned char *u = (const unsigned char *)s;
-    size_t len = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-    if (len < 2 || len > n || u[0] > 0xf4)
-        return len == 1;
-    for (size_t i = 1; i < len; i++)
-        if ((u[i] & 0xc0) != 0x80)
-            return 0;
-    bool bad = (u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
-               (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f);
-    return bad ? 0 : len;
-}
 
 static size_t put_utf8(uint32_t c, char out[4])
 {
@@ -136,7 +122,7 @@ static size_t character(lz_json *j, char out[4])
     }
     if ((unsigned char)*j->p < 0x20)
         return (size_t)mistake(j, "a control character in a string");
-    size_t len = utf8_length(j->p, (size_t)(j->end - j->p));
+    size_t len = lz_utf8_length(j->p, (size_t)(j->end - j->p));
     if (!len)
         return (size_t)mistake(j, "a string is not UTF-8 text");
     memcpy(out, j->p, len);
@@ -314,28 +300,12 @@ lz_status lz_json_status(const lz_json *j, const char *path)
 
 /* ---- writing ---- */
 
-static void put_escaped(lz_buf *b, char c)
-{
-    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const char *at = strchr(plain, c);
-    if (at)
-        lz_buf_printf(b, "\\%c", letters[at - plain]);
-    else
-        lz_buf_printf(b, "\\u%04X", (unsigned char)c);
-}
-
 bool lz_json_put(lz_buf *b, const char *s)
 {
     size_t n = strlen(s);
     for (size_t i = 0, k; i < n; i += k)
-        if (!(k = utf8_length(s + i, n - i)))
+        if (!(k = lz_utf8_length(s + i, n - i)))
             return false;
-    lz_buf_putc(b, '"');
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)s[i] < 0x20 || s[i] == '"' || s[i] == '\\')
-            put_escaped(b, s[i]);
-        else
-            lz_buf_putc(b, s[i]);
-    lz_buf_putc(b, '"');
+    lz_buf_json(b, s, n);
     return true;
 }
