@@ -1,9 +1,7 @@
 # example.bash - what the tests of examples share: a program run with its output kept, the numbers of its JSON line, and a count of what
 # passed. Sourced by test/api/*.sh with BUILD set; ends the test's temporary folder with it.
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
+# shellcheck source=test/steps.bash
+. test/steps.bash
 export XDG_CACHE_HOME=$tmp/cache
 example() { # PROGRAM, NAME of the run, options...
     local program=$1 log=$tmp/$2
@@ -31,8 +29,4 @@ ok() { # what, command...
         failed=$((failed + 1))
         echo "FAIL $what"
     fi
-}
-total() {
-    echo "$passed passed, $failed failed"
-    [ $failed -eq 0 ]
 }

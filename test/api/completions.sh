@@ -1,21 +1,15 @@
 #!/usr/bin/env bash
 # completions.sh - what the shells complete of the lazuli command: simulated in bash, and in fish where that is installed; zsh reads
 # its file. They come from the usage lines, so every option that the command takes is in these.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-BUILD=${BUILD:?}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 tool=$(realpath "${LZ_TOOL:-$BUILD/lazuli}")
-passed=0 failed=0
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 expect() { # what, output, pattern: the output between blanks has it
     if [[ " $2 " == *$3* ]]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "$1: no '$3' in: $2"; fi
 }
-ok() { # what, command...
-    local what=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "$what failed:" && head -5 "$tmp/log"; fi
-}
-for s in bash zsh fish; do ok "completions $s" "$tool" completions $s; cp "$tmp/log" "$tmp/$s"; done
+for s in bash zsh fish; do step "completions $s" "$tool" completions $s; cp "$tmp/log" "$tmp/$s"; done
 
 # ---- every option is in the usage line, with a value exactly when it takes one ----
 declare -A source=([run]=run.c [opt]=opt.c [shard]=shard_cmd.c [cache]=cache_cmd.c [profile]=profile_cmd.c)
@@ -40,7 +34,7 @@ complete_bash() { # word...: what bash offers for the last one
 }
 mkdir -p "$tmp/files/sub dir"
 : >"$tmp/files/a prog.mlir"
-ok 'bash registers it' bash --norc -c '. "$1" && complete -p lazuli' sh "$tmp/bash"
+step 'bash registers it' bash --norc -c '. "$1" && complete -p lazuli' sh "$tmp/bash"
 while read -r c; do expect 'bash: lazuli' "$(complete_bash lazuli '')" " $c "; done <"$tmp/commands"
 expect 'bash: lazuli ru' "$(complete_bash lazuli ru)" ' run '
 expect 'bash: run --dev' "$(complete_bash lazuli run --dev)" '--device --devices '
@@ -58,18 +52,17 @@ expect 'bash: profile' "$(complete_bash lazuli profile bas)" ' bash '
 
 # ---- zsh, fish ----
 if command -v zsh >/dev/null; then
-    ok 'zsh reads it' zsh -fn "$tmp/zsh"
-    ok 'zsh registers it' zsh -fc "autoload -Uz compinit && compinit -D && source '$tmp/zsh' && [ \"\$_comps[lazuli]\" = _lazuli ]"
+    step 'zsh reads it' zsh -fn "$tmp/zsh"
+    step 'zsh registers it' zsh -fc "autoload -Uz compinit && compinit -D && source '$tmp/zsh' && [ \"\$_comps[lazuli]\" = _lazuli ]"
 fi
 while read -r c; do expect 'zsh' "$(tr '\n' ' ' <"$tmp/zsh")" " '$c:"; done <"$tmp/commands"
 if command -v fish >/dev/null; then
     complete_fish() { (cd "$tmp/files" && fish --no-config -c "source '$tmp/fish'; complete -C '$1'" 2>&1 | cut -f1 | tr '\n' ' '); }
-    ok 'fish reads it' fish --no-config -n "$tmp/fish"
+    step 'fish reads it' fish --no-config -n "$tmp/fish"
     while read -r c; do expect 'fish: lazuli' "$(complete_fish 'lazuli ')" " $c "; done <"$tmp/commands"
     expect 'fish: run --device' "$(complete_fish 'lazuli run --device ')" ' cpu loop ref '
     expect 'fish: opt --emit=st' "$(complete_fish 'lazuli opt --emit=st')" 'stablehlo '
     expect 'fish: cache' "$(complete_fish 'lazuli cache v')" ' verify '
     expect 'fish: a file' "$(complete_fish 'lazuli run a')" ' a\ prog.mlir '
 fi
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

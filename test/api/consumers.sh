@@ -2,31 +2,17 @@
 # consumers.sh - projects that use Lazuli as others do, test/consumers: pkg-config, CMake's find_package and FetchContent, meson with
 # the installed library and as a subproject. Each is built and run, against an installed tree and against the same tree moved; the
 # CMake package and lazuli.pc say the same. Where cmake or meson is missing, their projects are left out.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-CC=${CC:-gcc}
-BUILD=${BUILD:?}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 if grep -q -- '-fsanitize=' "$BUILD/flags"; then
     echo 'consumers: built as a user builds them, not under a sanitizer'
     exit 77
 fi
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 root=$PWD
 build=$(realpath "$BUILD")
 for word in $CC; do case $word in -*) ;; *) compiler=$word ;; esac; done # gcc of "ccache gcc -m64", for CMake
-passed=0 failed=0
-step() { # name, command...
-    local name=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$name failed:"
-        tail -20 "$tmp/log"
-        return 1
-    fi
-}
 same() { # what, one, the other
     if [ "$2" = "$3" ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && printf '%s: "%s" and "%s"\n' "$@"; fi
 }
@@ -148,5 +134,4 @@ if [ $meson = yes ]; then
     step 'meson subproject' env CC="$CC" PKG_CONFIG_PATH= meson setup --force-fallback-for=lazuli ${meson_vars[@]+"${meson_vars[@]}"} "$work/meson/b" "$work/meson" &&
         step 'meson subproject: builds' ninja -C "$work/meson/b" && step 'meson subproject: runs' runs "$work/meson/b/consumer"
 fi
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

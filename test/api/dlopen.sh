@@ -1,22 +1,10 @@
 #!/usr/bin/env bash
 # dlopen.sh - the library loaded by a process that runs already, as other languages do: from a second thread, after libraries that have taken
 # their share of the memory for thread-local variables. It must need none of that.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$name:"
-        head -20 "$tmp/log"
-    fi
-}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 grep -q -- '-fsanitize' "$BUILD/flags" && { echo 'sanitizers must be loaded first'; exit 77; }
 cat >"$tmp/p.c" <<'C'
 #include <dlfcn.h>
@@ -40,9 +28,8 @@ int main(int argc, char **argv)
 }
 C
 # shellcheck disable=SC2086  # CC may be several words
-check compile ${CC:-cc} -std=gnu11 "$tmp/p.c" -o "$tmp/p" -lpthread -ldl
-check loads "$tmp/p" "$(realpath "$BUILD")/liblazuli.so"
+step compile $CC -std=gnu11 "$tmp/p.c" -o "$tmp/p" -lpthread -ldl
+step loads "$tmp/p" "$(realpath "$BUILD")/liblazuli.so"
 flags() { ! readelf -dW "$BUILD/liblazuli.so" | grep STATIC_TLS; }
-check 'no static thread-local memory' flags
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+step 'no static thread-local memory' flags
+total

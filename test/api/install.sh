@@ -1,23 +1,10 @@
 #!/usr/bin/env bash
 # install.sh - make install into an empty folder; a program built by pkg-config alone, shared and static, runs; uninstall
 # leaves nothing behind.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-CC=${CC:-gcc}
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-step() { # name, command...
-    local name=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$name failed:"
-        tail -20 "$tmp/log"
-    fi
-}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 prefix=$tmp/pre
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
 make_it() { eval "make -s BUILD='$BUILD' ${MAKE_VARS:-} PREFIX='$prefix' $1"; }
@@ -68,5 +55,4 @@ if [ -x "$prefix/bin/lazuli" ]; then step 'the command runs' "$prefix/bin/lazuli
 step 'make uninstall' make_it uninstall
 left() { [ -z "$(find "$prefix" ! -type d)" ]; }
 step 'uninstall leaves nothing' left
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

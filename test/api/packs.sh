@@ -2,11 +2,10 @@
 # packs.sh - a deployment: a program's compiled graphs are exported where it was built (lazuli cache export), imported where it runs, and
 # found there: nothing is compiled, not even the kernels of a branch. Packs that are for another machine, build or key are refused
 # with the reason, and leave nothing behind. The imported cache serves others as a system cache, too.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-CC=${CC:-cc}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 lib=$(realpath "$BUILD")
 tool=$lib/lazuli
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
@@ -33,7 +32,6 @@ int main(int argc, char **argv)
 C
 # shellcheck disable=SC2086  # CC and san may be several words
 $CC -std=gnu11 $san -Iinclude "$tmp/app.c" -L"$lib" -llazuli -Wl,-rpath,"$lib" -o "$tmp/app" || exit 1
-passed=0 failed=0
 t() { # STATUS, pattern of the output, command...
     local want=$1 pattern=$2 got rc
     shift 2
@@ -56,6 +54,8 @@ t 0 '^exported [0-9]+ entries, [0-9]+ bytes$' "$tool" cache export --path "$tmp/
 t 0 '^imported [1-9][0-9]* programs and [1-9][0-9]* kernels; 0 were there$' "$tool" cache import --path "$tmp/run" "$tmp/all.lzpack"
 t 0 "$warm, system 0" app run
 t 0 '^imported 0 programs and 0 kernels; [1-9][0-9]* were there$' "$tool" cache import --path "$tmp/run" "$tmp/all.lzpack"
+t 0 '^exported' "$tool" cache export --path "$tmp/run" -o "$tmp/again.lzpack"
+t 0 '^$' cmp "$tmp/all.lzpack" "$tmp/again.lzpack" # the same bytes, in whatever order the folder has them
 t 0 ', 0 damaged$' "$tool" cache verify --path "$tmp/run"
 
 # program by program: all of them have all the kernels that they need, those of a branch too
@@ -111,5 +111,4 @@ t 1 'the pack has the MAC of another key' signed other "$tool" cache import --pa
 t 1 'the cache has nothing of this build' signed other "$tool" cache export --path "$tmp/signed" -o "$tmp/x.lzpack"
 chmod 640 "$tmp/key"
 t 1 'is open to others' signed key "$tool" cache import --path "$tmp/no" "$tmp/signed.lzpack"
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

@@ -1,36 +1,23 @@
 #!/usr/bin/env bash
 # pjrt.sh - the plugin as a host meets it: a library that exports one symbol, opened by a C program that includes nothing of ours;
 # what a host may get wrong when it opens another.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-CC=${CC:-cc}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 lib=$(realpath "$BUILD/libpjrt_lazuli.so")
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
-passed=0 failed=0
-check() { # TEXT COMMAND..: the command gives status 0
-    local text=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$text: status $?"
-        tail -20 "$tmp/log"
-    fi
-}
 one_symbol() { [ "$(nm -D --defined-only "$lib" | awk '$2 ~ /[TDBRVW]/ { print $3 }' | grep -v '^__asan\|^__odr_asan\|^_' | sort -u)" = GetPjrtApi ]; }
-check 'exported symbols' one_symbol
+step 'exported symbols' one_symbol
 # shellcheck disable=SC2086  # several words
-check 'the client builds' $CC -std=gnu11 -Wall -Wextra -Werror -O1 $san examples/pjrt/client.c -ldl -o "$tmp/client"
+step 'the client builds' $CC -std=gnu11 -Wall -Wextra -Werror -O1 $san examples/pjrt/client.c -ldl -o "$tmp/client"
 runs() {
     XDG_CACHE_HOME=$tmp "$tmp/client" "$lib" >"$tmp/out" || return 1
     cat "$tmp/out"
     [ "$(sed 1d "$tmp/out" | sort -u | tr '\n' ' ')" = '0.76159 0.24492 0.90515 -0.46212 ' ] && [ "$(wc -l <"$tmp/out")" -eq 5 ]
 }
-check 'the client runs' runs
-check 'again, with the cache' runs
+step 'the client runs' runs
+step 'again, with the cache' runs
 # the same program, recorded by a C program, is found where the plugin has stored it
 cat >"$tmp/share.c" <<'C'
 #include <lazuli/lazuli.h>
@@ -44,9 +31,8 @@ int main(void)
 }
 C
 # shellcheck disable=SC2086  # several words
-check 'a C program builds' $CC -std=gnu11 -O1 $san -Iinclude "$tmp/share.c" -L"$(dirname "$lib")" -llazuli -Wl,-rpath,"$(dirname "$lib")" -o "$tmp/share"
-check 'a C program finds what the plugin compiled' env XDG_CACHE_HOME="$tmp" "$tmp/share"
+step 'a C program builds' $CC -std=gnu11 -O1 $san -Iinclude "$tmp/share.c" -L"$(dirname "$lib")" -llazuli -Wl,-rpath,"$(dirname "$lib")" -o "$tmp/share"
+step 'a C program finds what the plugin compiled' env XDG_CACHE_HOME="$tmp" "$tmp/share"
 # shellcheck disable=SC2016
-check 'no plugin' bash -c '"$1" "$2"; [ $? -eq 1 ]' - "$tmp/client" "$BUILD/liblazuli.so"
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+step 'no plugin' bash -c '"$1" "$2"; [ $? -eq 1 ]' - "$tmp/client" "$BUILD/liblazuli.so"
+total
