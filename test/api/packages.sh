@@ -1,29 +1,15 @@
 #!/usr/bin/env bash
 # packages.sh - what is packaged: debian/ is in step with the tree, and the wheel has what it lists, installs, and serves a C
 # program.  LZ_TEST_WHOLE=1: the Debian packages are built, and lintian has nothing to say (debhelper, lintian, dpkg-dev).
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-CC=${CC:-gcc}
-BUILD=${BUILD:?}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-step() { # name, command...
-    local name=$1
-    shift
-    if "$@" >"$tmp/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$name failed:"
-        tail -20 "$tmp/log"
-        return 1
-    fi
-}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 
 # ---- debian/ ----
 step 'debian/ is in step' tools/package/debian.sh check
 symbols() { # those of the library are those of the symbols file, with their version
-    tools/package/debian.sh symbols | sed -n 's/^ \(lz_[^ ]*\) .*/\1/p' >"$tmp/symbols" &&
+    tools/package/debian.sh symbols | sed -n 's/^ \(lz_[^ ]*\|__[^ ]*\) .*/\1/p' >"$tmp/symbols" &&
         nm -D --defined-only "$BUILD/liblazuli.so" | awk '$2 != "A" { sub(/@@/, "@", $3); print $3 }' |
         grep -vE '^(__asan|__ubsan|__odr_asan|__tsan)' | LC_ALL=C sort | diff "$tmp/symbols" -
 }
@@ -121,5 +107,4 @@ if [ -n "$whole" ] && command -v dpkg-buildpackage >/dev/null && command -v lint
     lintian_says() { [ -z "$(lintian --fail-on none "$tmp"/deb/*.changes | tee /dev/stderr)" ]; }
     step 'dpkg-buildpackage' build && step 'lintian' lintian_says
 fi
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

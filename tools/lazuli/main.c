@@ -31,7 +31,8 @@ static const struct command {
      "where the values of a program are on the devices of its mesh, and the mark and the rule that "
      "put them there; what its collectives send, and which values, operations and marks want them"},
     {"cache", tool_cache,
-     "ls|stat|verify|gc|clear|export|import [--path DIR] [--max-mb N] [HASH.. -o FILE] [FILE]",
+     "ls|stat|verify|gc|clear|export|import [--path DIR] [--max-mb N] [HASH.. --output FILE] "
+     "[FILE]",
      "look at and tidy the persistent compilation cache; export programs, by hash or all, with "
      "their kernels to a pack, import one where they are to run"},
     {"profile", tool_profile, "[--json] [--output FILE] [--] PROGRAM ARGS...",

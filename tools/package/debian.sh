@@ -12,7 +12,8 @@ symbols() {
     echo "* Build-Depends-Package: liblazuli-dev"
     {
         sed -n 's/^\(LAZULI_[0-9.]*\) {$/\1@\1/p' abi/lazuli.map
-        sed "s/\$/@$(sed -n 's/^\(LAZULI_[0-9.]*\) {$/\1/p' abi/lazuli.map | tail -1)/" abi/exports.txt
+        # those that the map names one by one, and those of its patterns
+        { grep -oE '__jit_[a-z_]+' abi/lazuli.map; cat abi/exports.txt; } | sed "s/\$/@$(sed -n 's/^\(LAZULI_[0-9.]*\) {$/\1/p' abi/lazuli.map | tail -1)/"
     } | LC_ALL=C sort | awk '
         BEGIN { while ((getline line <"abi/since.txt") > 0) { split(line, f, " "); since[f[1]] = f[2] } }
         { name = $0; sub(/@.*/, "", name); print " " $0, name in since ? since[name] : "0.1.0" }'
@@ -31,10 +32,8 @@ check)
         grep -qx "$name" abi/exports.txt || differs "abi/since.txt names $name, which is not exported"
         [[ $since =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || differs "abi/since.txt: $name is not since a version: $since"
     done <abi/since.txt
-    symbols >"${TMPDIR:-/tmp}/symbols.$$"
-    sed -n 's/^ \(lz_[a-z0-9_]*\)@LAZULI_[0-9.]* [0-9.]*$/\1/p' "${TMPDIR:-/tmp}/symbols.$$" | LC_ALL=C sort | cmp -s - abi/exports.txt ||
+    symbols | sed -n 's/^ \(lz_[a-z0-9_]*\)@LAZULI_[0-9.]* [0-9.]*$/\1/p' | LC_ALL=C sort | cmp -s - abi/exports.txt ||
         differs 'the symbols file has other names than abi/exports.txt'
-    rm -f "${TMPDIR:-/tmp}/symbols.$$"
     for p in $(sed -n 's/^Package: //p' debian/control); do [ -f "debian/$p.install" ] || differs "there is no debian/$p.install"; done
     exit $bad
     ;;
