@@ -10,9 +10,10 @@
 #include "tools/lazuli/pack_cmd.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- names of entries, each once ---- */
+/* ---- names of entries ---- */
 
 typedef char entry_name[LZ_STORE_NAME_LEN];
 typedef struct names {
@@ -25,15 +26,28 @@ static void add_name(const char *name, void *user)
 {
     names *x = user;
     lz_mutex_lock(&x->lock);
-    bool known = false;
-    for (uint32_t i = 0; i < x->list.len && !known; i++)
-        known = strcmp(x->list.data[i], name) == 0;
-    if (!known) {
-        x->failed = lz_vec_reserve(&x->list, x->list.len + 1) != LZ_OK || x->failed;
-        if (!x->failed)
-            (void)snprintf(x->list.data[x->list.len++], LZ_STORE_NAME_LEN, "%s", name);
-    }
+    x->failed = lz_vec_reserve(&x->list, (uint64_t)x->list.len + 1) != LZ_OK || x->failed;
+    if (!x->failed)
+        (void)snprintf(x->list.data[x->list.len++], LZ_STORE_NAME_LEN, "%s", name);
     lz_mutex_unlock(&x->lock);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* In their order, each once: a kernel may be of many programs. Then a pack is the same whatever
+ * order a folder gives its names in. */
+static void sort_names(names *x)
+{
+    uint32_t n = 0;
+    if (x->list.len)
+        qsort(x->list.data, x->list.len, sizeof *x->list.data, by_text);
+    for (uint32_t i = 0; i < x->list.len; i++)
+        if (!n || strcmp(x->list.data[n - 1], x->list.data[i]) != 0)
+            memmove(x->list.data[n++], x->list.data[i], sizeof *x->list.data);
+    x->list.len = n;
 }
 
 /* ---- the devices of this machine ---- */
@@ -242,6 +256,7 @@ static lz_status export_picked(picked *x, const char *path)
     LZ_TRY(load_picked(x));
     if (x->all.list.len == 0)
         return LZ_FAIL(LZ_ENOENT, "the cache has nothing of this build");
+    sort_names(&x->all);
     return write_pack(x, path);
 }
 
