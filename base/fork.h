@@ -1,10 +1,11 @@
 /* fork.h - what the library does about fork(). A child has one thread: the devices' threads, and
  * whoever held a lock in the parent, are not there. So a child of a process whose library is armed
- * (it has started a device or a thread) is refused everything at the public boundary, before a lock
- * is taken or anything is waited for: LZ_PUBLIC is the first line of every public function, except
- * those of abi/pure.txt; tools/lint.sh and test/api/fork.sh see to it. A child forked before that
- * finds a library that works: while it is not armed, fork() waits until no thread holds a lock of
- * it (lz_fork_enter, called by base/mutex.h).
+ * (it has started a device or a thread, but for one of lz_thread_start_unarmed) is refused
+ * everything at the public boundary, before a lock is taken or anything is waited for: LZ_PUBLIC is
+ * the first line of every public function, except those of abi/pure.txt; tools/lint.sh and
+ * test/api/fork.sh see to it. A child forked before that finds a library that works: while it is
+ * not armed, fork() waits until no thread holds a lock of it (lz_fork_enter, called by
+ * base/mutex.h).
  * Threads: everything here is thread-safe. */
 #ifndef LZ_BASE_FORK_H
 #define LZ_BASE_FORK_H
