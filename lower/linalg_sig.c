@@ -17,7 +17,6 @@ static void solve_of(const lz_sig *s, lz_linalg_task *t)
     const lz_attr_triangular_solve *a = LZ_ATTR(triangular_solve, s->attr);
     int64_t rows, cols;
     sides(s->opnd[1], &rows, &cols);
-    t->op = LZ_LINALG_SOLVE;
     t->left = a->left_side;
     t->lower = a->lower;
     t->unit = a->unit_diagonal;
@@ -25,61 +24,66 @@ static void solve_of(const lz_sig *s, lz_linalg_task *t)
     t->k = a->left_side ? cols : rows;
 }
 
+static const lz_linalg_op routine_of[LZ_OP_COUNT] = {
+    [LZ_OP_CHOLESKY] = LZ_LINALG_CHOLESKY,
+    [LZ_OP_TRIANGULAR_SOLVE] = LZ_LINALG_SOLVE,
+    [LZ_OP_LU] = LZ_LINALG_LU,
+    [LZ_OP_QR] = LZ_LINALG_QR,
+    [LZ_OP_GEQRF] = LZ_LINALG_GEQRF,
+    [LZ_OP_EIGH] = LZ_LINALG_EIGH,
+    [LZ_OP_SVD] = LZ_LINALG_SVD,
+    [LZ_OP_HESSENBERG] = LZ_LINALG_HESSENBERG,
+    [LZ_OP_TRIDIAGONAL] = LZ_LINALG_TRIDIAGONAL,
+    [LZ_OP_GEQP3] = LZ_LINALG_PIVOTED,
+    [LZ_OP_GTSV] = LZ_LINALG_GTSV,
+    [LZ_OP_SCHUR] = LZ_LINALG_SCHUR,
+    [LZ_OP_EIG] = LZ_LINALG_EIG,
+};
+
+/* What the attributes say, whichever rows have them. */
+static void take_attributes(const lz_sig *s, lz_linalg_task *t)
+{
+    const lz_attr *a = s->attr;
+    switch (lz_op_get(s->op)->attr) {
+    case LZ_ATTR_triangular_solve:
+        solve_of(s, t);
+        break;
+    case LZ_ATTR_cholesky:
+        t->lower = LZ_ATTR(cholesky, a)->lower;
+        break;
+    case LZ_ATTR_eigh:
+        t->lower = LZ_ATTR(eigh, a)->lower;
+        break;
+    case LZ_ATTR_qr:
+        t->k = t->m < t->n || LZ_ATTR(qr, a)->complete ? t->m : t->n;
+        break;
+    case LZ_ATTR_svd:
+        t->k = (t->m < t->n) == LZ_ATTR(svd, a)->full ? t->n : t->m;
+        break;
+    case LZ_ATTR_hessenberg:
+        t->lower = LZ_ATTR(hessenberg, a)->leading;
+        t->k = LZ_ATTR(hessenberg, a)->trailing;
+        break;
+    case LZ_ATTR_schur:
+        t->k = LZ_ATTR(schur, a)->vectors;
+        break;
+    case LZ_ATTR_eig:
+        t->left = LZ_ATTR(eig, a)->left;
+        t->k = LZ_ATTR(eig, a)->right;
+        break;
+    default:
+        break;
+    }
+}
+
 lz_linalg_task lz_linalg_task_of(const lz_sig *s)
 {
     lz_dtype d = s->opnd[0]->dtype;
-    lz_linalg_task t = {.wide = lz_dtype_part(d) == LZ_F64, .complex_ = lz_dtype_is_complex(d)};
+    lz_linalg_task t = {.op = routine_of[s->op],
+                        .wide = lz_dtype_part(d) == LZ_F64,
+                        .complex_ = lz_dtype_is_complex(d)};
     sides(s->opnd[0], &t.m, &t.n);
-    switch (s->op) {
-    case LZ_OP_CHOLESKY:
-        t.op = LZ_LINALG_CHOLESKY;
-        t.lower = LZ_ATTR(cholesky, s->attr)->lower;
-        break;
-    case LZ_OP_TRIANGULAR_SOLVE:
-        solve_of(s, &t);
-        break;
-    case LZ_OP_LU:
-        t.op = LZ_LINALG_LU;
-        break;
-    case LZ_OP_QR:
-        t.op = LZ_LINALG_QR;
-        t.k = t.m < t.n || LZ_ATTR(qr, s->attr)->complete ? t.m : t.n;
-        break;
-    case LZ_OP_GEQRF:
-        t.op = LZ_LINALG_GEQRF;
-        break;
-    case LZ_OP_EIGH:
-        t.op = LZ_LINALG_EIGH;
-        t.lower = LZ_ATTR(eigh, s->attr)->lower;
-        break;
-    case LZ_OP_HESSENBERG:
-        t.op = LZ_LINALG_HESSENBERG;
-        t.lower = LZ_ATTR(hessenberg, s->attr)->leading;
-        t.k = LZ_ATTR(hessenberg, s->attr)->trailing;
-        break;
-    case LZ_OP_TRIDIAGONAL:
-        t.op = LZ_LINALG_TRIDIAGONAL;
-        t.lower = LZ_ATTR(eigh, s->attr)->lower;
-        break;
-    case LZ_OP_GEQP3:
-        t.op = LZ_LINALG_PIVOTED;
-        break;
-    case LZ_OP_GTSV:
-        t.op = LZ_LINALG_GTSV;
-        break;
-    case LZ_OP_SCHUR:
-        t.op = LZ_LINALG_SCHUR;
-        t.k = LZ_ATTR(schur, s->attr)->vectors;
-        break;
-    case LZ_OP_EIG:
-        t.op = LZ_LINALG_EIG;
-        t.left = LZ_ATTR(eig, s->attr)->left;
-        t.k = LZ_ATTR(eig, s->attr)->right;
-        break;
-    default:
-        t.op = LZ_LINALG_SVD;
-        t.k = (t.m < t.n) == LZ_ATTR(svd, s->attr)->full ? t.n : t.m;
-    }
+    take_attributes(s, &t);
     return t;
 }
 

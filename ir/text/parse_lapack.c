@@ -28,8 +28,8 @@ typedef struct option {
 
 /* What only some have: a factor of the arrays, which BLAS's have; constants before the arrays that
  * say more than sizes; options as text; as its last array the matrix; of real matrices eigenvalues
- * in two results, the real and the imaginary parts. */
-enum { FACTOR = 1, MODES = 2, TEXT = 4, LAST = 8, PARTS = 16 };
+ * in two results, the real and the imaginary parts; a square matrix. */
+enum { FACTOR = 1, MODES = 2, TEXT = 4, LAST = 8, PARTS = 16, SQUARE = 32 };
 
 typedef struct lapack_call lapack_call;
 typedef struct routine {
@@ -120,16 +120,12 @@ static lz_status ormqr(lapack_call *c)
 
 static lz_status potrf(lapack_call *c)
 {
-    if (c->b.m != c->b.n)
-        return wrong(c, "a is not square");
     lz_bm_potrf(&c->b, c->x[0], c->option[0] == 'L', c->out);
     return LZ_OK;
 }
 
 static lz_status syevd(lapack_call *c)
 {
-    if (c->b.m != c->b.n)
-        return wrong(c, "a is not square");
     lz_bm_syevd(&c->b, c->x[0], c->option[0] == 'L', c->out);
     c->out[2] = lz_bm_no_info(&c->b);
     return LZ_OK;
@@ -142,8 +138,6 @@ static lz_status eigh(lapack_call *c)
     const lz_parse_entry *e = lz_stmt_find(c->t, "backend_config");
     lz_slice s = {0};
     lz_lexer at = c->p->c;
-    if (c->b.m != c->b.n)
-        return wrong(c, "a is not square");
     if (e) {
         at.p = e->value;
         LZ_TRY(lz_lex_string(&at, &s));
@@ -199,16 +193,10 @@ static lz_status trsm(lapack_call *c)
     return LZ_OK;
 }
 
-static lz_status check_square(const lapack_call *c)
-{
-    return c->b.m == c->b.n ? LZ_OK : wrong(c, "a is not square");
-}
-
 /* Results: what is reduced with the reflections, their factors, info. */
 static lz_status gehrd(lapack_call *c)
 {
     int64_t n = c->b.n, low = c->number[0], high = c->number[1];
-    LZ_TRY(check_square(c));
     if (low < 1 || high > n || low > high + (n == 0))
         return wrong(c, "low and high are no rows of a");
     lz_attr_any at;
@@ -222,7 +210,6 @@ static lz_status gehrd(lapack_call *c)
 
 static lz_status sytrd(lapack_call *c)
 {
-    LZ_TRY(check_square(c));
     lz_attr_any at;
     lz_attr_init(&at, LZ_ATTR_eigh);
     at.as_eigh.lower = c->option[0] == 'L';
@@ -272,7 +259,6 @@ static lz_status geev(lapack_call *c)
 {
     lz_val v[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
     lz_attr_any at;
-    LZ_TRY(check_square(c));
     lz_attr_init(&at, LZ_ATTR_eig);
     at.as_eig.left = c->option[0] == 'V';
     at.as_eig.right = c->option[1] == 'V';
@@ -289,7 +275,6 @@ static lz_status gees(lapack_call *c)
 {
     lz_val v[3] = {LZ_NOVAL, LZ_NOVAL, LZ_NOVAL};
     lz_attr_any at;
-    LZ_TRY(check_square(c));
     lz_attr_init(&at, LZ_ATTR_schur);
     at.as_schur.vectors = c->option[0] == 'V';
     lz_bm_forms(&c->b, LZ_OP_SCHUR, &at, c->x, v);
@@ -307,8 +292,8 @@ static const routine lapack[] = {
     {"geqrf", NULL, 1, 4, 2, geqrf, 0, {{0}}},
     {"orgqr", "ungqr", 2, 5, 1, orgqr, 0, {{0}}},
     {"ormqr", "unmqr", 3, 0, 1, ormqr, 0, {{"left", NULL, -1, 0}, {"transpose", NULL, -1, 0}}},
-    {"potrf", NULL, 1, 3, 2, potrf, 0, {{"uplo", "UL", 0, 0}}},
-    {"syevd", "heevd", 1, 3, 3, syevd, 0, {{"uplo", "UL", 0, 0}, {"mode", "NV", -1, 'V'}}},
+    {"potrf", NULL, 1, 3, 2, potrf, SQUARE, {{"uplo", "UL", 0, 0}}},
+    {"syevd", "heevd", 1, 3, 3, syevd, SQUARE, {{"uplo", "UL", 0, 0}, {"mode", "NV", -1, 'V'}}},
     {"gesdd", NULL, 1, 6, 5, gesdd, MODES, {{"mode", "ASN", -1, 'A'}}},
     {"gesvd", NULL, 1, 0, 5, gesdd, MODES, {{"mode", "ASN", -1, 'A'}}},
     {"trsm",
@@ -319,8 +304,8 @@ static const routine lapack[] = {
      trsm,
      FACTOR,
      {{"side", "RL", 0, 0}, {"uplo", "UL", 1, 0}, {"trans_x", "NTC", 2, 0}, {"diag", "NU", 3, 0}}},
-    {"gehrd", NULL, 1, 0, 3, gehrd, 0, {{"low", "", -1, 0}, {"high", "", -1, 0}}},
-    {"sytrd", "hetrd", 1, 0, 5, sytrd, 0, {{"uplo", "UL", -1, 0}}},
+    {"gehrd", NULL, 1, 0, 3, gehrd, SQUARE, {{"low", "", -1, 0}, {"high", "", -1, 0}}},
+    {"sytrd", "hetrd", 1, 0, 5, sytrd, SQUARE, {{"uplo", "UL", -1, 0}}},
     {"geqp3", NULL, 2, 0, 3, geqp3, 0, {{0}}},
     {"gtsv", NULL, 4, 0, 5, gtsv, LAST, {{0}}},
     {"geev",
@@ -329,15 +314,15 @@ static const routine lapack[] = {
      0,
      5,
      geev,
-     PARTS,
+     PARTS | SQUARE,
      {{"compute_left", "NV", -1, 0}, {"compute_right", "NV", -1, 0}}},
-    {"gees", NULL, 1, 0, 6, gees, PARTS, {{"mode", "NV", -1, 0}, {"sort", "N", -1, 'N'}}},
+    {"gees", NULL, 1, 0, 6, gees, PARTS | SQUARE, {{"mode", "NV", -1, 0}, {"sort", "N", -1, 'N'}}},
 };
 static const routine xla[] = {
     {"LuDecomposition", NULL, 1, 0, 3, lu, 0, {{0}}},
     {"Qr", NULL, 1, 0, 2, geqrf, 0, {{0}}},
     {"ProductOfElementaryHouseholderReflectors", NULL, 2, 0, 1, orgqr, 0, {{0}}},
-    {"Eigh", NULL, 1, 0, 2, eigh, TEXT, {{0}}},
+    {"Eigh", NULL, 1, 0, 2, eigh, TEXT | SQUARE, {{0}}},
 };
 
 /* ---- names ---- */
@@ -555,6 +540,8 @@ static lz_status check_first(lapack_call *c, lz_dtype d)
                            "custom_call: @" LZ_SLICE_FMT " is of %s, not of %s",
                            LZ_SLICE_ARG(c->target), lz_dtype_name(d), lz_dtype_name(t->dtype));
     c->b = lz_bm_of(c->f, a);
+    if (c->r->has & SQUARE && c->b.m != c->b.n)
+        return wrong(c, "a is not square");
     c->results = c->r->results - ((c->r->has & PARTS) && lz_dtype_is_complex(t->dtype));
     return LZ_OK;
 }

@@ -25,15 +25,21 @@ MAYBE void exchange_both(I n, M a, const balance *b, I i, I j)
     swap_strided(n - b->lo, flip(at(a, i, b->lo)), flip(at(a, j, b->lo)));
 }
 
+/* Whether row i has nothing outside of the diagonal in columns from..to. */
+MAYBE bool is_isolated(M a, I i, I from, I to)
+{
+    bool alone = true;
+    for (I j = from; j <= to && alone; j++)
+        alone = i == j || is_zero(get(a, i, j));
+    return alone;
+}
+
 /* A row of lo..hi with nothing outside of the diagonal goes to the end. Whether there was one. */
 MAYBE bool isolate_rows(I n, M a, balance *b)
 {
     bool more = false;
     for (I i = b->hi; i >= 0; i--) {
-        bool alone = true;
-        for (I j = 0; j <= b->hi && alone; j++)
-            alone = i == j || is_zero(get(a, i, j));
-        if (!alone)
+        if (!is_isolated(a, i, 0, b->hi))
             continue;
         b->by[b->hi] = (double)i;
         exchange_both(n, a, b, i, b->hi);
@@ -50,10 +56,7 @@ MAYBE bool isolate_columns(I n, M a, balance *b)
 {
     bool more = false;
     for (I j = b->lo; j <= b->hi; j++) {
-        bool alone = true;
-        for (I i = b->lo; i <= b->hi && alone; i++)
-            alone = i == j || is_zero(get(a, i, j));
-        if (!alone)
+        if (!is_isolated(flip(a), j, b->lo, b->hi))
             continue;
         b->by[b->lo] = (double)j;
         exchange_both(n, a, b, j, b->lo);

@@ -342,27 +342,27 @@ MAYBE void store_vectors(I n, M t, M v, T *out)
     }
 }
 
+/* The values of the adjoint whose rows and columns are in the other order, and back. */
+MAYBE void turn_values(I n, C *w)
+{
+    for (I i = 0; i < n / 2; i++) {
+        C e = w[i];
+        w[i] = w[n - 1 - i];
+        w[n - 1 - i] = e;
+    }
+    for (I i = 0; i < n; i++)
+        w[i] = conj_(w[i]);
+}
+
 MAYBE void vectors_of(eig_room *r, I n, bool left, T *out)
 {
     M t = r->a;
     if (left) {
         C *w = r->s.w;
         turned_adjoint(n, r->a, r->t);
-        for (I i = 0; i < n / 2; i++) {
-            C e = w[i];
-            w[i] = w[n - 1 - i];
-            w[n - 1 - i] = e;
-        }
-        for (I i = 0; i < n; i++)
-            w[i] = conj_(w[i]);
+        turn_values(n, w);
         triangle_vectors(r, n, r->t, w, true);
-        for (I i = 0; i < n / 2; i++) {
-            C e = w[i];
-            w[i] = w[n - 1 - i];
-            w[n - 1 - i] = e;
-        }
-        for (I i = 0; i < n; i++)
-            w[i] = conj_(w[i]);
+        turn_values(n, w);
         turn_back(n, t, r->x);
     } else {
         triangle_vectors(r, n, t, r->s.w, false);

@@ -409,6 +409,25 @@ MAYBE void choose_double(M h, I l, I i, I steps, D2 *s1, D2 *s2)
     double_shift(d, -0.4375 * s, s, d, s1, s2);
 }
 
+/* What reflections have left below the subdiagonal. */
+MAYBE void clear_below(const schur *x)
+{
+    for (I j = x->lo; j + 2 <= x->hi; j++)
+        for (I i = j + 2; i <= j + 3 && i <= x->hi; i++)
+            put(x->h, i, j, (C){0, 0});
+}
+
+/* The first row, from l on, of the block that ends in row i: what is beside it becomes 0. */
+MAYBE I block_of(const schur *x, I l, I i, double small)
+{
+    I k = i;
+    while (k > l && !negligible(x->h, x->lo, x->hi, k, small))
+        k--;
+    if (k > x->lo)
+        put(x->h, k, k - 1, (C){0, 0});
+    return k;
+}
+
 /* Rows lo..hi to quasi-triangular form; what is returned is the last row without an eigenvalue, lo
  * - 1 where all are found. */
 MAYBE I schur_real(const schur *x)
@@ -417,18 +436,11 @@ MAYBE I schur_real(const schur *x)
     I lo = x->lo, hi = x->hi, size = hi - lo + 1, rows = x->vectors ? x->n : 0;
     double small = SAFE_MIN * ((double)size / ULP);
     I most = 30 * (size > 10 ? size : 10), since = 0;
-    for (I j = lo; j + 2 <= hi; j++)
-        for (I i = j + 2; i <= j + 3 && i <= hi; i++)
-            put(h, i, j, (C){0, 0});
+    clear_below(x);
     for (I i = hi; i >= lo;) {
         I l = lo, step = 0;
         for (; step <= most; step++) {
-            I k = i;
-            while (k > l && !negligible(h, lo, hi, k, small))
-                k--;
-            l = k;
-            if (l > lo)
-                put(h, l, l - 1, (C){0, 0});
+            l = block_of(x, l, i, small);
             if (l >= i - 1)
                 break;
             D2 s1, s2;
@@ -577,19 +589,12 @@ MAYBE I schur_complex(const schur *x)
     I lo = x->lo, hi = x->hi, size = hi - lo + 1;
     double small = SAFE_MIN * ((double)size / ULP);
     I most = 30 * (size > 10 ? size : 10), since = 0;
-    for (I j = lo; j + 2 <= hi; j++)
-        for (I i = j + 2; i <= j + 3 && i <= hi; i++)
-            put(h, i, j, (C){0, 0});
+    clear_below(x);
     real_below(x);
     for (I i = hi; i >= lo;) {
         I l = lo, step = 0;
         for (; step <= most; step++) {
-            I k = i;
-            while (k > l && !negligible(h, lo, hi, k, small))
-                k--;
-            l = k;
-            if (l > lo)
-                put(h, l, l - 1, (C){0, 0});
+            l = block_of(x, l, i, small);
             if (l >= i)
                 break;
             D2 s = choose_single(h, l, i, ++since);
