@@ -126,7 +126,7 @@ define LAYER
 SRC_$(1) := $(call srcs,$(1),*.c)
 OBJ_$(1) := $$(call objs,$$(SRC_$(1)))
 $(BUILD)/$(1).list: FORCE
-	$$(call keep,$$(OBJ_$(1)))
+	$$(call keep,$$(SRC_$(1)))
 $(call layer_lib,$(1)): $$(OBJ_$(1)) $(BUILD)/$(1).list
 	$$(call say,AR,$$@)
 	@rm -f $$@

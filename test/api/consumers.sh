@@ -117,6 +117,7 @@ else
     cmake_vars=(-DLAZULI_BUILD_DIR="$build" -DLAZULI_MAKE_ARGS="$args")
     meson_vars=(-Dlazuli:build_dir="$build" -Dlazuli:make_args="$(sed "s/;/','/g; s/.*/['&']/" <<<"$args")")
 fi
+before=$(stat -L -c %y "$build/liblazuli.so")
 if [ $cmake = yes ]; then
     for g in 'Unix Makefiles' Ninja; do
         command -v ninja >/dev/null || [ "$g" != Ninja ] || continue
@@ -134,4 +135,5 @@ if [ $meson = yes ]; then
     step 'meson subproject' env CC="$CC" PKG_CONFIG_PATH= meson setup --force-fallback-for=lazuli ${meson_vars[@]+"${meson_vars[@]}"} "$work/meson/b" "$work/meson" &&
         step 'meson subproject: builds' ninja -C "$work/meson/b" && step 'meson subproject: runs' runs "$work/meson/b/consumer"
 fi
+same 'what is built stays' "$(stat -L -c %y "$build/liblazuli.so")" "$before" # other tests are running it
 total
