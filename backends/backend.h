@@ -106,6 +106,9 @@ typedef struct lz_compile_options {
      * and meet in its collectives; 0: one device alone. */
     uint32_t partitions;
     bool replicas; /* they are replicas of one partition: what its numbers of replicas name */
+    /* All who meet run the function of this hash, and are told where one does not; NULL: each may
+     * run its own, whose collectives fit. */
+    const lz_hash *program;
     /* Look kernels of branches up in the cache as well, which else the first to take a branch does
      * (lazuli cache export). */
     bool look_up_branches;
@@ -203,6 +206,9 @@ typedef struct lz_backend {
      * device's number, which meets those of the others' executions: asleep, on the queue. */
     lz_status (*execute)(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
                          bool awaited, lz_device_buffer **out, lz_event **done);
+    /* A device will not execute its partition, for the thread's error: whom it would have met fails
+     * with that. NULL: none meet. */
+    void (*miss)(lz_exec *x, int device);
     /* The same of the n partitions of a program compiled for so many (o->partitions), in lock step,
      * on the queue of device 0: in[p] and out[p] are partition p's, `donated` is for all, and one
      * event is for the results of all. Arguments may be of any device of the backend if it has host
@@ -229,17 +235,20 @@ typedef struct lz_backend {
     bool (*can_run)(const char *isa);
     /* waits until everything enqueued has finished */
     lz_status (*wait_all)(int device);
-    /* How many devices one of its devices is made of. NULL: it is one. */
+    /* How many devices one of its devices is made of. NULL: it is one. local_devices: those of
+     * this process, *n from number *first on. */
     int64_t (*partitions)(void);
+    void (*local_devices)(int64_t *first, int64_t *n);
     /* Where the parts of a buffer are, the canonical text of a sharding (ir/sharding/sharding.h);
      * NULL: nowhere yet, so that a program may choose. input_placement: where a program wants its
      * argument i. Both are interned. NULL: the backend's buffers are of one device. */
     const char *(*placement)(const lz_device_buffer *b);
     const char *(*input_placement)(const lz_exec *x, uint32_t i);
     /* A buffer of `type` placed as the text says, whose partitions have these elements, densely and
-     * without padding; copies have the elements of the first (lz_tile_is_copy). read_part: copies
-     * the elements of one partition so; a buffer that is nowhere yet is whole on each. LZ_EMEM,
-     * those of copy_in and copy_out. NULL: buffers are of one device. */
+     * without padding: those of this process's devices, but NULL where a lower one of these has the
+     * same (lz_tile_first). read_part: copies the elements of one partition so; a buffer that is nowhere
+     * yet is whole on each. LZ_EUNSUPPORTED: it is another process's; LZ_EMEM, those of copy_in and
+     * copy_out. NULL: buffers are of one device. */
     lz_status (*from_parts)(const lz_type *type, const char *text, const void *const *part,
                             lz_device_buffer **out);
     lz_status (*read_part)(lz_device_buffer *src, const lz_type *type, int64_t partition,

@@ -55,6 +55,13 @@ bool lz_func_has_replica_id(const lz_func *f);
 lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, bool replicas, lz_func **out,
                                   bool *numbered);
 
+/* The same function where what was partition p of n is partition to[p]: groups of its collectives
+ * name those, in the order they had, so sums are the same. A function that asks for the number of
+ * its partition by itself is not for this. Errors: LZ_EUNSUPPORTED (partition_id), LZ_ERANGE (a
+ * group names another), LZ_EMEM. */
+lz_status lz_func_renumber_partitions(const lz_func *f, const int64_t *to, int64_t n,
+                                      lz_func **out);
+
 /* What a collective sends, for reports: one record for each collective of a program that has run,
  * in the order in which partition 0 first came to it. */
 typedef struct lz_collective_use {

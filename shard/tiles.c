@@ -186,7 +186,17 @@ void lz_tile_unpack(const lz_sharding *s, const lz_type *t, int64_t partition, c
         (void)each_run(&b, (char *)(uintptr_t)dense, part, run, outer, NULL);
 }
 
+int64_t lz_tile_first(const lz_sharding *s, int64_t partition)
+{
+    uint32_t used = lz_sharding_used(s);
+    int64_t p = partition;
+    for (int k = 0; k < s->mesh->nfactor; k++)
+        if (!(used >> k & 1))
+            p -= lz_mesh_coordinate(s->mesh, p, k) * s->mesh->factors[k].stride;
+    return p;
+}
+
 bool lz_tile_is_copy(const lz_sharding *s, int64_t partition)
 {
-    return !is_first(s->mesh, lz_mesh_all(s->mesh) & ~lz_sharding_used(s), partition);
+    return lz_tile_first(s, partition) != partition;
 }

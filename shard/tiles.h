@@ -24,6 +24,8 @@ void lz_tile_pack(const lz_sharding *s, const lz_type *whole_type, int64_t parti
                   const void *part, void *dense);
 void lz_tile_unpack(const lz_sharding *s, const lz_type *whole_type, int64_t partition,
                     const void *dense, void *part);
-/* Whether a lower partition has the same elements, and the same parts of reductions. */
+/* The lowest partition that has the same elements, and the same parts of reductions. */
+int64_t lz_tile_first(const lz_sharding *s, int64_t partition);
+/* Whether a lower one than this has them. */
 bool lz_tile_is_copy(const lz_sharding *s, int64_t partition);
 #endif

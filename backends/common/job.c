@@ -275,8 +275,8 @@ lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
                                     p->out_type[k]->nbytes));
     }
     if (j->single)
-        return lz_plan_exec_run_one(g, j->state, temps[0], run,
-                                    &(lz_plan_meet){j->x->ops->meet, j->d}, &j->reached);
+        return lz_plan_exec_run_one(g, j->state, temps[0], run, &(lz_plan_meet){j->x->ops->meet, j},
+                                    &j->reached);
     return p->partitions ? lz_plan_exec_run_team(g, j->state, temps, run, j->uses)
                          : lz_plan_exec_run(g, j->state, temps[0], j->cached, run);
 }
@@ -494,9 +494,8 @@ static void run_absence(void *arg)
     lz_free(a);
 }
 
-/* A job could not be enqueued: those of other partitions wait for it. What was enqueued before
- * meets them first. */
-static void miss_all(lz_exec *x, lz_exec_device *d)
+/* What was enqueued before meets the others first. */
+void lz_exec_miss(lz_exec *x, lz_exec_device *d)
 {
     lz_error err = *lz_error_get();
     LZ_QUIETLY {
@@ -551,7 +550,7 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in
                        x->plan->partitions);
     lz_status s = execute(x, d, single, &in, donated, awaited, &out, NULL, done);
     if (s != LZ_OK && single)
-        miss_all(x, d);
+        lz_exec_miss(x, d);
     return s;
 }
 

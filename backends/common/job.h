@@ -36,7 +36,8 @@ struct lz_exec {
      * found out by running it. */
     bool small;
     _Atomic bool brief;
-    char label[48]; /* name of its dumps, for timelines; "" without */
+    lz_hash program; /* lz_compile_options.program; 0: NULL */
+    char label[48];  /* name of its dumps, for timelines; "" without */
     lz_exec_info info;
     lz_kernel_outcome *outcome; /* info.outcome */
     lz_buf memory;              /* info.memory */
@@ -83,10 +84,10 @@ struct lz_exec_ops {
     bool own_memory;
     /* The number of a device among those of all processes; NULL: its index. */
     uint32_t (*ordinal)(const lz_exec_device *d);
-    /* On the queue, of a job that runs one partition of several: its part of a collective; and a
-     * job has failed on the device, and did not come to the collectives of launches from `reached`
-     * on. NULL: partitions run together only. */
-    lz_status (*meet)(void *device, const lz_step_collective *c, const lz_site *site,
+    /* On the queue, of a job (lz_job) that runs one partition of several: its part of a collective;
+     * and a job has failed on the device, and did not come to the collectives of launches from
+     * `reached` on. NULL: partitions run together only. */
+    lz_status (*meet)(void *job, const lz_step_collective *c, const lz_site *site,
                       void *const *bufs);
     void (*miss)(lz_exec *x, lz_exec_device *d, uint32_t reached, const lz_error *err);
     /* On the queue: runs the job, and makes sure that lz_job_end is called, here or when the device
@@ -118,6 +119,8 @@ void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
 /* lz_backend.execute. Of a program of several partitions it runs the one of the device's number. */
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
                       const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
+/* lz_backend.miss, of a program of several partitions. */
+void lz_exec_miss(lz_exec *x, lz_exec_device *d);
 /* lz_backend.execute_partitions. d: device 0. */
 lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
                                  lz_device_buffer *const *const *in, const bool *donated,

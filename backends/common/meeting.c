@@ -297,9 +297,13 @@ static lz_status digest_of(const meeting *x, lz_hash *out)
         else if (f[i].type == LZ_FIELD_BOOL)
             lz_buf_u8(&b, *f[i].flag);
     const lz_func *region = lz_attr_region(sig->attr, 0);
-    lz_hash h = region ? lz_func_hash(region) : (lz_hash){0, 0};
-    lz_buf_u64(&b, h.lo);
-    lz_buf_u64(&b, h.hi);
+    const lz_hash *program = x->g->first->program;
+    const lz_hash h[2] = {region ? lz_func_hash(region) : (lz_hash){0, 0},
+                          program ? *program : (lz_hash){0, 0}};
+    for (int i = 0; i < 2; i++) {
+        lz_buf_u64(&b, h[i].lo);
+        lz_buf_u64(&b, h[i].hi);
+    }
     lz_buf_put(&b, x->m->member, x->m->n * sizeof *x->m->member);
     if (sig->op == LZ_OP_COLLECTIVE_PERMUTE)
         lz_buf_put(&b, x->m->from, x->m->n * sizeof *x->m->from);
@@ -467,8 +471,9 @@ static lz_status look(const meeting *x, const lz_hash *digest, uint32_t *who)
                        "the same order",
                        about(x, text, sizeof text), lz_processes_get(f->rank[p])->name, a->what,
                        a->where[0] ? " (" : "", a->where, a->where[0] ? ")" : "",
-                       strcmp(a->what, x->what) == 0 ? ", of another kind, dimension or group"
-                                                     : "");
+                       strcmp(a->what, x->what) != 0 ? ""
+                       : g->first->program           ? ", of another program or another call of it"
+                                                     : ", of another kind, dimension or group");
     }
     return LZ_OK;
 }

@@ -462,8 +462,8 @@ static lz_status come(lz_rendezvous *r, lz_rendezvous_group *g, lz_arrival *a, c
     return a->err.status;
 }
 
-lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_step_collective *c,
-                             const lz_site *site, void *const *bufs)
+lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_hash *program,
+                             const lz_step_collective *c, const lz_site *site, void *const *bufs)
 {
     lz_meeters m;
     if (c->who.n > MOST || device >= c->who.n)
@@ -472,7 +472,7 @@ lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_step_co
     find_meeters(c, device, &m);
     if (m.n == 1)
         return run_all(r, c, &m, &bufs);
-    lz_arrival a = {.device = device, .c = c, .site = site, .bufs = bufs};
+    lz_arrival a = {.device = device, .c = c, .site = site, .program = program, .bufs = bufs};
     lz_mutex_lock(&r->lock);
     r->device[device].left = false;
     a.g = group_of(r, &m);

@@ -51,11 +51,12 @@ typedef struct lz_rendezvous {
  * lz_processes_join's. */
 lz_status lz_rendezvous_world(lz_rendezvous *r, uint32_t ndevice, uint32_t *n, uint32_t *first);
 /* On the queue of a device: its part of a collective among c->who.n of them. bufs: its results,
- * then its operands. site: the program's line, for messages; may be NULL. Errors: LZ_EINVAL (what
- * members run does not fit: both are named), LZ_ESTATE (a member's thread has ended), LZ_ETIMEOUT
+ * then its operands. site: the program's line, for messages; may be NULL. program: the hash of what
+ * all members run; NULL: each runs its own. Errors: LZ_EINVAL (what members run does not fit: both
+ * are named), LZ_ESTATE (a member's thread has ended), LZ_ETIMEOUT
  * (the time is over, or a process has gone), those of another member's step, LZ_EMEM. */
-lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_step_collective *c,
-                             const lz_site *site, void *const *bufs);
+lz_status lz_rendezvous_meet(lz_rendezvous *r, uint32_t device, const lz_hash *program,
+                             const lz_step_collective *c, const lz_site *site, void *const *bufs);
 /* On the queue of a device: a job of it has failed with err, and does not come to the collectives
  * of launches from `reached` on. */
 void lz_rendezvous_miss(lz_rendezvous *r, uint32_t device, const lz_plan_exec *g, uint32_t reached,

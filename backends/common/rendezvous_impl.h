@@ -15,7 +15,8 @@ typedef struct lz_meeters {
 struct lz_arrival {
     uint32_t device;
     const lz_step_collective *c;
-    const lz_site *site; /* the program's line; NULL: not known */
+    const lz_site *site;    /* the program's line; NULL: not known */
+    const lz_hash *program; /* lz_rendezvous_meet's */
     void *const *bufs;
     lz_rendezvous_group *g;
     bool done;

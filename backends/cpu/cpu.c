@@ -251,6 +251,8 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     LZ_TRY(lz_cpu_exec_new(p, &cpu.target, &cpu.dev[device], &eo, out));
     int64_t t2 = lz_now_ns();
     lz_exec_set_label(*out, o);
+    if (o && o->program)
+        (*out)->program = *o->program;
     (*out)->info.compile_ms = (double)(t2 - t0) * 1e-6;
     (*out)->info.lower_ms = (double)(t1 - t0) * 1e-6;
     (*out)->info.kernels_ms = (double)(t2 - t1) * 1e-6;
@@ -321,6 +323,13 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
                        "devices (CPU_NUM_DEVICES)",
                        x->plan->partitions, cpu.devices.ndevice);
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
+}
+
+static void miss(lz_exec *x, int device)
+{
+    lz_cpu_device *d;
+    if (get_device(device, &d) == LZ_OK)
+        lz_exec_miss(x, &d->at);
 }
 
 /* ---- devices of all processes ---- */
@@ -401,6 +410,7 @@ const lz_backend lz_backend_cpu = {
     .exec_free = lz_exec_free,
     .exec_info = lz_exec_get_info,
     .execute = execute,
+    .miss = miss,
     .execute_partitions = execute_partitions,
     .meets = true,
     .world = world,

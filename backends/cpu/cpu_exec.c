@@ -584,10 +584,13 @@ static uint32_t ordinal(const lz_exec_device *d)
     return lz_cpu_ordinal(d->index);
 }
 
-static lz_status meet(void *device, const lz_step_collective *c, const lz_site *site,
+static lz_status meet(void *job, const lz_step_collective *c, const lz_site *site,
                       void *const *bufs)
 {
-    return lz_rendezvous_meet(&lz_cpu_rendezvous, ordinal(device), c, site, bufs);
+    const lz_job *j = job;
+    const lz_hash *program = &j->x->program;
+    return lz_rendezvous_meet(&lz_cpu_rendezvous, ordinal(j->d),
+                              program->lo || program->hi ? program : NULL, c, site, bufs);
 }
 
 static void miss(lz_exec *x, lz_exec_device *d, uint32_t reached, const lz_error *err)

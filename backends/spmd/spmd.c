@@ -13,12 +13,12 @@ lz_spmd_devices lz_spmd;
 static lz_mutex init_lock = LZ_MUTEX_INIT("spmd");
 static atomic_bool started;
 
-static lz_status make_numbers(const lz_backend *be, int64_t n, lz_device_buffer **out)
+static lz_status make_numbers(const lz_backend *be, int n, int first, lz_device_buffer **out)
 {
-    for (int64_t p = 0; p < n; p++) {
-        uint32_t number = (uint32_t)p;
-        LZ_TRY(be->alloc((int)p, sizeof number, &out[p]));
-        LZ_TRY(be->copy_in(out[p], &number, sizeof number));
+    for (int l = 0; l < n; l++) {
+        uint32_t number = (uint32_t)(first + l);
+        LZ_TRY(be->alloc(l, sizeof number, &out[l]));
+        LZ_TRY(be->copy_in(out[l], &number, sizeof number));
     }
     return LZ_OK;
 }
@@ -37,35 +37,42 @@ static lz_status find_inner(const lz_backend **out)
     return be->init();
 }
 
-/* The devices of several processes are no virtual device yet. */
-static lz_status check_alone(void)
+/* How many devices there are in all processes, which join here, and the first of this one's. */
+static lz_status find_all(const lz_backend *be, int *n, int *first)
 {
     const lz_process_info *p;
     LZ_TRY(lz_process_info_get(&p));
-    if (p->count > 1)
+    *n = be->device_count();
+    *first = 0;
+    if (p->count <= 1)
+        return LZ_OK;
+    if (!be->world)
         return LZ_FAIL(LZ_EUNSUPPORTED,
-                       "SPMD: this is one of %d processes (%s), and the devices of several are no "
-                       "virtual device yet: use replicas, or LAZULI_LAUNCHER=none for one of each",
-                       p->count, lz_launcher_name(p->launcher));
-    return LZ_OK;
+                       "SPMD: this is one of %d processes (%s), and the devices of several %s are "
+                       "no virtual device: LAZULI_LAUNCHER=none makes one of each process's",
+                       p->count, lz_launcher_name(p->launcher), be->name);
+    return be->world(n, first);
 }
 
 static lz_status start(void)
 {
     extern const lz_backend lz_backend_spmd;
     const lz_backend *be = NULL;
-    LZ_TRY(check_alone());
+    int all, first;
     LZ_TRY(find_inner(&be));
-    int64_t n = be->device_count();
+    LZ_TRY(find_all(be, &all, &first));
+    int n = be->device_count();
     lz_device_buffer **numbers = lz_calloc((size_t)n + 1, sizeof(lz_device_buffer *));
-    lz_status s = numbers ? make_numbers(be, n, numbers) : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
+    lz_status s =
+        numbers ? make_numbers(be, n, first, numbers) : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
     if (s != LZ_OK) {
-        for (int64_t p = 0; numbers && p < n; p++)
-            lz_device_buffer_release(numbers[p]);
+        for (int l = 0; numbers && l < n; l++)
+            lz_device_buffer_release(numbers[l]);
         lz_free(numbers);
         return s;
     }
-    lz_spmd = (lz_spmd_devices){be, n, (uint32_t)lz_backend_index(&lz_backend_spmd), numbers};
+    lz_spmd =
+        (lz_spmd_devices){be, all, first, n, (uint32_t)lz_backend_index(&lz_backend_spmd), numbers};
     atomic_store(&started, true);
     return LZ_OK;
 }
@@ -91,17 +98,27 @@ static int64_t spmd_partitions(void)
     return lz_spmd.n;
 }
 
-/* One of its devices; memory is of all. */
+static void spmd_local_devices(int64_t *first, int64_t *n)
+{
+    *first = lz_spmd.first;
+    *n = lz_spmd.nlocal;
+}
+
+/* One of its devices; memory is of all those of this process. */
 static lz_status spmd_device_info(int device, lz_device_info *out)
 {
     (void)device;
     lz_device_info one;
     LZ_TRY(spmd_init());
     LZ_TRY(lz_spmd.be->device_info(0, out));
-    snprintf(out->details, sizeof out->details, "%" PRId64 " devices of %s", lz_spmd.n,
-             lz_spmd.be->name);
-    for (int64_t p = 1; p < lz_spmd.n; p++) {
-        LZ_TRY(lz_spmd.be->device_info((int)p, &one));
+    int at = snprintf(out->details, sizeof out->details, "%" PRId64 " devices of %s", lz_spmd.n,
+                      lz_spmd.be->name);
+    if (lz_spmd_spread())
+        snprintf(out->details + at, sizeof out->details - (size_t)at,
+                 ", %" PRId64 " of this process, from number %" PRId64 " on", lz_spmd.nlocal,
+                 lz_spmd.first);
+    for (int64_t l = 1; l < lz_spmd.nlocal; l++) {
+        LZ_TRY(lz_spmd.be->device_info((int)l, &one));
         out->memory_limit += one.memory_limit;
         out->memory_used += one.memory_used;
         out->memory_peak += one.memory_peak;
@@ -113,7 +130,9 @@ static void spmd_key(int device, lz_buf *out)
 {
     enum { FORMAT = 2 }; /* of what is stored; see spmd_exec.c */
     (void)device;
-    lz_buf_printf(out, "SPMD/%d %" PRId64 " of ", FORMAT, lz_spmd.n);
+    /* Groups of collectives are of devices where these are of several processes. */
+    lz_buf_printf(out, "SPMD/%d %" PRId64 "%s of ", FORMAT, lz_spmd.n,
+                  lz_spmd_spread() ? " by device" : "");
     lz_spmd.be->key(0, out);
 }
 
@@ -121,8 +140,8 @@ static lz_status spmd_wait_all(int device)
 {
     (void)device;
     LZ_TRY(spmd_init());
-    for (int64_t p = 0; p < lz_spmd.n; p++)
-        LZ_TRY(lz_spmd.be->wait_all((int)p));
+    for (int64_t l = 0; l < lz_spmd.nlocal; l++)
+        LZ_TRY(lz_spmd.be->wait_all((int)l));
     return LZ_OK;
 }
 
@@ -146,6 +165,7 @@ const lz_backend lz_backend_spmd = {
     .execute = lz_spmd_execute,
     .wait_all = spmd_wait_all,
     .partitions = spmd_partitions,
+    .local_devices = spmd_local_devices,
     .placement = lz_spmd_placement,
     .input_placement = lz_spmd_input_placement,
     .from_parts = lz_spmd_from_parts,

@@ -40,10 +40,18 @@ lz_status lz_spmd_alloc(int device, size_t nbytes, lz_device_buffer **out)
     return LZ_FAIL(LZ_EMEM, "SPMD: no memory for a buffer of %zu bytes", nbytes);
 }
 
+static lz_device_buffer **parts_new(void)
+{
+    lz_device_buffer **part = lz_calloc((size_t)lz_spmd.nlocal, sizeof(lz_device_buffer *));
+    if (!part)
+        (void)LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.nlocal);
+    return part;
+}
+
 static void release_parts(lz_device_buffer **part)
 {
-    for (int64_t p = 0; part && p < lz_spmd.n; p++)
-        lz_device_buffer_release(part[p]);
+    for (int64_t l = 0; part && l < lz_spmd.nlocal; l++)
+        lz_device_buffer_release(part[l]);
     lz_free(part);
 }
 
@@ -75,6 +83,24 @@ lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device
     atomic_init(&b->text, text);
     b->part = part;
     return LZ_OK;
+}
+
+static int64_t partition_of(const lz_sharding *at, int64_t l)
+{
+    return lz_spmd_partition_of(at->mesh, l);
+}
+
+/* The device of this process whose partition is the lowest that has the same as its device l. */
+static int64_t first_local(const lz_sharding *at, int64_t l)
+{
+    int64_t of = lz_tile_first(at, partition_of(at, l)), best = l;
+    if (!lz_spmd_spread())
+        return of;
+    for (int64_t k = 0; k < lz_spmd.nlocal; k++)
+        if (lz_tile_first(at, partition_of(at, k)) == of &&
+            partition_of(at, k) < partition_of(at, best))
+            best = k;
+    return best;
 }
 
 /* ---- the host's data ---- */
@@ -112,22 +138,25 @@ static lz_status read_part(const lz_sharding *at, const lz_type *type, int64_t p
     return s;
 }
 
+/* Errors: also those of a collective, where other processes have some. */
 static lz_status read_parts(const lz_sharding *at, const lz_type *type, lz_device_buffer **part,
                             void *dst)
 {
-    for (int64_t p = 0; p < lz_spmd.n && type->nbytes; p++)
-        if (!lz_tile_is_copy(at, p))
-            LZ_TRY(read_part(at, type, p, part[p], dst));
+    if (!lz_spmd_has_all(at))
+        return lz_spmd_gather(at, type, part, dst);
+    for (int64_t l = 0; l < lz_spmd.nlocal && type->nbytes; l++)
+        if (first_local(at, l) == l)
+            LZ_TRY(read_part(at, type, partition_of(at, l), part[l], dst));
     return LZ_OK;
 }
 
 /* Parts that stay while they are read: a reference each. NULL: no memory. */
 static lz_device_buffer **retain_parts(lz_device_buffer *const *part)
 {
-    lz_device_buffer **own = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
-    for (int64_t p = 0; own && p < lz_spmd.n; p++) {
-        lz_device_buffer_retain(part[p]);
-        own[p] = part[p];
+    lz_device_buffer **own = parts_new();
+    for (int64_t l = 0; own && l < lz_spmd.nlocal; l++) {
+        lz_device_buffer_retain(part[l]);
+        own[l] = part[l];
     }
     return own;
 }
@@ -149,28 +178,29 @@ lz_status lz_spmd_copy_out(lz_device_buffer *src, void *dst, size_t nbytes)
     lz_mutex_unlock(&b->lock);
     if (!at)
         return LZ_OK;
-    lz_status s = part ? read_parts(at, type, part, dst)
-                       : LZ_FAIL(LZ_EMEM, "SPMD: no memory to read a buffer");
+    lz_status s = part ? read_parts(at, type, part, dst) : LZ_EMEM;
     release_parts(part);
     return s;
 }
 
 /* ---- placing ---- */
 
-static lz_status send_part(const lz_type *type, const lz_sharding *at, int64_t p,
+/* l: the local device; the other is its number among all. */
+static lz_status send_part(const lz_type *type, const lz_sharding *at, int64_t l,
                            const lz_type *local, const void *whole, void *bytes,
                            lz_device_buffer **out)
 {
     const lz_backend *be = lz_spmd.be;
     if (!whole && be->zeros)
-        return be->zeros((int)p, local->nbytes, out);
-    LZ_TRY(be->alloc((int)p, local->nbytes, out));
+        return be->zeros((int)l, local->nbytes, out);
+    LZ_TRY(be->alloc((int)l, local->nbytes, out));
     if (!local->nbytes)
         return LZ_OK;
     if (!whole)
         memset(bytes, 0, local->nbytes);
     else
-        LZ_TRY(lz_tile_cut(at, type, p, whole, be->host_memory ? (*out)->data : bytes));
+        LZ_TRY(lz_tile_cut(at, type, partition_of(at, l), whole,
+                           be->host_memory ? (*out)->data : bytes));
     return whole && be->host_memory ? LZ_OK : be->copy_in(*out, bytes, local->nbytes);
 }
 
@@ -179,13 +209,12 @@ static lz_status send(const lz_type *type, const lz_sharding *at, const void *wh
                       lz_device_buffer ***out)
 {
     const lz_type *local = lz_sharding_local(at, type);
-    lz_device_buffer **part = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
+    lz_device_buffer **part = parts_new();
     void *bytes = local ? lz_alloc(local->nbytes + 1) : NULL;
-    lz_status s = part && bytes
-                      ? LZ_OK
-                      : LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
-    for (int64_t p = 0; p < lz_spmd.n && s == LZ_OK; p++)
-        s = send_part(type, at, p, local, whole, bytes, &part[p]);
+    lz_status s =
+        part && bytes ? LZ_OK : LZ_FAIL(LZ_EMEM, "SPMD: no memory to send a tensor's parts");
+    for (int64_t l = 0; l < lz_spmd.nlocal && s == LZ_OK; l++)
+        s = send_part(type, at, l, local, whole, bytes, &part[l]);
     lz_free(bytes);
     if (s != LZ_OK) {
         release_parts(part);
@@ -240,9 +269,9 @@ lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_shardin
 {
     lz_mutex_lock(&b->lock);
     lz_status s = place_locked(b, type, at);
-    for (int64_t p = 0; p < lz_spmd.n && s == LZ_OK; p++) {
-        in[p][i] = b->part[p];
-        lz_device_buffer_retain(in[p][i]);
+    for (int64_t l = 0; l < lz_spmd.nlocal && s == LZ_OK; l++) {
+        in[l][i] = b->part[l];
+        lz_device_buffer_retain(in[l][i]);
     }
     lz_mutex_unlock(&b->lock);
     return s;
@@ -251,28 +280,17 @@ lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_shardin
 /* ---- one part ---- */
 
 /* The elements of a part (NULL: of an empty one) on a device, with zeros behind the end. */
-static lz_status send_dense(const lz_type *type, const lz_sharding *at, int64_t p,
+static lz_status send_dense(const lz_type *type, const lz_sharding *at, int64_t l,
                             const lz_type *local, const void *dense, void *bytes,
                             lz_device_buffer **out)
 {
     const lz_backend *be = lz_spmd.be;
-    LZ_TRY(be->alloc((int)p, local->nbytes, out));
+    LZ_TRY(be->alloc((int)l, local->nbytes, out));
     if (!local->nbytes)
         return LZ_OK;
     void *to = be->host_memory ? (*out)->data : bytes;
-    lz_tile_unpack(at, type, p, dense, to);
+    lz_tile_unpack(at, type, partition_of(at, l), dense, to);
     return be->host_memory ? LZ_OK : be->copy_in(*out, bytes, local->nbytes);
-}
-
-/* The partition whose part p has a copy of: its coordinates along the axes that do not matter are
- * 0. */
-static int64_t first_of(const lz_sharding *at, int64_t p)
-{
-    uint32_t used = lz_sharding_used(at);
-    for (int k = 0; k < at->mesh->nfactor; k++)
-        if (!(used >> k & 1))
-            p -= lz_mesh_coordinate(at->mesh, p, k) * at->mesh->factors[k].stride;
-    return p;
 }
 
 static lz_status send_all_dense(const lz_type *type, const lz_sharding *at, const void *const *part,
@@ -281,8 +299,9 @@ static lz_status send_all_dense(const lz_type *type, const lz_sharding *at, cons
     const lz_type *local = lz_sharding_local(at, type);
     void *bytes = local ? lz_alloc(local->nbytes + 1) : NULL;
     lz_status s = bytes ? LZ_OK : LZ_FAIL(LZ_EMEM, "SPMD: no memory for a part");
-    for (int64_t p = 0; p < lz_spmd.n && s == LZ_OK; p++)
-        s = send_dense(type, at, p, local, part[first_of(at, p)], bytes, &out[p]);
+    for (int64_t l = 0; l < lz_spmd.nlocal && s == LZ_OK; l++)
+        s = send_dense(type, at, l, local, part[partition_of(at, first_local(at, l))], bytes,
+                       &out[l]);
     lz_free(bytes);
     return s;
 }
@@ -295,9 +314,8 @@ lz_status lz_spmd_from_parts(const lz_type *type, const char *text, const void *
     if (!at)
         return lz_error_get()->status;
     LZ_ASSERT(at->mesh->ndevice == lz_spmd.n);
-    lz_device_buffer **own = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
-    lz_status s = own ? send_all_dense(type, at, part, own)
-                      : LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
+    lz_device_buffer **own = parts_new();
+    lz_status s = own ? send_all_dense(type, at, part, own) : LZ_EMEM;
     if (s == LZ_OK)
         s = lz_spmd_of_parts(type, at, own, out);
     if (s != LZ_OK)
@@ -334,12 +352,18 @@ lz_status lz_spmd_read_part(lz_device_buffer *src, const lz_type *type, int64_t 
     LZ_TRY(lz_event_wait(src->ready));
     lz_mutex_lock(&b->lock);
     const lz_sharding *at = b->at;
-    lz_device_buffer *part = at ? b->part[partition] : NULL;
+    int64_t l = 0;
+    while (at && l < lz_spmd.nlocal && partition_of(at, l) != partition)
+        l++;
+    lz_device_buffer *part = at && l < lz_spmd.nlocal ? b->part[l] : NULL;
     if (part)
         lz_device_buffer_retain(part);
     lz_mutex_unlock(&b->lock);
     if (!at)
         return lz_spmd_copy_out(src, dst, type->nbytes);
+    if (!part)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "SPMD: partition %lld is another process's",
+                       (long long)partition);
     lz_status s = read_dense(at, type, partition, part, dst);
     lz_device_buffer_release(part);
     return s;

@@ -1,8 +1,9 @@
 /* spmd_exec.c - programs of the virtual device: partitioned, compiled once, run by all devices in
- * lock step. A stored program is the inner backend's, and a byte that says which order of marks
- * sent less (lz_partition_step); the partition is made anew when it is loaded, so that nothing is
- * believed of the disk that follows from the function. A byte that is wrong gives a partition that
- * the stored program is none of. Threads: thread-safe. */
+ * lock step, or, where some are of other processes, by each of this one's for itself. A stored
+ * program is the inner backend's, and a byte that says which order of marks sent less
+ * (lz_partition_step); the partition is made anew when it is loaded, so that nothing is believed of
+ * the disk that follows from the function. A byte that is wrong gives a partition that the stored
+ * program is none of. Threads: thread-safe. */
 #include "backends/spmd/spmd.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -18,7 +19,10 @@ typedef struct spmd_exec {
     lz_buf collectives;   /* a report, for PT_XLA_DEBUG */
     lz_buf totals;        /* what is sent in a run */
     double partition_ms;
+    lz_hash program; /* of the local function */
     const lz_mesh *mesh;
+    lz_device_buffer **number; /* [nlocal]: partitions of the devices; NULL: their own numbers */
+    lz_spmd_trace *trace;      /* NULL: it is not compared with other processes' */
     lz_exec *inner;
 } spmd_exec;
 
@@ -30,6 +34,10 @@ static void exec_free(spmd_exec *x)
         return;
     if (x->inner)
         lz_spmd.be->exec_free(x->inner);
+    for (int64_t l = 0; x->number && l < lz_spmd.nlocal; l++)
+        lz_device_buffer_release(x->number[l]);
+    lz_free(x->number);
+    lz_spmd_trace_free(x->trace);
     lz_partitioned_free(&x->p);
     lz_free(x->type);
     lz_free(x->in_text);
@@ -79,9 +87,32 @@ static lz_status describe(spmd_exec *x, const lz_func *f, const lz_compile_optio
     return LZ_OK;
 }
 
+/* Of a mesh of several processes that is in another order than its devices: partition p is on the
+ * device that is at position p. */
+static lz_status order_devices(spmd_exec *x, const lz_mesh *mesh)
+{
+    if (!lz_spmd_spread() || !mesh->device_ids)
+        return LZ_OK;
+    x->number = lz_calloc((size_t)lz_spmd.nlocal, sizeof(lz_device_buffer *));
+    if (!x->number)
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld devices", (long long)lz_spmd.nlocal);
+    for (int64_t l = 0; l < lz_spmd.nlocal; l++) {
+        const uint32_t p = (uint32_t)lz_spmd_partition_of(mesh, l);
+        LZ_TRY(lz_spmd.be->alloc((int)l, sizeof p, &x->number[l]));
+        LZ_TRY(lz_spmd.be->copy_in(x->number[l], &p, sizeof p));
+    }
+    return lz_spmd_by_device(mesh, &x->p.local);
+}
+
 static bool debugs(void)
 {
     return lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG) || lz_cfg_is_set(LZ_OPT_PT_XLA_DEBUG_LEVEL);
+}
+
+/* Processes compare what they are about to execute. */
+static bool compares(void)
+{
+    return lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG) || lz_cfg_int(LZ_OPT_PT_XLA_DEBUG_LEVEL) >= 1;
 }
 
 /* later: NULL, or which order is known to be the better one. */
@@ -105,7 +136,13 @@ static lz_status partition(const lz_func *f, const lz_compile_options *o, const 
     if (s == LZ_OK && debugs())
         s = lz_shard_report_collectives(&x->p, mesh, &x->collectives);
     if (s == LZ_OK)
+        s = order_devices(x, mesh);
+    if (s == LZ_OK && lz_spmd_spread() && compares())
+        s = lz_spmd_trace_new(f, &x->trace);
+    if (s == LZ_OK) {
         x->mesh = mesh;
+        x->program = lz_func_hash(x->p.local);
+    }
     if (s != LZ_OK) {
         exec_free(x);
         x = NULL;
@@ -139,6 +176,7 @@ static lz_compile_options inner_options(const spmd_exec *x, const lz_compile_opt
     in.donate = x->donate;
     in.func = x->p.local;
     in.partitions = (uint32_t)lz_spmd.n;
+    in.program = &x->program;
     return in;
 }
 
@@ -210,7 +248,7 @@ const char *lz_spmd_input_placement(const lz_exec *exec, uint32_t i)
 
 /* ---- executing ---- */
 
-/* Buffers of one execution: of partition p in rows of nin + 1 and nout. */
+/* Buffers of one execution: of local partition l in rows of nin + 1 and nout. */
 typedef struct run {
     lz_device_buffer ***in, ***out, **cells; /* in: references, but to the partitions' numbers */
     uint32_t nin;
@@ -219,9 +257,9 @@ typedef struct run {
 
 static void run_end(run *r)
 {
-    for (int64_t p = 0; p < lz_spmd.n && r->nin; p++)
+    for (int64_t l = 0; l < lz_spmd.nlocal && r->nin; l++)
         for (uint32_t i = 0; i < r->nin; i++)
-            lz_device_buffer_release(r->in[p][i]);
+            lz_device_buffer_release(r->in[l][i]);
     lz_free(r->in);
     lz_free(r->cells);
     lz_event_release(r->done);
@@ -229,17 +267,17 @@ static void run_end(run *r)
 
 static lz_status run_begin(run *r, const spmd_exec *x)
 {
-    size_t n = (size_t)lz_spmd.n, nin = (size_t)x->p.nin + 1, nout = x->p.nout;
+    size_t n = (size_t)lz_spmd.nlocal, nin = (size_t)x->p.nin + 1, nout = x->p.nout;
     *r = (run){.in = lz_calloc(2 * n, sizeof *r->in),
                .cells = lz_calloc(n * (nin + nout), sizeof(lz_device_buffer *))};
     if (!r->in || !r->cells)
         return LZ_FAIL(LZ_EMEM, "SPMD: no memory to execute a program");
     r->out = r->in + n;
     r->nin = x->p.nin;
-    for (size_t p = 0; p < n; p++) {
-        r->in[p] = r->cells + p * nin;
-        r->out[p] = r->cells + n * nin + p * nout;
-        r->in[p][nin - 1] = lz_spmd.partition[p];
+    for (size_t l = 0; l < n; l++) {
+        r->in[l] = r->cells + l * nin;
+        r->out[l] = r->cells + n * nin + l * nout;
+        r->in[l][nin - 1] = x->number ? x->number[l] : lz_spmd.partition[l];
     }
     return LZ_OK;
 }
@@ -259,9 +297,9 @@ static lz_status place_inputs(run *r, const spmd_exec *x, lz_device_buffer *cons
 /* Result k, of parts that are still to come. */
 static lz_status make_output(const spmd_exec *x, uint32_t k, lz_device_buffer **out)
 {
-    lz_device_buffer **part = lz_calloc((size_t)lz_spmd.n, sizeof(lz_device_buffer *));
+    lz_device_buffer **part = lz_calloc((size_t)lz_spmd.nlocal, sizeof(lz_device_buffer *));
     if (!part)
-        return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.n);
+        return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %lld parts", (long long)lz_spmd.nlocal);
     lz_status s = lz_spmd_of_parts(x->type[x->p.nin + k], x->p.out[k], part, out);
     if (s != LZ_OK)
         lz_free(part);
@@ -281,15 +319,28 @@ static lz_status make_outputs(const spmd_exec *x, lz_device_buffer **out, lz_eve
 static void fill_outputs(const run *r, const spmd_exec *x, lz_device_buffer **out)
 {
     for (uint32_t k = 0; k < x->p.nout; k++) {
-        for (int64_t p = 0; p < lz_spmd.n; p++)
-            ((lz_spmd_buffer *)out[k])->part[p] = r->out[p][k];
+        for (int64_t l = 0; l < lz_spmd.nlocal; l++)
+            ((lz_spmd_buffer *)out[k])->part[l] = r->out[l][k];
         lz_event_retain(r->done);
         out[k]->ready = r->done;
     }
 }
 
+/* The partitions of this process. *started: the backend has been asked to, so that who would meet
+ * them knows of a failure. */
+static lz_status start_partitions(run *r, const spmd_exec *x, const bool *gives, bool awaited,
+                                  bool *started)
+{
+    lz_device_buffer *const *const *in = (lz_device_buffer *const *const *)r->in;
+    *started = true;
+    if (lz_spmd_spread())
+        return lz_spmd_execute_local(x->inner, x->p.nout, in, gives, awaited, r->out, &r->done);
+    return lz_spmd.be->execute_partitions(x->inner, lz_spmd.n, in, gives, awaited, r->out, NULL,
+                                          &r->done);
+}
+
 static lz_status start(run *r, const spmd_exec *x, const bool *donated, bool awaited,
-                       lz_device_buffer **out)
+                       lz_device_buffer **out, bool *started)
 {
     lz_event *spare = NULL;
     bool *gives = lz_calloc((size_t)x->p.nin + 1, sizeof *gives);
@@ -299,9 +350,7 @@ static lz_status start(run *r, const spmd_exec *x, const bool *donated, bool awa
     if (s == LZ_OK) {
         if (donated)
             memcpy(gives, donated, x->p.nin * sizeof *gives);
-        s = lz_spmd.be->execute_partitions(x->inner, lz_spmd.n,
-                                           (lz_device_buffer *const *const *)r->in, gives, awaited,
-                                           r->out, NULL, &r->done);
+        s = start_partitions(r, x, gives, awaited, started);
     }
     if (spare)
         lz_event_complete(spare, NULL);
@@ -323,14 +372,20 @@ lz_status lz_spmd_execute(lz_exec *exec, int device, lz_device_buffer *const *in
     (void)device;
     const spmd_exec *x = (const spmd_exec *)exec;
     run r;
+    bool started = false;
     *done = NULL;
     for (uint32_t k = 0; k < x->p.nout; k++)
         out[k] = NULL;
-    lz_status s = run_begin(&r, x);
+    lz_status s = x->trace ? lz_spmd_agree(x->trace) : LZ_OK;
+    if (s != LZ_OK)
+        return s;
+    s = run_begin(&r, x);
     if (s == LZ_OK)
         s = place_inputs(&r, x, in);
     if (s == LZ_OK)
-        s = start(&r, x, donated, awaited, out);
+        s = start(&r, x, donated, awaited, out, &started);
+    if (s != LZ_OK && !started && lz_spmd_spread())
+        lz_spmd_miss(x->inner);
     if (s == LZ_OK) {
         lz_event_retain(r.done);
         *done = r.done;

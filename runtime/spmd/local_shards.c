@@ -1,5 +1,6 @@
 /* local_shards.c - the parts that devices have of a tensor, out of it and into it. Devices have the
- * numbers of the mesh's device_ids; partitions are positions in the mesh. Threads: thread-safe. */
+ * numbers of the mesh's device_ids; partitions are positions in the mesh. Those of other processes
+ * are in the mesh, but nothing of theirs is here. Threads: thread-safe. */
 #include "base/alloc.h"
 #include "base/box_copy.h"
 #include "runtime/debug/metrics.h"
@@ -88,7 +89,7 @@ typedef struct placed {
     lz_node *node;        /* owned */
     lz_device_buffer *b;  /* owned; NULL: a number that no device has */
     const lz_sharding *s; /* NULL: whole everywhere */
-    int64_t n;            /* devices */
+    int64_t first, n;     /* devices of this process */
 } placed;
 
 static void placed_end(placed *p)
@@ -102,7 +103,7 @@ static lz_status compute(placed *p)
     lz_node *n = p->node;
     if (!n->dev->be->partitions)
         return LZ_FAIL(LZ_ESTATE, "the tensor is on %s, which is one device", n->dev->name);
-    p->n = n->dev->be->partitions();
+    n->dev->be->local_devices(&p->first, &p->n);
     LZ_TRY(lz_node_not_placeholder(n));
     if (lz_node_is_host(n))
         return LZ_OK;
@@ -152,7 +153,7 @@ lz_status lz_snapshot_shards(const lz_snapshot *snapshot, size_t i, lz_local_sha
     if (s == LZ_OK && !(p.s && p.s->unreduced))
         *count = p.n;
     for (int64_t d = 0; d < *count && d < n; d++)
-        out[d] = shard_of(&p, d);
+        out[d] = shard_of(&p, p.first + d);
     placed_end(&p);
     return s;
 }
@@ -164,7 +165,7 @@ static lz_status local_shards(lz_tensor *x, lz_local_shard *out, int64_t n, int6
     if (s == LZ_OK && n > 0 && !out)
         s = LZ_FAIL(LZ_ENULL, "out is NULL");
     for (int64_t d = 0; s == LZ_OK && d < p.n && d < n; d++)
-        out[d] = shard_of(&p, d);
+        out[d] = shard_of(&p, p.first + d);
     *count = s == LZ_OK ? p.n : -1;
     placed_end(&p);
     return s;
@@ -183,7 +184,12 @@ int64_t lz_local_shards_at(lz_tensor *x, lz_local_shard *out, int64_t n, const l
 static lz_status read_shard(const placed *p, int64_t device, void *dst, size_t nbytes)
 {
     const lz_type *type = lz_node_type(p->node);
-    LZ_TRY(check_ordinal(device, p->n));
+    LZ_TRY(check_ordinal(device, p->node->dev->be->partitions()));
+    if (device < p->first || device >= p->first + p->n)
+        return LZ_FAIL(LZ_ERANGE,
+                       "device %" PRId64 " is another process's: this one has %" PRId64
+                       " to %" PRId64,
+                       device, p->first, p->first + p->n - 1);
     const lz_local_shard at = shard_of(p, device);
     size_t need = lz_dtype_size(type->dtype);
     for (int d = 0; d < at.rank; d++)
@@ -271,20 +277,37 @@ lz_status lz_local_to_host_at(lz_tensor *x, int64_t device, void *dst, size_t nb
 
 /* ---- in ---- */
 
-/* The program's parts by partition; those that are not needed are NULL. *sent: bytes. */
-static lz_status by_partition(const lz_sharding *s, const lz_type *type, const void *const *shards,
-                              const void **part, size_t *sent)
+/* Whether a lower partition of this process's n devices has the same. */
+static bool is_local_copy(const lz_sharding *s, int64_t first, int64_t n, int64_t p)
 {
+    int64_t of = lz_tile_first(s, p);
+    if (n == s->mesh->ndevice)
+        return of != p;
+    for (int64_t d = first; d < first + n; d++) {
+        int64_t q = partition_at(s->mesh, d);
+        if (q < p && lz_tile_first(s, q) == of)
+            return true;
+    }
+    return false;
+}
+
+/* The parts of this process's devices by partition; those that are not needed are NULL. *sent:
+ * bytes. */
+static lz_status by_partition(const lz_sharding *s, const lz_type *type, const lz_backend *be,
+                              const void *const *shards, const void **part, size_t *sent)
+{
+    int64_t first, n;
     if (!shards)
         return LZ_FAIL(LZ_ENULL, "shards is NULL");
-    for (int64_t d = 0; d < s->mesh->ndevice; d++) {
+    be->local_devices(&first, &n);
+    for (int64_t d = first; d < first + n; d++) {
         int64_t p = partition_at(s->mesh, d);
         const lz_local_shard at = describe(s, &type->shape, d);
         size_t nbytes = lz_dtype_size(type->dtype);
         for (int i = 0; i < at.rank; i++)
             nbytes *= (size_t)at.extent[i];
         *sent += nbytes;
-        if (!nbytes || lz_tile_is_copy(s, p))
+        if (!nbytes || is_local_copy(s, first, n, p))
             continue;
         if (!shards[d])
             return LZ_FAIL(LZ_ENULL, "the part of device %" PRId64 " is NULL: it has %zu bytes", d,
@@ -304,7 +327,7 @@ static lz_node *from_parts(lz_tracer *c, lz_dev *dev, const lz_type *type, const
     const char *text = lz_sharding_text(s);
     const void **part = lz_calloc((size_t)s->mesh->ndevice, sizeof *part);
     lz_status st = part && text
-                       ? by_partition(s, type, shards, part, &sent)
+                       ? by_partition(s, type, dev->be, shards, part, &sent)
                        : LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " parts", s->mesh->ndevice);
     if (st == LZ_OK)
         st = dev->be->from_parts(type, text, part, &b);
