@@ -2,15 +2,10 @@
 # processes.sh - the same program as several processes: who they are under each launcher, the bits of collectives and of training however
 # devices are spread over processes and whatever carries the tensors, steps that do not fit, and processes that are killed or stopped at
 # random moments. LZ_TEST_WHOLE: more moments.
-# shellcheck disable=SC2154  # tmp is that of example.bash
+# shellcheck disable=SC2154  # tmp and others are those of processes.bash
 set -u
-# shellcheck source=test/example.bash
-. test/example.bash
-CC=${CC:-cc}
-lib=$(realpath "$BUILD") tool=$(realpath "$BUILD")/lazuli
-san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
-# shellcheck disable=SC2086  # CC and san may be several words
-$CC -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g $san -Iinclude test/api/processes/ranks.c -L"$lib" -llazuli -Wl,-rpath,"$lib" -pthread -o "$tmp/ranks" || exit 1
+# shellcheck source=test/processes.bash
+. test/processes.bash ranks
 documented() { # each launcher of the table has a row in the page, with all its variables
     local bad=0 text row v
     while read -r text; do
@@ -21,40 +16,7 @@ documented() { # each launcher of the table has a row in the page, with all its 
     done < <(sed -n 's/^LZ_LAUNCHER(\([A-Z]*, .*\))$/\1/p' backends/distributed/launchers.def)
     return $bad
 }
-ok 'docs/distributed.md has the launchers' documented
-cd "$tmp" || exit 1
-for v in $(compgen -e); do
-    case $v in OMPI_* | PMI* | SLURM_* | RANK | WORLD_SIZE | LOCAL_* | MASTER_* | GROUP_RANK) unset "$v" ;; esac
-done
-export LAZULI_CACHE_DIR=$tmp/cache OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-slow=1
-[ -n "$san" ] && slow=5
-patient=$((30 * slow)) hasty=$((3 * slow)) # seconds of LAZULI_COLLECTIVE_TIMEOUT: where nobody is missing, and where somebody is
-limit=$((60 * slow))
-port() { # one that is free now, below those of clients
-    local p
-    while p=$((12000 + RANDOM % 7000)); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$p") 2>/dev/null || { echo "$p"; return; }
-    done
-}
-launch() { # devices of each, processes, program...
-    local devices=$1 n=$2
-    shift 2
-    LAZULI_COLLECTIVE_TIMEOUT=$patient CPU_NUM_DEVICES=$devices timeout $limit "$tool" launch -n "$n" "$@"
-}
-by_hand() { # processes, timeout, arguments...: pids in pid, output in out.RANK and err.RANK
-    local n=$1 seconds=$2 p r
-    p=$(port)
-    shift 2
-    pid=()
-    rm -f out.* err.*
-    for ((r = 0; r < n; r++)); do
-        RANK=$r WORLD_SIZE=$n MASTER_PORT=$p LAZULI_COLLECTIVE_TIMEOUT=$seconds "$tmp/ranks" "$@" >"out.$r" 2>"err.$r" &
-        pid[r]=$!
-    done
-}
-same() { cmp -s "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }; }
-
+ok 'docs/distributed.md has the launchers' eval '(cd "$root" && documented)'
 # ---- who they are ----
 who() { # launcher, what they must say, variables...: rank 1 of 2 on one host
     local name=$1 want=$2
@@ -88,8 +50,8 @@ bad 'LOCAL_RANK=1: not less than LOCAL_WORLD_SIZE=1' RANK=0 WORLD_SIZE=2 LOCAL_R
 bad 'OMPI_COMM_WORLD_RANK=3: not less than' OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=2
 bad 'MASTER_ADDR is not set' SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_NNODES=2
 bad 'LAZULI_LAUNCHER=mpirun: none, openmpi' LAZULI_LAUNCHER=mpirun
-RANK=0 WORLD_SIZE=2 XLA_USE_SPMD=1 ./ranks who >bad 2>&1
-ok "the virtual device" grep -q "this is one of 2 processes" bad
+RANK=0 WORLD_SIZE=2 PJRT_DEVICE=REF XLA_USE_SPMD=1 ./ranks who >bad 2>&1
+ok 'the virtual device of a platform that has no others' grep -q 'this is one of 2 processes' bad
 ok 'nothing is opened' [ "$(RANK=1 WORLD_SIZE=2 timeout 20 "$tmp/ranks" idle)" = '1 of 2: 1' ]
 launch 2 3 ./ranks who 2>/dev/null | sort >told
 printf '%s\n' '0/3 local 0/3 host 0/1 devices 2/6' '1/3 local 1/3 host 0/1 devices 2/6' '2/3 local 2/3 host 0/1 devices 2/6' >want

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# spmd_processes.sh - the virtual device of several processes: what it gives depends on how many devices there are, never on whose they
+# are or what carries the tensors; a process that traces another program, is late or is killed ends as an error of all that names it.
+# shellcheck disable=SC2154  # tmp and others are those of processes.bash
+set -u
+# shellcheck source=test/processes.bash
+. test/processes.bash spmd
+each() { # FILE: what all processes printed, each line once
+    LC_ALL=C sort -u "$1"
+}
+spread() { # what, processes, arguments...: the lines of one process with 8 devices, from each
+    local what=$1 n=$2
+    shift 2
+    launch $((8 / n)) "$n" "$program" "$@" >told 2>err
+    each told >told.each
+    ok "$what: $n processes" same one told.each
+    ok "$what: each of $n processes says it" [ "$(wc -l <told)" -eq $((n * $(wc -l <one.all))) ]
+    ok "$what: each of $n processes reads its own parts" [ "$(grep -c "^$((8 / n)) parts" err)" -eq "$n" ]
+}
+# ---- bits: uneven tiles, a sum over devices, random numbers, reads of what others have; in the order of devices, in another, in slices ----
+for mesh in values turned hybrid; do
+    CPU_NUM_DEVICES=8 timeout $limit "$program" $mesh >one.all 2>/dev/null
+    each one.all >one
+    ok "$mesh" grep -q 'shards right' one
+    spread "$mesh" 4 $mesh
+    [ $mesh = values ] && spread "$mesh" 2 $mesh && spread "$mesh" 8 $mesh
+done
+mpi() { # launcher, options...
+    local run=$1
+    shift
+    command -v "$run" >/dev/null || { echo "skipped: there is no $run"; return; }
+    [ -n "$san" ] && { echo "skipped: $run with sanitizers"; return; }
+    LAZULI_COLLECTIVE_TIMEOUT=$patient CPU_NUM_DEVICES=2 timeout $limit "$run" "$@" -n 4 "$program" hybrid >told 2>/dev/null
+    each told >told.each
+    ok "$run" same one told.each
+}
+mpi mpirun.openmpi --oversubscribe
+mpi mpirun.mpich
+# ---- training ----
+gpt() { # NAME, command...
+    local name=$1
+    shift
+    LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit "$@" "$lib/examples/gpt" --json --fake_data --layers 1 --heads 2 --dim 16 --context 12 --batch 8 --steps 4 \
+        --sample 0 --mesh data=2,fsdp=2,tensor=2 >"$tmp/$name" 2>err
+}
+CPU_NUM_DEVICES=8 gpt alone
+CPU_NUM_DEVICES=2 gpt spread "$tool" launch -n 4
+ok 'gpt: the loss' [ "$(field spread loss | sort -u)" = "$(field alone loss)" ]
+CPU_NUM_DEVICES=2 gpt warm "$tool" launch -n 4
+ok 'gpt, warm: the loss' [ "$(field warm loss | sort -u)" = "$(field alone loss)" ]
+ok 'gpt, warm: nothing is compiled' [ "$(field warm llvm_compiles | sort -u)" = 0 ]
+# ---- who differs, is late, or dies ----
+differs() { # level, what, pattern, how many say so: at level 0 some may wait for a collective that others do not come to
+    PT_XLA_DEBUG_FILE=/dev/null PT_XLA_DEBUG_LEVEL=$1 CPU_NUM_DEVICES=2 by_hand 4 $([ "$1" = 1 ] && echo $patient || echo $hasty) differ 2 "$2"
+    wait "${pid[@]}"
+    ok "another $2 at level $1" [ "$(grep -lE "$3" out.? | wc -l)" -ge "${4:-4}" ]
+}
+differs 1 operation 'operation [0-9]+ on: rank 0 \(.*, rank 2 \(.* has exponential f32\[37,10\] \(.*spmd.c:[0-9]+\)'
+differs 1 mark 'operation [0-9]+ on: rank 0 \(.*, rank 2 \(.* has sdy.sharding_constraint f32\[37,10\] \(.*spmd.c:[0-9]+\)'
+differs 1 scale 'operation [0-9]+ on: rank 0 \(.*spmd.c:[0-9]+\).*, rank 2 \(.*spmd.c:[0-9]+\)|operation [0-9]+ on: rank 0 \(.*, rank 2 \('
+differs 0 operation 'rank 2 \(.* of another program|has failed: .*rank 2 \(|rank 2 .*has not come' 3
+CPU_NUM_DEVICES=2 by_hand 4 $hasty late 1
+wait "${pid[0]}" "${pid[2]}" "${pid[3]}"
+kill -KILL "${pid[1]}"
+wait 2>/dev/null
+ok 'a rank that is late' [ "$(grep -lE "among CPU:.*rank 1 \(.* has not come within $hasty s" out.0 out.2 out.3 | wc -l)" -eq 3 ]
+CPU_NUM_DEVICES=2 by_hand 4 $patient late 1
+for ((r = 0; r < 400 * slow; r++)); do grep -qs loss out.1 && break; sleep 0.05; done
+kill -KILL "${pid[1]}"
+wait 2>/dev/null
+ok 'a rank that is killed' [ "$(grep -lE 'rank 1 \(.*(is gone|has ended)' out.0 out.2 out.3 | wc -l)" -eq 3 ]
+total
