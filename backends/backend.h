@@ -246,9 +246,9 @@ typedef struct lz_backend {
     const char *(*input_placement)(const lz_exec *x, uint32_t i);
     /* A buffer of `type` placed as the text says, whose partitions have these elements, densely and
      * without padding: those of this process's devices, but NULL where a lower one of these has the
-     * same (lz_tile_first). read_part: copies the elements of one partition so; a buffer that is nowhere
-     * yet is whole on each. LZ_EUNSUPPORTED: it is another process's; LZ_EMEM, those of copy_in and
-     * copy_out. NULL: buffers are of one device. */
+     * same (lz_tile_first). read_part: copies the elements of one partition so; a buffer that is
+     * nowhere yet is whole on each. LZ_EUNSUPPORTED: it is another process's; LZ_EMEM, those of
+     * copy_in and copy_out. NULL: buffers are of one device. */
     lz_status (*from_parts)(const lz_type *type, const char *text, const void *const *part,
                             lz_device_buffer **out);
     lz_status (*read_part)(lz_device_buffer *src, const lz_type *type, int64_t partition,
