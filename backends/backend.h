@@ -213,13 +213,15 @@ typedef struct lz_backend {
      * on the queue of device 0: in[p] and out[p] are partition p's, `donated` is for all, and one
      * event is for the results of all. Arguments may be of any device of the backend if it has host
      * memory, else those of partition p are of device p; results of partition p are made on device
-     * p, on device 0 if there are fewer (compile: LZ_ERANGE where that cannot be). uses: counts the
-     * collectives that ran, before *done (which is NULL where all is done on return); NULL: not
-     * wanted. Errors: LZ_EINVAL naming the operation where partitions do not agree. NULL: the
+     * home[p] (NULL: p), on device 0 if there are fewer (compile: LZ_ERANGE where that cannot be).
+     * uses: counts the collectives that ran, before *done (which is NULL where all is done on
+     * return); NULL: not wanted. Errors: LZ_EINVAL naming the operation where partitions do not
+     * agree; LZ_EUNSUPPORTED (another home than p on devices with memory of their own). NULL: the
      * backend runs no collectives. */
-    lz_status (*execute_partitions)(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
-                                    const bool *donated, bool awaited, lz_device_buffer ***out,
-                                    lz_collective_uses *uses, lz_event **done);
+    lz_status (*execute_partitions)(lz_exec *x, int64_t n, const uint32_t *home,
+                                    lz_device_buffer *const *const *in, const bool *donated,
+                                    bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
+                                    lz_event **done);
     /* Whether executions of several devices meet in collectives. leave: the last thread that had
      * chosen the device has ended (or, left false, one has chosen it): who waits for what the
      * device would run next will not wait for ever. */

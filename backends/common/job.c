@@ -373,7 +373,7 @@ static lz_status check_argument(const lz_job *j, uint32_t q, uint32_t i, const l
 
 /* Results: the argument's own buffer where it is donated (borrowed memory never is), new memory
  *   otherwise. */
-static lz_status make_results(lz_job *j, uint32_t q, const bool *donated, void **at)
+static lz_status make_results(lz_job *j, uint32_t q, uint32_t home, const bool *donated, void **at)
 {
     const lz_plan *p = j->x->plan;
     lz_device_buffer **in = j->in + (size_t)q * j->nin, **out = j->out + (size_t)q * p->nout;
@@ -385,7 +385,7 @@ static lz_status make_results(lz_job *j, uint32_t q, const bool *donated, void *
             out[k] = in[a];
             lz_device_buffer_retain(out[k]);
         } else {
-            lz_status s = j->x->ops->alloc(j->d, q, p->out_type[k]->nbytes, &out[k]);
+            lz_status s = j->x->ops->alloc(j->d, home, p->out_type[k]->nbytes, &out[k]);
             if (s != LZ_OK)
                 return lz_plan_explain_memory(p, k, s);
             copy[k] = a >= 0;
@@ -413,7 +413,8 @@ static bool collect_waits(lz_job *j)
     return ready;
 }
 
-static lz_status prepare(lz_job *j, lz_device_buffer *const *const *in, const bool *donated)
+static lz_status prepare(lz_job *j, const uint32_t *home, lz_device_buffer *const *const *in,
+                         const bool *donated)
 {
     for (uint32_t q = 0; q < j->n; q++)
         for (uint32_t i = 0; i < j->nin; i++)
@@ -428,7 +429,7 @@ static lz_status prepare(lz_job *j, lz_device_buffer *const *const *in, const bo
         }
         if (j->x->plan->numbered)
             io[j->nin] = j->x->ops->number ? j->x->ops->number(j->d, q) : &j->number[q];
-        LZ_TRY(make_results(j, q, donated, io + j->x->plan->nin));
+        LZ_TRY(make_results(j, q, home ? home[q] : q, donated, io + j->x->plan->nin));
     }
     j->done = lz_event_new();
     if (!j->done)
@@ -511,7 +512,7 @@ void lz_exec_miss(lz_exec *x, lz_exec_device *d)
     }
 }
 
-static lz_status execute(lz_exec *x, lz_exec_device *d, bool single,
+static lz_status execute(lz_exec *x, lz_exec_device *d, bool single, const uint32_t *home,
                          lz_device_buffer *const *const *in, const bool *donated, bool awaited,
                          lz_device_buffer ***out, lz_collective_uses *uses, lz_event **done)
 {
@@ -520,7 +521,7 @@ static lz_status execute(lz_exec *x, lz_exec_device *d, bool single,
     if (!j)
         return LZ_EMEM;
     j->uses = uses;
-    lz_status s = prepare(j, in, donated);
+    lz_status s = prepare(j, home, in, donated);
     if (s == LZ_OK) {
         bool ready = collect_waits(j);
         hand_over(j, out, done);
@@ -548,13 +549,13 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in
     if (single && (!x->ops->meet || ordinal_of(x, d) >= x->plan->partitions))
         return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
                        x->plan->partitions);
-    lz_status s = execute(x, d, single, &in, donated, awaited, &out, NULL, done);
+    lz_status s = execute(x, d, single, NULL, &in, donated, awaited, &out, NULL, done);
     if (s != LZ_OK && single)
         lz_exec_miss(x, d);
     return s;
 }
 
-lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
+lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n, const uint32_t *home,
                                  lz_device_buffer *const *const *in, const bool *donated,
                                  bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
                                  lz_event **done)
@@ -562,5 +563,11 @@ lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
     if (n < 1 || x->plan->partitions != n)
         return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by %" PRId64,
                        x->plan->partitions, n);
-    return execute(x, d, false, in, donated, awaited, out, uses, done);
+    for (uint32_t q = 0; home && x->ops->own_memory && q < n; q++)
+        if (home[q] != q)
+            return LZ_FAIL(LZ_EUNSUPPORTED,
+                           "partition %u runs on device %u: on these devices it is the one with "
+                           "its number",
+                           q, home[q]);
+    return execute(x, d, false, home, in, donated, awaited, out, uses, done);
 }

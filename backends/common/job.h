@@ -76,7 +76,8 @@ struct lz_exec_ops {
     lz_status (*make)(lz_exec *x, void *maker, lz_cache *cache);
     void (*unmake)(lz_exec *x); /* after any make; NULL: nothing to do */
     size_t (*code_bytes)(const lz_kcode *c);
-    /* A result of partition q: on device q, if there is one, otherwise on d. */
+    /* A result of partition q, or of one at home on device q: there, if there is such a device,
+     * otherwise on d. */
     lz_status (*alloc)(lz_exec_device *d, uint32_t q, size_t nbytes, lz_device_buffer **out);
     /* Where a kernel of partition q reads its number, of a program that asks. NULL: in the job. */
     void *(*number)(lz_exec_device *d, uint32_t q);
@@ -122,7 +123,7 @@ lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in
 /* lz_backend.miss, of a program of several partitions. */
 void lz_exec_miss(lz_exec *x, lz_exec_device *d);
 /* lz_backend.execute_partitions. d: device 0. */
-lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n,
+lz_status lz_exec_run_partitions(lz_exec *x, lz_exec_device *d, int64_t n, const uint32_t *home,
                                  lz_device_buffer *const *const *in, const bool *donated,
                                  bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
                                  lz_event **done);

@@ -40,8 +40,9 @@ static lz_status run(team *t, lz_collective_uses *uses)
 {
     lz_event *done = NULL;
     drop(t->out, (size_t)t->n * t->f->nresult);
-    lz_status s = t->b->execute_partitions(t->x, t->n, (lz_device_buffer *const *const *)t->in_rows,
-                                           NULL, true, t->out_rows, uses, &done);
+    lz_status s =
+        t->b->execute_partitions(t->x, t->n, NULL, (lz_device_buffer *const *const *)t->in_rows,
+                                 NULL, true, t->out_rows, uses, &done);
     if (s == LZ_OK)
         s = lz_event_wait(done);
     lz_event_release(done);

@@ -26,8 +26,8 @@ lz_status lz_program_store_open(const char *path, bool read_only, lz_cache **out
     return s;
 }
 
-lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f,
-                         uint32_t replicas, lz_buf *out)
+lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f, uint32_t team,
+                         lz_buf *out)
 {
     lz_buf_u32(out, (uint32_t)device->len);
     lz_buf_put(out, device->data, device->len);
@@ -35,8 +35,8 @@ lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func
     for (uint32_t i = 0; i < f->nparam; i++)
         lz_buf_u8(out, donate[i]);
     lz_func_serialize(f, out);
-    if (replicas)
-        lz_buf_u32(out, replicas);
+    if (team)
+        lz_buf_u32(out, team);
     return out->failed
                ? LZ_FAIL(LZ_EMEM, "no memory for the key of a program of %u operations", f->ninst)
                : LZ_OK;
@@ -54,7 +54,7 @@ void lz_program_parts_free(lz_program_parts *p)
     *p = (lz_program_parts){0};
 }
 
-/* The bytes behind the donations are a function's, and four more if replicas run it: a function's
+/* The bytes behind the donations are a function's, and four more if a team runs it: a function's
  * bytes say where they end. */
 static lz_status take_function(const uint8_t *p, size_t n, lz_program_parts *out)
 {
@@ -64,7 +64,7 @@ static lz_status take_function(const uint8_t *p, size_t n, lz_program_parts *out
     }
     if (s == LZ_OK || n < 4)
         return s;
-    out->replicas = lz_le32(p + n - 4);
+    out->team = lz_le32(p + n - 4);
     return lz_func_deserialize(p, n - 4, &out->f);
 }
 
@@ -74,7 +74,7 @@ static lz_status check_canonical(const lz_program_parts *p, const void *key, siz
     lz_buf device = {0}, again = {0};
     lz_buf_put(&device, p->device, p->ndevice);
     lz_status s = device.failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's key")
-                                : lz_program_key(&device, p->donate, p->f, p->replicas, &again);
+                                : lz_program_key(&device, p->donate, p->f, p->team, &again);
     if (s == LZ_OK && (again.len != n || memcmp(again.data, key, n) != 0))
         s = LZ_FAIL(LZ_ECORRUPT, "a program's key is not in its canonical form");
     lz_buf_free(&device);

@@ -20,16 +20,24 @@ typedef struct lz_program_parts {
     uint32_t ndevice;
     bool *donate; /* by parameter */
     lz_func *f;
-    uint32_t replicas; /* 0: none */
+    uint32_t team; /* as lz_program_key's */
 } lz_program_parts;
 /* Untrusted bytes. Free it with lz_program_parts_free. Errors: LZ_ECORRUPT, LZ_EMEM */
 lz_status lz_program_take_apart(const void *key, size_t n, lz_program_parts *out);
 void lz_program_parts_free(lz_program_parts *p);
 
 /* Appends the key of a program, the same in every process: device (of lz_backend.key), donation by
- * parameter, the function's canonical bytes, replicas (0: none). LZ_EMEM */
-lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f,
-                         uint32_t replicas, lz_buf *out);
+ * parameter, the function's canonical bytes, and the team that runs it together: how many replicas,
+ * or partitions of one replica and the flag; 0: one device alone. LZ_EMEM */
+#define LZ_KEY_PARTITIONS (UINT32_C(1) << 31)
+lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f, uint32_t team,
+                         lz_buf *out);
+/* What a program is compiled or loaded with for that team. */
+static inline void lz_program_set_team(lz_compile_options *o, uint32_t team)
+{
+    o->partitions = team & ~LZ_KEY_PARTITIONS;
+    o->replicas = team && !(team & LZ_KEY_PARTITIONS);
+}
 
 typedef enum lz_program_found {
     LZ_PROGRAM_LOADED,

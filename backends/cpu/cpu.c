@@ -300,14 +300,15 @@ static lz_status deserialize(int device, const void *p, size_t n, const lz_compi
     return finish(device, plan, o, t0, out);
 }
 
-static lz_status execute_partitions(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
-                                    const bool *donated, bool awaited, lz_device_buffer ***out,
-                                    lz_collective_uses *uses, lz_event **done)
+static lz_status execute_partitions(lz_exec *x, int64_t n, const uint32_t *home,
+                                    lz_device_buffer *const *const *in, const bool *donated,
+                                    bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
+                                    lz_event **done)
 {
     lz_cpu_device *d;
     *done = NULL;
     LZ_TRY(get_device(0, &d));
-    return lz_exec_run_partitions(x, &d->at, n, in, donated, awaited, out, uses, done);
+    return lz_exec_run_partitions(x, &d->at, n, home, in, donated, awaited, out, uses, done);
 }
 
 static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,

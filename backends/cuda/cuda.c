@@ -244,12 +244,13 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
     return cuda_exec_run(x, d, in, donated, awaited, out, done);
 }
 
-static lz_status execute_partitions(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
-                                    const bool *donated, bool awaited, lz_device_buffer ***out,
-                                    lz_collective_uses *uses, lz_event **done)
+static lz_status execute_partitions(lz_exec *x, int64_t n, const uint32_t *home,
+                                    lz_device_buffer *const *const *in, const bool *donated,
+                                    bool awaited, lz_device_buffer ***out, lz_collective_uses *uses,
+                                    lz_event **done)
 {
     *done = NULL;
-    return cuda_exec_run_team(x, n, in, donated, awaited, out, uses, done);
+    return cuda_exec_run_team(x, n, home, in, donated, awaited, out, uses, done);
 }
 
 static uint64_t library_products(void)

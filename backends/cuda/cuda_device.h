@@ -249,7 +249,7 @@ uint32_t cuda_ndevice(void);
 lz_status cuda_exec_new(cuda_device *d, lz_plan *p, lz_cache *cache, lz_exec **out);
 lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_device_buffer *const *in,
                         const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
-lz_status cuda_exec_run_team(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
-                             const bool *donated, bool awaited, lz_device_buffer ***out,
-                             lz_collective_uses *uses, lz_event **done);
+lz_status cuda_exec_run_team(lz_exec *x, int64_t n, const uint32_t *home,
+                             lz_device_buffer *const *const *in, const bool *donated, bool awaited,
+                             lz_device_buffer ***out, lz_collective_uses *uses, lz_event **done);
 #endif

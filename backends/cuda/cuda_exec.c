@@ -286,10 +286,10 @@ lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_device_buffer *const *in,
     return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
 }
 
-lz_status cuda_exec_run_team(lz_exec *x, int64_t n, lz_device_buffer *const *const *in,
-                             const bool *donated, bool awaited, lz_device_buffer ***out,
-                             lz_collective_uses *uses, lz_event **done)
+lz_status cuda_exec_run_team(lz_exec *x, int64_t n, const uint32_t *home,
+                             lz_device_buffer *const *const *in, const bool *donated, bool awaited,
+                             lz_device_buffer ***out, lz_collective_uses *uses, lz_event **done)
 {
-    return lz_exec_run_partitions(x, &cuda_device_at(0)->at, n, in, donated, awaited, out, uses,
-                                  done);
+    return lz_exec_run_partitions(x, &cuda_device_at(0)->at, n, home, in, donated, awaited, out,
+                                  uses, done);
 }

@@ -399,12 +399,12 @@ static lz_status ref_execute(lz_exec *exec, int device, lz_device_buffer *const 
     return execute(x, &in, &out, NULL, done);
 }
 
-static lz_status ref_execute_partitions(lz_exec *exec, int64_t n,
+static lz_status ref_execute_partitions(lz_exec *exec, int64_t n, const uint32_t *home,
                                         lz_device_buffer *const *const *in, const bool *donated,
                                         bool awaited, lz_device_buffer ***out,
                                         lz_collective_uses *uses, lz_event **done)
 {
-    (void)donated, (void)awaited;
+    (void)home, (void)donated, (void)awaited;
     ref_exec *x = (ref_exec *)exec;
     *done = NULL;
     if (n < 1 || n != x->partitions)

@@ -335,8 +335,8 @@ static lz_status start_partitions(run *r, const spmd_exec *x, const bool *gives,
     *started = true;
     if (lz_spmd_spread())
         return lz_spmd_execute_local(x->inner, x->p.nout, in, gives, awaited, r->out, &r->done);
-    return lz_spmd.be->execute_partitions(x->inner, lz_spmd.n, in, gives, awaited, r->out, NULL,
-                                          &r->done);
+    return lz_spmd.be->execute_partitions(x->inner, lz_spmd.n, NULL, in, gives, awaited, r->out,
+                                          NULL, &r->done);
 }
 
 static lz_status start(run *r, const spmd_exec *x, const bool *donated, bool awaited,

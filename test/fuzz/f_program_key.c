@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (lz_program_take_apart(copy, size, &p) == LZ_OK) {
         lz_buf device = {0}, again = {0};
         lz_buf_put(&device, p.device, p.ndevice);
-        if (lz_program_key(&device, p.donate, p.f, p.replicas, &again) != LZ_OK ||
-            again.len != size || memcmp(again.data, copy, size) != 0)
+        if (lz_program_key(&device, p.donate, p.f, p.team, &again) != LZ_OK || again.len != size ||
+            memcmp(again.data, copy, size) != 0)
             abort();
         lz_buf_free(&device);
         lz_buf_free(&again);

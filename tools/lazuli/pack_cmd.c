@@ -128,12 +128,9 @@ static lz_status load_program(const lz_program_parts *p, const lz_entry *e, lz_c
     const lz_backend *b = backend_of(p->device, p->ndevice);
     if (!b)
         return for_no_device(p->device, p->ndevice);
-    lz_compile_options o = {.donate = p->donate,
-                            .cache = c,
-                            .func = p->f,
-                            .partitions = p->replicas,
-                            .replicas = p->replicas > 0,
-                            .look_up_branches = true};
+    lz_compile_options o = {
+        .donate = p->donate, .cache = c, .func = p->f, .look_up_branches = true};
+    lz_program_set_team(&o, p->team);
     lz_buf key = {.data = (char *)e->key, .len = (size_t)e->sec[LZ_SEC_KEY].usize};
     lz_exec *x = NULL;
     lz_lease lease;

@@ -176,8 +176,8 @@ START_TEST(donation)
     }
     for (int pass = 0; pass < 2; pass++) {
         float w[64 * 8];
-        ck_assert_msg(b->execute_partitions(x, 4, in_rows, pass ? donate : NULL, pass, out_rows,
-                                            NULL, &done) == LZ_OK,
+        ck_assert_msg(b->execute_partitions(x, 4, NULL, in_rows, pass ? donate : NULL, pass,
+                                            out_rows, NULL, &done) == LZ_OK,
                       "%s", lz_error_get()->message);
         ck_assert_int_eq(lz_event_wait(done), LZ_OK);
         lz_event_release(done);
@@ -240,7 +240,8 @@ static float run_once(const runner *r, lz_device_buffer **in, int i)
     }
     float v[64 * 8], last = 0;
     ck_assert_int_eq(
-        r->b->execute_partitions(r->x, r->n, in_rows, NULL, i % 2, out_rows, NULL, &done), LZ_OK);
+        r->b->execute_partitions(r->x, r->n, NULL, in_rows, NULL, i % 2, out_rows, NULL, &done),
+        LZ_OK);
     ck_assert_int_eq(lz_event_wait(done), LZ_OK);
     lz_event_release(done);
     for (int q = 0; q < r->n; q++) {
@@ -472,7 +473,7 @@ START_TEST(no_memory)
             ck_assert_int_eq(b->copy_in(in[q], v, sizeof v), LZ_OK);
         }
         lz_alloc_fail_at(at, false);
-        s = b->execute_partitions(x, 2, in_rows, NULL, true, out_rows, NULL, &done);
+        s = b->execute_partitions(x, 2, NULL, in_rows, NULL, true, out_rows, NULL, &done);
         bool begun = s == LZ_OK;
         if (begun)
             s = lz_event_wait(done);

@@ -270,7 +270,7 @@ static lz_status step(steps *s, bool donate, lz_event **done)
         ins[q] = &s->v[q];
         outs[q] = &out[q];
     }
-    LZ_TRY(be->execute_partitions(s->x, N, ins, &donate, false, outs, NULL, done));
+    LZ_TRY(be->execute_partitions(s->x, N, NULL, ins, &donate, false, outs, NULL, done));
     for (int q = 0; q < N; q++) {
         ck_assert_int_eq(out[q] == s->v[q], donate);
         ck_assert_uint_eq(out[q]->device, (unsigned)q);

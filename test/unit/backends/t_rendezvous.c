@@ -236,7 +236,7 @@ static void lock_step(const lz_backend *b, lz_exec *x, const replica *r, int n,
         in[q] = r[q].in;
         rows[q] = &y[q];
     }
-    ck_assert_int_eq(b->execute_partitions(x, n, in, NULL, true, rows, NULL, &done), LZ_OK);
+    ck_assert_int_eq(b->execute_partitions(x, n, NULL, in, NULL, true, rows, NULL, &done), LZ_OK);
     ck_assert_msg(lz_event_wait(done) == LZ_OK, "%s", lz_error_get()->message);
     lz_event_release(done);
     for (int q = 0; q < n; q++) {
