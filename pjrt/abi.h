@@ -195,6 +195,22 @@ typedef struct PJRT_Extension_Base {
     struct PJRT_Extension_Base *next;
 } PJRT_Extension_Base;
 
+/* How the parameters or results of an executable are spread, each a serialized OpSharding. */
+typedef struct PJRT_Shardings_Args {
+    size_t struct_size;
+    void *extension_start;
+    PJRT_Executable *executable;
+    size_t num;
+    const char *const *shardings; /* NULL: nothing is said */
+    const size_t *sharding_sizes;
+} PJRT_Shardings_Args;
+enum { PJRT_EXTENSION_SHARDINGS = 19 };
+typedef struct PJRT_Shardings_Extension {
+    PJRT_Extension_Base base;
+    PJRT_Error *(*ParameterShardings)(PJRT_Shardings_Args *args);
+    PJRT_Error *(*OutputShardings)(PJRT_Shardings_Args *args);
+} PJRT_Shardings_Extension;
+
 /* ---- the functions' arguments ---- */
 #define BEGIN(number, NAME)                                                                        \
     typedef struct PJRT_##NAME##_Args {                                                            \
@@ -232,6 +248,8 @@ AT(ShapeSpec, element_type, 32);
 AT(Extension_Base, next, 16);
 AT(Error_FunctionTable, for_each_payload, 48);
 AT(Memory_FunctionTable, set_user_data, 32);
+AT(Shardings_Args, sharding_sizes, 40);
+AT(Shardings_Extension, OutputShardings, 32);
 #undef AT
 
 /* ---- the table ---- */

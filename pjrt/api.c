@@ -97,6 +97,7 @@ PJRT_Error *lz_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *a)
 
 static const PJRT_Api api = {
     .struct_size = sizeof api,
+    .extension_start = &lz_pjrt_shardings.base,
     .pjrt_api_version = {.struct_size = sizeof(PJRT_Api_Version),
                          .major_version = PJRT_API_MAJOR,
                          .minor_version = PJRT_API_MINOR},

@@ -80,6 +80,36 @@ void lz_pjrt_buffer_delete(PJRT_Buffer *x)
     lz_device_buffer_release(b);
 }
 
+bool lz_pjrt_buffer_take(PJRT_Buffer *x, const void *who, bool now)
+{
+    lz_mutex_lock(&x->lock);
+    bool free = now && !x->taker;
+    if (free)
+        x->taker = who;
+    bool mine = now ? free : x->taker == who;
+    lz_mutex_unlock(&x->lock);
+    return mine;
+}
+
+void lz_pjrt_buffer_leave(PJRT_Buffer *x, const void *who)
+{
+    lz_mutex_lock(&x->lock);
+    if (x->taker == who)
+        x->taker = NULL;
+    lz_mutex_unlock(&x->lock);
+}
+
+void lz_pjrt_buffer_restore(PJRT_Buffer *x, lz_device_buffer *b)
+{
+    lz_mutex_lock(&x->lock);
+    if (!x->b) {
+        lz_device_buffer_retain(b);
+        x->b = b;
+    }
+    x->deleted = false;
+    lz_mutex_unlock(&x->lock);
+}
+
 PJRT_Error *lz_pjrt_Buffer_Destroy(PJRT_Buffer_Destroy_Args *a)
 {
     PJRT_Buffer *x = a->buffer;

@@ -42,6 +42,7 @@ void lz_pjrt_program_release(lz_pjrt_program *p)
     if (p->exec)
         p->be->exec_free(p->exec);
     lz_func_free(p->f);
+    lz_pjrt_spread_free(p->spread);
     lz_free(p->donate);
     lz_free(p->device);
     lz_buf_free(&p->code);
@@ -70,7 +71,7 @@ static lz_status answer_queries(lz_pjrt_program *p)
     if (!p->out_type || !p->out_rank || !p->out_dims || !p->kind || !p->kind_size)
         return LZ_FAIL(LZ_EMEM, "no memory for a program of %u results", f->nresult);
     for (uint32_t k = 0; k < f->nresult; k++) {
-        const lz_type *t = lz_val_type(f, f->results[k]);
+        const lz_type *t = lz_val_type(p->run, p->run->results[k]);
         p->out_type[k] = lz_pjrt_type_number(t->dtype);
         p->out_rank[k] = (size_t)t->shape.rank;
         for (int d = 0; d < t->shape.rank; d++)
@@ -85,13 +86,23 @@ static lz_status answer_queries(lz_pjrt_program *p)
 
 /* ---- reading ---- */
 
-static lz_status read_code(lz_pjrt_program *p)
+/* Marks are kept where several devices share what one program says. */
+static lz_status parse(const lz_pjrt_program *p, const lz_pjrt_options *o, lz_partitions *about,
+                       lz_func **f)
+{
+    const char *text = p->code.data;
+    return o->partitions > 1
+               ? lz_func_parse_marked(text, p->code.len, "program", "main", o->partitions, about, f)
+               : lz_func_parse_about(text, p->code.len, "program", "main", about, f);
+}
+
+/* Arguments that a device takes, one more than parameters where it is told its number, are not
+ * given up unless a list says so. */
+static lz_status read_code(lz_pjrt_program *p, const lz_pjrt_options *o)
 {
     lz_param_list donated = {0};
     lz_partitions about = {.donated = &donated, .tokens = true};
-    const char *text = p->code.data;
-    size_t n = p->code.len;
-    lz_status s = lz_func_parse_about(text, n, "program", "main", &about, &p->f);
+    lz_status s = parse(p, o, &about, &p->f);
     if (s == LZ_OK) {
         p->donate = lz_calloc((size_t)p->f->nparam + 1, sizeof *p->donate);
         if (!p->donate)
@@ -100,49 +111,86 @@ static lz_status read_code(lz_pjrt_program *p)
     for (uint32_t i = 0; i < donated.len && s == LZ_OK; i++)
         p->donate[donated.data[i]] = true;
     lz_vec_free(&donated);
+    if (s == LZ_OK && o->partitions * o->replicas > 1)
+        s = lz_pjrt_spread_make(o, p->donate, &p->f, &p->spread);
+    p->run = p->spread && p->spread->parts.local ? p->spread->parts.local : p->f;
     return s;
 }
 
-/* The devices that run it: those of the options, or the first. */
-static lz_status read_devices(lz_pjrt_program *p, const PJRT_TopologyDescription *t)
+static lz_status check_devices(const lz_pjrt_program *p, const PJRT_TopologyDescription *t,
+                               size_t n)
 {
-    lz_pjrt_options o;
-    LZ_TRY(lz_pjrt_options_read(p->options.data, p->options.len, &o));
-    p->nreplica = (uint32_t)o.replicas;
-    p->npartition = (uint32_t)o.partitions;
-    size_t n = (size_t)(o.replicas * o.partitions);
+    for (size_t i = 0; i < n; i++) {
+        if (p->device[i] < 0 || p->device[i] >= t->ndevice)
+            return LZ_FAIL(LZ_EINVAL, "the options name device %d of %d", p->device[i], t->ndevice);
+        for (size_t k = 0; k < i; k++)
+            if (p->device[k] == p->device[i])
+                return LZ_FAIL(LZ_EINVAL, "the options name device %d twice", p->device[i]);
+    }
+    if (n > 1 && !p->be->execute_partitions)
+        return LZ_FAIL(LZ_EUNSUPPORTED, "%s runs no programs of several devices", p->be->name);
+    if (p->nreplica > 1 && p->npartition > 1)
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "replicas of several partitions are not implemented (%u replicas of %u "
+                       "partitions)",
+                       p->nreplica, p->npartition);
+    return LZ_OK;
+}
+
+/* The devices that run it: those of the options, or the first. */
+static lz_status read_devices(lz_pjrt_program *p, const PJRT_TopologyDescription *t,
+                              const lz_pjrt_options *o)
+{
+    p->nreplica = (uint32_t)o->replicas;
+    p->npartition = (uint32_t)o->partitions;
+    size_t n = (size_t)(o->replicas * o->partitions);
     if (n > (size_t)t->ndevice)
         return LZ_FAIL(LZ_EINVAL, "%lld replicas of %lld partitions on %d devices",
-                       (long long)o.replicas, (long long)o.partitions, t->ndevice);
+                       (long long)o->replicas, (long long)o->partitions, t->ndevice);
     p->device = lz_calloc(n, sizeof *p->device);
     if (!p->device)
         return LZ_FAIL(LZ_EMEM, "no memory for %zu devices", n);
     for (size_t i = 0; i < n; i++)
         p->device[i] = (int32_t)i;
-    if (o.assignment)
-        LZ_TRY(lz_pjrt_assignment_read(o.assignment, o.nassignment, p->device, n));
-    else if (n == 1 && o.device >= 0)
-        p->device[0] = o.device < t->ndevice ? (int32_t)o.device : t->ndevice;
-    for (size_t i = 0; i < n; i++)
-        if (p->device[i] < 0 || p->device[i] >= t->ndevice)
-            return LZ_FAIL(LZ_EINVAL, "the options name device %d of %d", p->device[i], t->ndevice);
+    if (o->assignment)
+        LZ_TRY(lz_pjrt_assignment_read(o->assignment, o->nassignment, p->device, n));
+    else if (n == 1 && o->device >= 0)
+        p->device[0] = o->device < t->ndevice ? (int32_t)o->device : t->ndevice;
+    LZ_TRY(check_devices(p, t, n));
     lz_pjrt_assignment_write(&p->assignment, p->nreplica, p->npartition, p->device);
-    if (n > 1)
-        return LZ_FAIL(LZ_EUNSUPPORTED,
-                       "programs on several devices are not implemented (%u replicas of %u "
-                       "partitions)",
-                       p->nreplica, p->npartition);
     return p->assignment.failed ? LZ_FAIL(LZ_EMEM, "no memory for an assignment") : LZ_OK;
+}
+
+static lz_status read_program(lz_pjrt_program *p, const PJRT_TopologyDescription *t)
+{
+    lz_pjrt_options o;
+    LZ_TRY(lz_pjrt_options_read(p->options.data, p->options.len, &o));
+    LZ_TRY(read_devices(p, t, &o));
+    LZ_TRY(read_code(p, &o));
+    return p->spread ? lz_pjrt_spread_settle(p->spread, p->be, p->device) : LZ_OK;
 }
 
 /* ---- compiling ---- */
 
+/* Who runs it together: as in its key. */
+static uint32_t team_of(const lz_pjrt_program *p)
+{
+    const lz_pjrt_spread *x = p->spread;
+    return !x ? 0 : x->replicas ? x->n : x->n | LZ_KEY_PARTITIONS;
+}
+
+/* Of several devices the first is asked for all: they are alike. */
+static int compile_device(const lz_pjrt_program *p)
+{
+    return p->spread ? 0 : p->device[0];
+}
+
 static lz_status make_key(const lz_pjrt_program *p, lz_buf *key)
 {
     lz_buf device = {0};
-    p->be->key(p->device[0], &device);
+    p->be->key(compile_device(p), &device);
     lz_status s = device.failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's key")
-                                : lz_program_key(&device, p->donate, p->f, 0, key);
+                                : lz_program_key(&device, p->donate, p->run, team_of(p), key);
     lz_buf_free(&device);
     return s;
 }
@@ -150,8 +198,10 @@ static lz_status make_key(const lz_pjrt_program *p, lz_buf *key)
 static lz_compile_options options_for(const lz_pjrt_program *p, char dump[96])
 {
     (void)snprintf(dump, 96, "%.60s-%.12s", p->f->name, p->fingerprint);
-    return (lz_compile_options){
-        .donate = p->donate, .cache = disk_get(), .dump_name = dump, .func = p->f};
+    lz_compile_options o = {
+        .donate = p->donate, .cache = disk_get(), .dump_name = dump, .func = p->run};
+    lz_program_set_team(&o, team_of(p));
+    return o;
 }
 
 /* From the cache, or from the plan that another process wrote down. What does not load is compiled
@@ -163,10 +213,10 @@ static bool load(lz_pjrt_program *p, const lz_buf *key, const void *plan, size_t
     *lease = (lz_lease){0};
     LZ_QUIETLY {
         there = plan && p->be->deserialize &&
-                p->be->deserialize(p->device[0], plan, nplan, o, &p->exec) == LZ_OK;
+                p->be->deserialize(compile_device(p), plan, nplan, o, &p->exec) == LZ_OK;
         if (!there)
-            there =
-                lz_program_load(p->be, p->device[0], key, o, lease, &p->exec) == LZ_PROGRAM_LOADED;
+            there = lz_program_load(p->be, compile_device(p), key, o, lease, &p->exec) ==
+                    LZ_PROGRAM_LOADED;
     }
     return there;
 }
@@ -182,7 +232,7 @@ static lz_status make_exec(lz_pjrt_program *p, const void *plan, size_t nplan)
         lz_compile_options o = options_for(p, dump);
         lz_lease lease;
         if (!load(p, &key, plan, nplan, &o, &lease)) {
-            s = p->be->compile(p->device[0], p->f, &o, &p->exec);
+            s = p->be->compile(compile_device(p), p->run, &o, &p->exec);
             LZ_QUIETLY {
                 if (s == LZ_OK)
                     lz_program_save(p->be, p->exec, &key, o.cache);
@@ -210,9 +260,7 @@ static lz_status make(const PJRT_TopologyDescription *t, const void *code, size_
                       ? LZ_FAIL(LZ_EMEM, "no memory for a program of %zu bytes", n)
                       : LZ_OK;
     if (s == LZ_OK)
-        s = read_devices(p, t);
-    if (s == LZ_OK)
-        s = read_code(p);
+        s = read_program(p, t);
     if (s == LZ_OK)
         s = answer_queries(p);
     if (s == LZ_OK)

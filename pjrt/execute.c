@@ -13,60 +13,48 @@ typedef struct run {
     lz_event *done;
 } run;
 
-/* Which arguments the program takes over: those that it may, and that the caller does not keep.
- * False: none. */
-static bool choose(run *r, const PJRT_ExecuteOptions *o)
+bool lz_pjrt_donations(const lz_pjrt_program *p, const PJRT_ExecuteOptions *o, bool *gives)
 {
-    uint32_t n = r->p->f->nparam;
-    memcpy(r->gives, r->p->donate, n * sizeof *r->gives);
+    uint32_t n = p->f->nparam;
+    memcpy(gives, p->donate, n * sizeof *gives);
     bool kept = o && PJRT_HAS(o, num_non_donatable_input_indices);
     for (size_t k = 0; kept && k < o->num_non_donatable_input_indices; k++)
         if (o->non_donatable_input_indices[k] >= 0 && o->non_donatable_input_indices[k] < n)
-            r->gives[o->non_donatable_input_indices[k]] = false;
-    return memchr(r->gives, true, n * sizeof *r->gives) != NULL;
-}
-
-/* Whether the execution is the one that takes the buffer over; it becomes so if `now` and nobody
- * does. */
-static bool takes(const run *r, PJRT_Buffer *x, bool now)
-{
-    lz_mutex_lock(&x->lock);
-    bool free = now && !x->taker;
-    if (free)
-        x->taker = r;
-    bool mine = now ? free : x->taker == r;
-    lz_mutex_unlock(&x->lock);
-    return mine;
+            gives[o->non_donatable_input_indices[k]] = false;
+    return memchr(gives, true, n * sizeof *gives) != NULL;
 }
 
 static void let_go(const run *r)
 {
-    for (uint32_t i = 0; i < r->p->f->nparam; i++) {
-        PJRT_Buffer *x = r->gives[i] ? r->arg[i] : NULL;
-        if (!x)
-            continue;
-        lz_mutex_lock(&x->lock);
-        if (x->taker == r)
-            x->taker = NULL;
-        lz_mutex_unlock(&x->lock);
-    }
+    for (uint32_t i = 0; i < r->p->f->nparam; i++)
+        if (r->gives[i] && r->arg[i])
+            lz_pjrt_buffer_leave(r->arg[i], r);
 }
 
-static PJRT_Error *take_argument(run *r, uint32_t i)
+PJRT_Error *lz_pjrt_check_argument(const lz_pjrt_program *p, const PJRT_Device *d, uint32_t i,
+                                   const PJRT_Buffer *x)
 {
     char want[96], have[96];
-    const lz_type *t = lz_val_type(r->p->f, i);
-    PJRT_Buffer *x = r->arg[i];
+    const lz_type *t = lz_val_type(p->run, i);
     if (!x)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is NULL", i);
     if (x->type != t)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is %s, the program takes %s", i,
                              lz_type_short(x->type, have, sizeof have),
                              lz_type_short(t, want, sizeof want));
-    if (x->device != r->device)
+    if (x->device != d)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is on %s, the program runs on %s",
-                             i, x->device->description.text, r->device->description.text);
-    if (r->gives[i] && !takes(r, x, true))
+                             i, x->device->description.text, d->description.text);
+    return NULL;
+}
+
+static PJRT_Error *take_argument(run *r, uint32_t i)
+{
+    PJRT_Buffer *x = r->arg[i];
+    PJRT_Error *e = lz_pjrt_check_argument(r->p, r->device, i, x);
+    if (e)
+        return e;
+    if (r->gives[i] && !lz_pjrt_buffer_take(x, r, true))
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
                              "argument %u is donated twice, or to another execution, too", i);
     return lz_pjrt_buffer_use(x, &r->in[i]);
@@ -77,14 +65,14 @@ static PJRT_Error *take_argument(run *r, uint32_t i)
 static PJRT_Error *take_arguments(run *r, const PJRT_ExecuteOptions *o, bool *donated)
 {
     uint32_t n = r->p->f->nparam;
-    bool any = choose(r, o);
+    bool any = lz_pjrt_donations(r->p, o, r->gives);
     for (uint32_t i = 0; i < n; i++) {
         PJRT_Error *e = take_argument(r, i);
         if (e)
             return e;
     }
     for (uint32_t i = 0; i < n && any; i++)
-        if (!r->gives[i] && takes(r, r->arg[i], false))
+        if (!r->gives[i] && lz_pjrt_buffer_take(r->arg[i], r, false))
             return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
                                  "argument %u is another argument, too, which is donated", i);
     for (uint32_t i = 0; i < n && any; i++)
@@ -98,18 +86,9 @@ static PJRT_Error *take_arguments(run *r, const PJRT_ExecuteOptions *o, bool *do
 /* Nothing was started: arguments that were given up are the caller's again. */
 static void give_back(run *r)
 {
-    for (uint32_t i = 0; i < r->p->f->nparam; i++) {
-        PJRT_Buffer *x = r->gives[i] ? r->arg[i] : NULL;
-        if (!x)
-            continue;
-        lz_mutex_lock(&x->lock);
-        if (!x->b) {
-            lz_device_buffer_retain(r->in[i]);
-            x->b = r->in[i];
-        }
-        x->deleted = false;
-        lz_mutex_unlock(&x->lock);
-    }
+    for (uint32_t i = 0; i < r->p->f->nparam; i++)
+        if (r->gives[i] && r->arg[i])
+            lz_pjrt_buffer_restore(r->arg[i], r->in[i]);
 }
 
 static PJRT_Error *give_results(run *r, PJRT_Buffer **list)
@@ -169,6 +148,8 @@ PJRT_Error *lz_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args 
     PJRT_REACHES(a, device_complete_events);
     if (atomic_load(&x->deleted))
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the executable has been deleted");
+    if (x->p->spread)
+        return lz_pjrt_execute_spread(a);
     if (a->num_devices != 1)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
                              "arguments for %zu devices, the program runs "

@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "ir/module.h"
 #include "pjrt/abi.h"
+#include "shard/shard.h"
 
 /* ---- error.c ---- */
 /* A new error; NULL where there is no memory for one is not allowed, so the last is static. */
@@ -124,6 +125,12 @@ PJRT_Buffer *lz_pjrt_buffer(PJRT_Device *d, const lz_type *t, lz_device_buffer *
 /* A reference to the content; an error where it is deleted or donated. */
 PJRT_Error *lz_pjrt_buffer_use(PJRT_Buffer *x, lz_device_buffer **b);
 void lz_pjrt_buffer_delete(PJRT_Buffer *x);
+/* An execution takes buffers over. lz_pjrt_buffer_take: whether `who` is the one that does; it
+ * becomes so if `now` and nobody does. lz_pjrt_buffer_leave: it is not any more.
+ * lz_pjrt_buffer_restore: nothing was started, so the buffer has its content `b` again. */
+bool lz_pjrt_buffer_take(PJRT_Buffer *x, const void *who, bool now);
+void lz_pjrt_buffer_leave(PJRT_Buffer *x, const void *who);
+void lz_pjrt_buffer_restore(PJRT_Buffer *x, lz_device_buffer *b);
 /* Of numbers of the C API; NULL with an error: unknown, or a shape that cannot be. */
 const lz_type *lz_pjrt_type(int32_t type, const int64_t *dims, size_t n);
 int32_t lz_pjrt_type_number(lz_dtype d);
@@ -141,14 +148,65 @@ void lz_pjrt_copy_strided(const lz_type *t, void *dst, const int64_t *dst_stride
 bool lz_pjrt_fits(const lz_type *t, const int64_t *stride, size_t nbytes);
 bool lz_pjrt_is_dense(const lz_type *t, const int64_t *stride);
 
+/* ---- options.c: CompileOptionsProto, and other protocol buffers ---- */
+typedef struct lz_pjrt_options {
+    int64_t replicas, partitions;
+    int64_t device;         /* -1: not said */
+    const void *assignment; /* DeviceAssignmentProto, within the bytes read; NULL: none */
+    size_t nassignment;
+    /* Which parameters and results without a mark may be spread: one for each, or one for all;
+     * NULL: all_params, all_results. */
+    const uint8_t *spread_params, *spread_results;
+    size_t nspread_params, nspread_results;
+    bool all_params, all_results;
+} lz_pjrt_options;
+lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out);
+bool lz_pjrt_options_may_spread(const lz_pjrt_options *o, bool param, uint32_t i);
+/* DeviceAssignmentProto: device[p * replicas + r] runs replica r of partition p. */
+lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size_t ndevice);
+void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
+                              const int32_t *device);
+
+/* ---- spread.c: programs of several devices ---- */
+typedef struct lz_pjrt_spread {
+    uint32_t n;           /* devices */
+    bool replicas;        /* they are replicas of one partition */
+    const lz_mesh *mesh;  /* of whose positions partitions have the numbers; NULL: no marks */
+    lz_partitioned parts; /* parts.local NULL: each runs the function as it is */
+    uint32_t nvalue;      /* parameters, and behind them results */
+    /* of a value: the device of its part at each position, by its place in the assignment; NULL:
+     * that of the same number */
+    const int64_t **place;
+    lz_buf *sharding; /* of a value: OpSharding, */
+    const char **text;
+    size_t *text_size;         /* and the same as it is asked for */
+    uint32_t *home;            /* of a position: its device */
+    lz_device_buffer **number; /* of a position: itself, the last argument of parts.local */
+} lz_pjrt_spread;
+/* f: with its marks; it may get more. *out is the caller's to free, also on failure. Errors:
+ * LZ_EUNSUPPORTED naming the operation, LZ_EINVAL, LZ_EMEM. */
+lz_status lz_pjrt_spread_make(const lz_pjrt_options *o, const bool *donate, lz_func **f,
+                              lz_pjrt_spread **out);
+/* device: as lz_pjrt_assignment_read. */
+lz_status lz_pjrt_spread_settle(lz_pjrt_spread *x, const lz_backend *be, const int32_t *device);
+void lz_pjrt_spread_free(lz_pjrt_spread *x);
+/* The place in the assignment of the device that has value i's part of a position. */
+static inline uint32_t lz_pjrt_spread_device(const lz_pjrt_spread *x, uint32_t i, uint32_t position)
+{
+    return x->place[i] ? (uint32_t)x->place[i][position] : position;
+}
+extern PJRT_Shardings_Extension lz_pjrt_shardings;
+
 /* ---- compile.c ---- */
 /* What is compiled, shared by executables and loaded ones. */
 typedef struct lz_pjrt_program {
     _Atomic uint32_t refs;
     const lz_backend *be;
     lz_exec *exec;
-    lz_func *f;   /* for its types and its name */
-    bool *donate; /* by parameter */
+    lz_func *f;             /* for its parameters, its results and its name */
+    lz_pjrt_spread *spread; /* NULL: one device runs it */
+    const lz_func *run;     /* what a device runs: with the types of its buffers */
+    bool *donate;           /* by parameter */
     uint32_t nreplica, npartition;
     int32_t *device; /* as in lz_pjrt_assignment_read */
     char fingerprint[33];
@@ -183,18 +241,15 @@ struct PJRT_LoadedExecutable {
     _Atomic bool deleted;
 };
 
-/* ---- options.c: CompileOptionsProto, and other protocol buffers ---- */
-typedef struct lz_pjrt_options {
-    int64_t replicas, partitions;
-    int64_t device;         /* -1: not said */
-    const void *assignment; /* DeviceAssignmentProto, within the bytes read; NULL: none */
-    size_t nassignment;
-} lz_pjrt_options;
-lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out);
-/* DeviceAssignmentProto: device[p * replicas + r] runs replica r of partition p. */
-lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size_t ndevice);
-void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
-                              const int32_t *device);
+/* ---- execute.c, execute_spread.c ---- */
+/* Which arguments the program takes over: those that it may, and that the caller does not keep.
+ * False: none. */
+bool lz_pjrt_donations(const lz_pjrt_program *p, const PJRT_ExecuteOptions *o, bool *gives);
+/* Whether x may be argument i, of a device's buffer. */
+PJRT_Error *lz_pjrt_check_argument(const lz_pjrt_program *p, const PJRT_Device *d, uint32_t i,
+                                   const PJRT_Buffer *x);
+/* LoadedExecutable_Execute of a program of several devices. */
+PJRT_Error *lz_pjrt_execute_spread(PJRT_LoadedExecutable_Execute_Args *a);
 
 /* Every function of the API. */
 #define BEGIN(number, NAME) PJRT_Error *lz_pjrt_##NAME(PJRT_##NAME##_Args *a);
