@@ -234,21 +234,30 @@ lz_pjrt_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats
     return NULL;
 }
 
-/* The module as it was received. Called twice: the first time for the size. */
+/* The module as it was received, or what each device runs of a partitioned one, which hosts look
+ * through for collectives. Called twice: the first time for the size. */
 PJRT_Error *lz_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *a)
 {
-    const lz_buf *code = &a->executable->p->code;
+    const lz_pjrt_program *p = a->executable->p;
+    const lz_buf *code = &p->code;
     PJRT_Program *g = a->program;
+    lz_buf part = {0};
+    PJRT_Error *e = NULL;
+    if (p->spread && p->spread->parts.local) {
+        if (lz_pjrt_spread_print(p->spread, &part) != LZ_OK)
+            e = lz_pjrt_failed();
+        code = &part;
+    }
     g->format = "mlir";
     g->format_size = 4;
-    if (g->code) {
-        if (g->code_size < code->len)
-            return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "room for %zu bytes of a program of %zu",
-                                 g->code_size, code->len);
+    if (!e && g->code && g->code_size < code->len)
+        e = lz_pjrt_error(PJRT_INVALID_ARGUMENT, "room for %zu bytes of a program of %zu",
+                          g->code_size, code->len);
+    else if (!e && g->code)
         memcpy(g->code, code->data, code->len);
-    }
     g->code_size = code->len;
-    return NULL;
+    lz_buf_free(&part);
+    return e;
 }
 
 /* ---- bytes ---- */

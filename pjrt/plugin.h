@@ -190,6 +190,8 @@ lz_status lz_pjrt_spread_make(const lz_pjrt_options *o, const bool *donate, lz_f
 /* device: as lz_pjrt_assignment_read. */
 lz_status lz_pjrt_spread_settle(lz_pjrt_spread *x, const lz_backend *be, const int32_t *device);
 void lz_pjrt_spread_free(lz_pjrt_spread *x);
+/* What every device runs, as text: it reads its number itself. Errors: LZ_EMEM. */
+lz_status lz_pjrt_spread_print(const lz_pjrt_spread *x, lz_buf *out);
 /* The place in the assignment of the device that has value i's part of a position. */
 static inline uint32_t lz_pjrt_spread_device(const lz_pjrt_spread *x, uint32_t i, uint32_t position)
 {

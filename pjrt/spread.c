@@ -174,8 +174,8 @@ static bool are_axes(const lz_mesh *m, const lz_axis_list *list, int n)
     return rest == 1;
 }
 
-/* Dimensions are cut evenly and along whole axes, as far as a host has not said otherwise: it knows
- * no other parts. *out NULL: they are. */
+/* A host knows dimensions that are cut evenly only, and along whole axes unless it has said
+ * otherwise itself. *out NULL: they are. */
 static lz_status cut_evenly(const lz_sharding *at, const lz_sharding *mark, const lz_type *t,
                             const lz_sharding **out)
 {
@@ -184,9 +184,8 @@ static lz_status cut_evenly(const lz_sharding *at, const lz_sharding *mark, cons
     *out = NULL;
     for (int d = 0; d < s.rank; d++) {
         int least = mark && mark->mesh->ndevice > 1 ? mark->dims[d].n : 0;
-        while (s.dims[d].n > least &&
-               (t->shape.dims[d] % lz_axis_list_size(s.mesh, &s.dims[d]) != 0 ||
-                !are_axes(s.mesh, &s.dims[d], s.dims[d].n))) {
+        while (t->shape.dims[d] % lz_axis_list_size(s.mesh, &s.dims[d]) != 0 ||
+               (s.dims[d].n > least && !are_axes(s.mesh, &s.dims[d], s.dims[d].n))) {
             s.dims[d].n--;
             even = false;
         }
@@ -424,7 +423,40 @@ void lz_pjrt_spread_free(lz_pjrt_spread *x)
     lz_free(x);
 }
 
+/* ---- for people ---- */
+
+static lz_status build_numbered(lz_func *g, const lz_func *f, lz_val *v)
+{
+    for (uint32_t i = 0; i + 1 < f->nparam; i++)
+        v[i] = lz_build_param(g, lz_val_type(f, i));
+    v[f->nparam - 1] = lz_build(g, LZ_OP_PARTITION_ID, NULL, NULL, 0);
+    LZ_TRY(lz_build_inline(g, f, v, v + f->nparam));
+    return lz_func_set_results(g, v + f->nparam, f->nresult);
+}
+
+lz_status lz_pjrt_spread_print(const lz_pjrt_spread *x, lz_buf *out)
+{
+    const lz_func *f = x->parts.local;
+    lz_func *g = lz_func_new(f->name);
+    lz_val *v = lz_calloc((size_t)f->nparam + f->nresult + 1, sizeof *v);
+    lz_status s = g && v ? build_numbered(g, f, v)
+                         : LZ_FAIL(LZ_EMEM, "no memory for a function of %u values", f->nparam);
+    lz_func *least = s == LZ_OK ? lz_func_prune(g) : NULL;
+    if (least)
+        lz_func_print(least, out, 0);
+    if (s == LZ_OK)
+        s = !least        ? lz_error_get()->status
+            : out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's text")
+                          : LZ_OK;
+    lz_func_free(least);
+    lz_func_free(g);
+    lz_free(v);
+    return s;
+}
+
 /* ---- the API: an extension ---- */
+
+/* Of one device, and of no values, nothing is said: hosts take an empty list for a wrong one. */
 
 #define SHARDINGS(NAME, from, n)                                                                   \
     static PJRT_Error *NAME(PJRT_Shardings_Args *a)                                                \
@@ -432,8 +464,9 @@ void lz_pjrt_spread_free(lz_pjrt_spread *x)
         const lz_pjrt_program *p = a->executable->p;                                               \
         PJRT_REACHES(a, sharding_sizes);                                                           \
         a->num = (n);                                                                              \
-        a->shardings = p->spread ? p->spread->text + (from) : NULL; /* one device: none */         \
-        a->sharding_sizes = p->spread ? p->spread->text_size + (from) : NULL;                      \
+        bool says = p->spread && (n) > 0;                                                          \
+        a->shardings = says ? p->spread->text + (from) : NULL;                                     \
+        a->sharding_sizes = says ? p->spread->text_size + (from) : NULL;                           \
         return NULL;                                                                               \
     }
 SHARDINGS(parameter_shardings, 0, p->f->nparam)
