@@ -180,7 +180,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
     if (!j) {
         size_t own = LZ_ALIGN_UP(x->ops->job_bytes, sizeof(void *)),
                nstate = lz_plan_exec_nptr(&x->plan_exec, team),
-               nptr = nstate + 2 * nins + nouts + n;
+               nptr = nstate + 2 * nins + 2 * nouts + n;
         j = lz_alloc(own + nptr * sizeof(void *) + n * sizeof(uint32_t) + nouts * sizeof(bool));
         if (!j) {
             (void)LZ_FAIL(LZ_EMEM, "no memory to run a program of %u arguments", nin);
@@ -193,7 +193,8 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
         j->state = (void **)(void *)((char *)j + own);
         j->in = (lz_device_buffer **)(j->state + nstate);
         j->out = j->in + nins;
-        j->wait = (lz_event **)(j->out + nouts);
+        j->former = (lz_event **)(j->out + nouts);
+        j->wait = j->former + nouts;
         j->temp = (void **)(j->wait + nins);
         j->number = (uint32_t *)(j->temp + n);
         j->copy = (bool *)(j->number + n);
@@ -213,7 +214,7 @@ static lz_job *job_new(lz_exec *x, lz_exec_device *d, bool single)
     j->flow = j->enqueued ? lz_timeline_flow() : 0;
     j->enqueued = j->enqueued ? j->enqueued : lz_host_begin();
     j->nwait = 0;
-    memset(j->in, 0, (nins + nouts) * sizeof *j->in);
+    memset(j->in, 0, (nins + 2 * nouts) * sizeof *j->in);
     atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
     return j;
 }
@@ -237,6 +238,8 @@ static void let_go(lz_job *j)
                 lz_device_buffer_changed(*out);
             lz_device_buffer_release(*out);
         }
+    for (size_t i = 0; i < (size_t)j->n * p->nout; i++)
+        lz_event_release(j->former[i]);
     for (uint32_t i = 0; i < j->nwait; i++)
         lz_event_release(j->wait[i]);
     if (j->x->ops->job_over)
@@ -440,9 +443,10 @@ static lz_status prepare(lz_job *j, const uint32_t *home, lz_device_buffer *cons
 static void hand_over(lz_job *j, lz_device_buffer ***out, lz_event **done)
 {
     lz_device_buffer **b = j->out;
+    lz_event **former = j->former;
     for (uint32_t q = 0; q < j->n; q++)
-        for (uint32_t k = 0; k < j->x->plan->nout; k++, b++) {
-            lz_event_release((*b)->ready);
+        for (uint32_t k = 0; k < j->x->plan->nout; k++, b++, former++) {
+            *former = (*b)->ready;
             lz_event_retain(j->done);
             (*b)->ready = j->done;
             lz_device_buffer_retain(*b);
@@ -452,13 +456,19 @@ static void hand_over(lz_job *j, lz_device_buffer ***out, lz_event **done)
     *done = j->done;
 }
 
-/* Undoes hand_over when the queue refused the job. */
+/* Undoes hand_over when the queue refused the job: donated arguments have the content that they
+ * had.
+ */
 static void take_back(lz_job *j, lz_device_buffer ***out, lz_event **done)
 {
+    lz_event **former = j->former;
     LZ_QUIETLY {
         lz_event_complete(j->done, lz_error_get());
         for (uint32_t q = 0; q < j->n; q++)
-            for (uint32_t k = 0; k < j->x->plan->nout; k++) {
+            for (uint32_t k = 0; k < j->x->plan->nout; k++, former++) {
+                lz_event_release(out[q][k]->ready);
+                out[q][k]->ready = *former;
+                *former = NULL;
                 lz_device_buffer_release(out[q][k]);
                 out[q][k] = NULL;
             }

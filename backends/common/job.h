@@ -54,6 +54,7 @@ struct lz_job {
     uint32_t reached;             /* of such a one: lz_plan_exec_run_one */
     void **state;                 /* of x->plan_exec */
     lz_device_buffer **in, **out; /* of partition 0, then of partition 1, .. */
+    lz_event **former;            /* per result: of what its buffer had before, if it was donated */
     uint32_t nwait;
     lz_event **wait;  /* events of the arguments' contents */
     void **temp;      /* room for the addresses of the temporaries of each partition */
