@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pjrt.sh - the plugin as a host meets it: a library that exports one symbol, opened by a C program that includes nothing of ours;
-# what a host may get wrong when it opens another.
+# what a host may get wrong when it opens another; JAX on several devices (LZ_JAX_PYTHON).
 # shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
 # shellcheck source=test/steps.bash
@@ -33,6 +33,17 @@ C
 # shellcheck disable=SC2086  # several words
 step 'a C program builds' $CC -std=gnu11 -O1 $san -Iinclude "$tmp/share.c" -L"$(dirname "$lib")" -llazuli -Wl,-rpath,"$(dirname "$lib")" -o "$tmp/share"
 step 'a C program finds what the plugin compiled' env XDG_CACHE_HOME="$tmp" "$tmp/share"
+# JAX, where there is one: programs on eight devices, against its own CPU devices
+python=${LZ_JAX_PYTHON:-build/peers/bin/python}
+[ -x "$python" ] || python=python3
+if [ -n "$san" ]; then
+    echo 'skipped: JAX with sanitizers'
+elif ! "$python" -c 'import jax' 2>/dev/null; then
+    echo "skipped: $python has no JAX (LZ_JAX_PYTHON)"
+else
+    step 'JAX on eight devices' env XDG_CACHE_HOME="$tmp" PYTHONDONTWRITEBYTECODE=1 LAZULI_PJRT_PLUGIN="$lib" \
+        "$python" test/api/jax/devices.py --seed $((${LZ_TEST_SEED:-0} % 1000000)) --count 2
+fi
 # shellcheck disable=SC2016
 step 'no plugin' bash -c '"$1" "$2"; [ $? -eq 1 ]' - "$tmp/client" "$BUILD/liblazuli.so"
 total

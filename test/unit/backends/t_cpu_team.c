@@ -1,6 +1,7 @@
 /* t_cpu_team.c - programs of several partitions on the CPU and on REF, against the reference
  * evaluator; donation; many runs from several threads, with more partitions than cores. */
 #include "backends/common/partitions.h"
+#include "backends/common/program_store.h"
 #include "backends/cpu/cpu_exec.h"
 #include "backends/cpu/workers.h"
 #include "base/alloc.h"
@@ -193,6 +194,74 @@ START_TEST(donation)
     for (int q = 0; q < 4; q++)
         lz_device_buffer_release(in[q]);
     b->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Results are on the devices that the caller names, and counted there. */
+START_TEST(homes)
+{
+    static const uint32_t home[3] = {3, 0, 2};
+    const lz_backend *b = lz_backend_get("CPU");
+    lz_func *f = chain(3, 2);
+    lz_compile_options o = {.partitions = 3};
+    lz_exec *x;
+    lz_device_buffer *in[3], *out[3];
+    lz_device_buffer **out_rows[3] = {&out[0], &out[1], &out[2]};
+    lz_device_buffer *const *const in_rows[3] = {&in[0], &in[1], &in[2]};
+    lz_device_info before[4], after;
+    lz_event *done;
+    static const float v[64 * 8];
+    ck_assert_int_eq(lz_config_set("CPU_NUM_DEVICES", "4"), LZ_OK);
+    ck_assert_int_eq(b->init(), LZ_OK);
+    ck_assert_int_eq(b->compile(0, f, &o, &x), LZ_OK);
+    for (int q = 0; q < 3; q++) {
+        ck_assert_int_eq(b->alloc((int)home[q], sizeof v, &in[q]), LZ_OK);
+        ck_assert_int_eq(b->copy_in(in[q], v, sizeof v), LZ_OK);
+    }
+    for (int d = 0; d < 4; d++)
+        ck_assert_int_eq(b->device_info(d, &before[d]), LZ_OK);
+    ck_assert_int_eq(b->execute_partitions(x, 3, home, in_rows, NULL, true, out_rows, NULL, &done),
+                     LZ_OK);
+    ck_assert_int_eq(lz_event_wait(done), LZ_OK);
+    lz_event_release(done);
+    for (int q = 0; q < 3; q++) {
+        ck_assert_uint_eq(out[q]->device, home[q]);
+        ck_assert_int_eq(b->device_info((int)home[q], &after), LZ_OK);
+        ck_assert_uint_ge(after.memory_used, before[home[q]].memory_used + sizeof v);
+        lz_device_buffer_release(out[q]);
+        lz_device_buffer_release(in[q]);
+    }
+    b->exec_free(x);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Replicas and partitions of one function are other programs, and the key says which. */
+START_TEST(keys)
+{
+    static const uint32_t teams[] = {0, 4, 4 | LZ_KEY_PARTITIONS, 8 | LZ_KEY_PARTITIONS};
+    lz_func *f = chain(4, 3);
+    const bool donate[1] = {true};
+    lz_buf device = {0}, key[4] = {{0}, {0}, {0}, {0}};
+    lz_buf_puts(&device, "CPU; mine");
+    for (int i = 0; i < 4; i++) {
+        lz_program_parts p;
+        lz_compile_options o = {0};
+        ck_assert_int_eq(lz_program_key(&device, donate, f, teams[i], &key[i]), LZ_OK);
+        ck_assert_int_eq(lz_program_take_apart(key[i].data, key[i].len, &p), LZ_OK);
+        ck_assert_uint_eq(p.team, teams[i]);
+        lz_program_set_team(&o, p.team);
+        ck_assert_uint_eq(o.partitions, i == 3 ? 8 : i ? 4 : 0);
+        ck_assert_int_eq(o.replicas, i == 1);
+        lz_program_parts_free(&p);
+        for (int k = 0; k < i; k++)
+            ck_assert(key[k].len != key[i].len ||
+                      memcmp(key[k].data, key[i].data, key[i].len) != 0);
+    }
+    for (int i = 0; i < 4; i++)
+        lz_buf_free(&key[i]);
+    lz_buf_free(&device);
     lz_func_free(f);
 }
 END_TEST
@@ -499,6 +568,8 @@ int main(void)
     tcase_add_loop_test(t, many_runs, 0, 3);
     tcase_add_test(t, large);
     tcase_add_test(t, donation);
+    tcase_add_test(t, homes);
+    tcase_add_test(t, keys);
     tcase_add_test(t, stored);
     tcase_add_test(t, steady);
     tcase_add_test(t, at_once);
