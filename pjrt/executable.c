@@ -215,7 +215,10 @@ lz_pjrt_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats
 {
     lz_exec_info info;
     PJRT_REACHES(a, host_temp_size_in_bytes);
-    a->executable->p->be->exec_info(a->executable->p->exec, &info);
+    const lz_pjrt_program *p = a->executable->p;
+    p->be->exec_info(p->exec, &info);
+    if (p->spread && p->spread->parts.local) /* its number is nothing that a host gives */
+        info.argument_bytes -= sizeof(uint32_t);
     size_t from =
         offsetof(PJRT_Executable_GetCompiledMemoryStats_Args, generated_code_size_in_bytes);
     size_t size = a->struct_size < sizeof *a ? a->struct_size : sizeof *a;

@@ -281,6 +281,11 @@ START_TEST(bytes_and_text)
     product_begin(&p);
     PJRT_LoadedExecutable *x = compile_spread(marked, N, NULL, false), *y;
     PJRT_Executable *e = executable_of(x);
+    PJRT_Executable_GetCompiledMemoryStats_Args m =
+        ARGS(Executable_GetCompiledMemoryStats, .executable = e);
+    CALL(Executable_GetCompiledMemoryStats, &m); /* of one device */
+    ck_assert_int_eq(m.argument_size_in_bytes, (2 * 3 + 3 * 4) * 4);
+    ck_assert_int_eq(m.output_size_in_bytes, 2 * 4 * 4);
     PJRT_Executable_Serialize_Args s = ARGS(Executable_Serialize, .executable = e);
     CALL(Executable_Serialize, &s);
     PJRT_Executable_DeserializeAndLoad_Args d =
