@@ -149,16 +149,17 @@ lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form)
 /* ---- regions ---- */
 
 /* %a: type loc(...), ... ) */
-static lz_status read_args(lz_parser *p, lz_block_args *out)
+static lz_status read_args(lz_parser *p, lz_block_args *out, bool tokens)
 {
     if (lz_lex_eat(&p->c, ")"))
         return LZ_OK;
     do {
-        lz_block_arg a;
+        lz_block_arg a = {0};
         uint32_t index;
         LZ_TRY(lz_lex_value(&p->c, &a.name, &index));
         LZ_TRY(lz_lex_want(&p->c, ":"));
-        LZ_TRY(lz_lex_type(&p->c, &a.type));
+        if (!tokens || !lz_lex_eat(&p->c, lz_token_type))
+            LZ_TRY(lz_lex_type(&p->c, &a.type));
         LZ_TRY(lz_lex_braces(&p->c));
         LZ_TRY(lz_lex_location(&p->c));
         LZ_TRY(lz_vec_push(out, a));
@@ -168,11 +169,13 @@ static lz_status read_args(lz_parser *p, lz_block_args *out)
 
 lz_status lz_parse_block_args(lz_parser *p, lz_block_args *out)
 {
-    return read_args(p, out);
+    return read_args(p, out, false);
 }
 
 static lz_status bind_arg(lz_parser *p, lz_scope *s, const lz_block_arg *a)
 {
+    if (!a->type)
+        return lz_scope_bind_form(p, s, a->name, NULL, 0, (lz_slice){"()", 2});
     lz_val v = lz_build_param(s->f, a->type);
     return v == LZ_NOVAL ? lz_lex_wrap(&p->c, a->name.s) : lz_scope_bind(p, s, a->name, &v, 1);
 }
@@ -214,8 +217,15 @@ static lz_status bind_captures(lz_parser *p, lz_scope *s, const lz_captures *c)
     return st;
 }
 
+/* Of a region that only does something: its operation has to have a result. */
+static lz_status return_nothing(lz_scope *s)
+{
+    lz_val v = lz_parse_nothing(s->f);
+    return v == LZ_NOVAL ? s->f->status : lz_func_set_results(s->f, &v, 1);
+}
+
 static lz_status region_in(lz_parser *p, lz_scope *s, const lz_block_args *args,
-                           const lz_captures *captured, const lz_func **out)
+                           const lz_captures *captured, const lz_func **out, lz_slice *gives)
 {
     const char *at = p->c.p;
     for (uint32_t i = 0; i < args->len; i++)
@@ -223,6 +233,13 @@ static lz_status region_in(lz_parser *p, lz_scope *s, const lz_block_args *args,
     if (captured)
         LZ_TRY(bind_captures(p, s, captured));
     LZ_TRY(lz_parse_body(p, s));
+    if (s->gives.n && !gives)
+        return lz_lex_fail(&p->c, at, LZ_EPARSE, "the region returns a tuple");
+    if (gives) {
+        *gives = s->gives;
+        if (s->f->nresult == 0)
+            LZ_TRY(return_nothing(s));
+    }
     *out = lz_region_intern(s->f);
     return *out ? LZ_OK : lz_lex_wrap(&p->c, at);
 }
@@ -236,14 +253,14 @@ static lz_status check_depth(const lz_parser *p, const char *at)
 }
 
 static lz_status region(lz_parser *p, lz_scope *outer, const lz_block_args *args,
-                        const lz_captures *captured, const lz_func **out)
+                        const lz_captures *captured, const lz_func **out, lz_slice *gives)
 {
     LZ_TRY(check_depth(p, p->c.p));
     lz_scope s = {.f = lz_func_new("body"), .outer = outer};
     if (!s.f)
         return LZ_EMEM;
     p->regions++;
-    lz_status st = region_in(p, &s, args, captured, out);
+    lz_status st = region_in(p, &s, args, captured, out, gives);
     p->regions--;
     lz_func_free(s.f);
     lz_scope_free(&s);
@@ -251,25 +268,38 @@ static lz_status region(lz_parser *p, lz_scope *outer, const lz_block_args *args
 }
 
 lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
-                               const lz_captures *captured, const lz_func **out)
+                               const lz_captures *captured, const lz_func **out, lz_slice *gives)
 {
-    return region(p, outer, args, captured, out);
+    return region(p, outer, args, captured, out, gives);
+}
+
+/* Of a loop that carries tokens only: one value that is none. */
+lz_status lz_parse_carry_nothing(lz_block_args *args)
+{
+    static const char no_name[] = " "; /* of a text */
+    lz_block_arg a = {.name = {no_name, 1}, .type = lz_parse_nothing_type()};
+    for (uint32_t i = 0; i < args->len; i++)
+        if (args->data[i].type)
+            return LZ_OK;
+    return a.type ? lz_vec_push(args, a) : lz_error_get()->status;
 }
 
 lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
-                          const lz_func **out)
+                          const lz_func **out, lz_slice *gives)
 {
     lz_block_args args = {0};
     lz_status st = LZ_OK;
     if (lz_lex_eat(&p->c, "^")) {
         (void)lz_lex_word(&p->c);
         if (lz_lex_eat(&p->c, "("))
-            st = read_args(p, &args);
+            st = read_args(p, &args, gives != NULL);
         if (st == LZ_OK)
             st = lz_lex_want(&p->c, ":");
+        if (st == LZ_OK && gives)
+            st = lz_parse_carry_nothing(&args);
     }
     if (st == LZ_OK)
-        st = region(p, outer, &args, captured, out);
+        st = region(p, outer, &args, captured, out, gives);
     lz_vec_free(&args);
     return st;
 }
@@ -278,7 +308,7 @@ lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *capt
 static lz_status reducer_args(lz_parser *p, uint32_t n, lz_block_args *pairs, lz_block_args *args)
 {
     while (lz_lex_eat(&p->c, "("))
-        LZ_TRY(read_args(p, pairs));
+        LZ_TRY(read_args(p, pairs, false));
     if (pairs->len != 2 * (uint64_t)n)
         return lz_lex_fail(&p->c, p->c.p, LZ_EPARSE,
                            "reduce: the reducer has %u parameters for %u inputs", pairs->len, n);
@@ -294,7 +324,7 @@ lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_c
     lz_block_args pairs = {0}, args = {0};
     lz_status st = reducer_args(p, n, &pairs, &args);
     if (st == LZ_OK)
-        st = region(p, outer, &args, captured, out);
+        st = region(p, outer, &args, captured, out, NULL);
     lz_vec_free(&pairs);
     lz_vec_free(&args);
     return st;

@@ -139,7 +139,7 @@ typedef struct lz_stmt {
 
 typedef struct lz_block_arg {
     lz_slice name;
-    const lz_type *type;
+    const lz_type *type; /* NULL: a token */
 } lz_block_arg;
 typedef LZ_VEC(lz_block_arg) lz_block_args;
 
@@ -174,10 +174,13 @@ lz_status lz_scope_use_any(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form);
 const lz_binding *lz_scope_find(const lz_scope *s, lz_slice name, const lz_scope **there);
 void lz_scope_free(lz_scope *s);
 /* regions: the statements after '{'; captured (may be NULL) become parameters behind
- * args. */
+ * args. gives: the form of what it returns, which may be nothing: then out gives lz_parse_nothing;
+ * NULL: it takes and gives values only. */
 lz_status lz_parse_block_args(lz_parser *p, lz_block_args *out); /* after '(' */
 lz_status lz_parse_region_with(lz_parser *p, lz_scope *outer, const lz_block_args *args,
-                               const lz_captures *captured, const lz_func **out);
+                               const lz_captures *captured, const lz_func **out, lz_slice *gives);
+/* A loop has a parameter; where all are tokens, one that is lz_parse_nothing. */
+lz_status lz_parse_carry_nothing(lz_block_args *args);
 
 /* parse_generic.c */
 lz_status lz_parse_generic_module(lz_parser *p);     /* after "builtin.module", up to its '{' */
@@ -212,7 +215,7 @@ const lz_parse_entry *lz_stmt_find(const lz_stmt *t, const char *key);
 lz_status lz_parse_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
 /* after '{' */
 lz_status lz_parse_region(lz_parser *p, lz_scope *outer, const lz_captures *captured,
-                          const lz_func **out);
+                          const lz_func **out, lz_slice *gives);
 /* after `reducer` */
 lz_status lz_parse_reducer(lz_parser *p, lz_scope *outer, uint32_t n, const lz_captures *captured,
                            const lz_func **out);
@@ -253,6 +256,11 @@ lz_status lz_parse_any_operands(lz_parser *p, lz_scope *s, lz_stmt *t);
  * parameters and results; itself where there is none, or other tuples. */
 lz_status lz_parse_tokens_as_values(lz_parser *p, const lz_pfunc *of, lz_func **f);
 bool lz_parse_is_tuple(lz_slice name);
+/* An array of no predicates, which stands for a token or for no value at all. */
+lz_val lz_parse_nothing(lz_func *f);
+const lz_type *lz_parse_nothing_type(void);
+extern const char lz_token_type[];   /* "!stablehlo.token" */
+bool lz_form_is_flat(lz_slice form); /* holds values and tokens, and no other tuples */
 lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t);
 
 /* parse_call.c */

@@ -119,6 +119,7 @@ static lz_status registered(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice targ
                         t->opnd.len);
     if (v == LZ_NOVAL)
         return lz_lex_wrap(&p->c, t->at);
+    t->result_form = t->result_types.form; /* the function gives what is in them, in order */
     return t->result_types.len ? lz_parse_results_of(p, s, t, v) : LZ_OK;
 }
 
@@ -138,6 +139,7 @@ static bool is_registered(lz_slice target)
 /* custom_call @target(%a) {attributes} : types */
 static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice *target)
 {
+    t->tuples = true; /* tokens; older functions give tuples */
     if (t->generic) {
         LZ_TRY(lz_parse_generic_items(p, s, t));
     } else {
@@ -157,7 +159,6 @@ static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice *target)
     if (target->n == 0)
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "custom_call: call_target_name is missing");
     LZ_TRY(lz_lex_want(&p->c, ":"));
-    t->tuples = lz_parse_is_lapack(*target); /* older ones give them */
     LZ_TRY(lz_parse_types(p, t));
     return lz_parse_check_operands(p, s, t);
 }

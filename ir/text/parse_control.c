@@ -13,6 +13,8 @@ bool lz_parse_is_control(lz_slice name)
 
 typedef struct control {
     lz_captures captured;
+    lz_slice gives;     /* the form of what the regions return that give the results */
+    bool gives_nothing; /* that is no value */
     lz_block_args args; /* of the pretty while */
     LZ_VEC(const lz_func *) regions;
 } control;
@@ -40,27 +42,69 @@ static lz_status look_ahead(lz_parser *p, const lz_scope *s, control *k, int cou
 
 /* ---- the forms ---- */
 
-static lz_status keep_region(control *k, const lz_func *r)
+/* The branches, or the body of a loop, give values and tokens alike; the condition gives neither.
+ */
+static lz_status keep_region(lz_parser *p, const lz_stmt *t, control *k, const lz_func *r,
+                             lz_slice gives)
 {
+    bool loop = lz_slice_is(t->name, "stablehlo.while");
+    bool is_cond = loop && k->regions.len == 0, is_first = k->regions.len == (loop ? 1 : 0);
+    if (is_first)
+        k->gives = gives;
+    if (is_cond ? gives.n > 0 : !lz_form_eq(gives, k->gives) || !lz_form_is_flat(gives))
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, LZ_SLICE_FMT ": a region returns a tuple",
+                           LZ_SLICE_ARG(t->name));
     return lz_vec_push(&k->regions, r);
 }
 
-/* (%a = %x, %b = %y) : types cond { ... } do { ... } */
-static lz_status pretty_while(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
+/* %x: an operand of a loop, of which *type becomes the type; NULL: it is a token. */
+static lz_status carried(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form, const lz_type **type)
+{
+    const char *at = p->c.p;
+    uint32_t n = t->opnd.len;
+    size_t from = form->len;
+    LZ_TRY(lz_scope_use_any(p, s, t, form));
+    lz_slice own = {form->data + from, form->len - from};
+    if (form->failed)
+        return LZ_EMEM;
+    if (!lz_form_is_flat(own))
+        return lz_lex_fail(&p->c, at, LZ_EUNSUPPORTED, LZ_SLICE_FMT ": carries a tuple",
+                           LZ_SLICE_ARG(t->name));
+    *type = t->opnd.len > n ? lz_val_type(s->f, t->opnd.data[n]) : NULL;
+    return LZ_OK;
+}
+
+/* (%a = %x, %b = %y) */
+static lz_status while_args(lz_parser *p, lz_scope *s, lz_stmt *t, lz_buf *form,
+                            lz_block_args *args)
 {
     uint32_t index;
-    lz_val v;
     LZ_TRY(lz_lex_want(&p->c, "("));
     do {
         lz_block_arg a = {0};
         LZ_TRY(lz_lex_value(&p->c, &a.name, &index));
         LZ_TRY(lz_lex_want(&p->c, "="));
-        LZ_TRY(lz_scope_use(p, s, &v));
-        a.type = lz_val_type(s->f, v);
-        LZ_TRY(lz_vec_push(&t->opnd, v));
-        LZ_TRY(lz_vec_push(&k->args, a));
+        LZ_TRY(carried(p, s, t, form, &a.type));
+        LZ_TRY(lz_vec_push(args, a));
     } while (lz_lex_eat(&p->c, ","));
-    LZ_TRY(lz_lex_want(&p->c, ")"));
+    LZ_TRY(lz_form_keep(p, form->data, form->len, &t->opnd_form));
+    return lz_lex_want(&p->c, ")");
+}
+
+static lz_status carry_nothing(lz_scope *s, lz_stmt *t)
+{
+    lz_val v = lz_parse_nothing(s->f);
+    return v == LZ_NOVAL ? s->f->status : lz_vec_push(&t->opnd, v);
+}
+
+/* (%a = %x, %b = %y) : types cond { ... } do { ... } */
+static lz_status pretty_while(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
+{
+    lz_buf form = {0};
+    lz_status st = while_args(p, s, t, &form, &k->args);
+    lz_buf_free(&form);
+    LZ_TRY(st);
+    LZ_TRY(lz_parse_carry_nothing(&k->args));
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
     if (lz_lex_eat_word(&p->c, "attributes"))
@@ -69,13 +113,16 @@ static lz_status pretty_while(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
     static const char *const words[] = {"cond", "do"};
     for (int i = 0; i < 2; i++) {
         const lz_func *r;
+        lz_slice gives;
         LZ_TRY(lz_lex_want(&p->c, words[i]));
         LZ_TRY(lz_lex_want(&p->c, "{"));
-        LZ_TRY(lz_parse_region_with(p, s, &k->args, &k->captured, &r));
-        LZ_TRY(keep_region(k, r));
+        LZ_TRY(lz_parse_region_with(p, s, &k->args, &k->captured, &r, &gives));
+        LZ_TRY(keep_region(p, t, k, r, gives));
     }
     for (uint32_t i = 0; i < t->listed.len; i++)
         LZ_TRY(lz_vec_push(&t->result_types, t->listed.data[i]));
+    t->result_types.form = t->listed.form;
+    k->gives_nothing = t->listed.len == 0;
     return LZ_OK;
 }
 
@@ -93,15 +140,18 @@ static lz_status generic(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
     LZ_TRY(lz_lex_want(&p->c, "("));
     do {
         const lz_func *r;
+        lz_slice gives;
         LZ_TRY(lz_lex_want(&p->c, "{"));
-        LZ_TRY(lz_parse_region(p, s, &k->captured, &r));
-        LZ_TRY(keep_region(k, r));
+        LZ_TRY(lz_parse_region(p, s, &k->captured, &r, &gives));
+        LZ_TRY(keep_region(p, t, k, r, gives));
     } while (lz_lex_eat(&p->c, ","));
     LZ_TRY(lz_lex_want(&p->c, ")"));
     LZ_TRY(lz_lex_braces(&p->c));
     LZ_TRY(lz_lex_want(&p->c, ":"));
     LZ_TRY(lz_parse_types(p, t));
-    bool fits = t->has_arrow && t->opnd_types.len == t->opnd.len;
+    k->gives_nothing = t->result_types.len == 0;
+    bool fits = t->has_arrow && t->opnd_types.len == t->opnd.len &&
+                lz_form_eq(t->opnd_types.form, t->opnd_form);
     for (uint32_t i = 0; fits && i < t->opnd.len; i++)
         fits = t->opnd_types.data[i] == lz_val_type(s->f, t->opnd.data[i]);
     return fits ? LZ_OK
@@ -134,6 +184,11 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
         return wrong_count(p, t, k);
     const lz_func *const *r = k->regions.data;
     lz_status st = LZ_OK;
+    t->result_form = k->gives;
+    if (loop && !lz_form_eq(k->gives, t->opnd_form))
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "while: carries other tokens than it returns");
+    if (loop && t->opnd.len == 0)
+        LZ_TRY(carry_nothing(s, t));
     for (uint32_t i = 0; i < k->captured.vals.len; i++)
         LZ_TRY(lz_vec_push(&t->opnd, k->captured.vals.data[i]));
     if (loop) {
@@ -146,6 +201,8 @@ static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
                            t->results.data);
         t->results.len = st == LZ_OK ? r[0]->nresult : 0;
     }
+    if (st == LZ_OK && k->gives_nothing)
+        t->results.len = 0;
     return st == LZ_OK ? LZ_OK : lz_lex_wrap(&p->c, t->at);
 }
 
@@ -153,6 +210,7 @@ lz_status lz_parse_control(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     control k = {0};
     lz_status st;
+    t->tuples = true;
     if (t->generic)
         st = generic(p, s, t, &k);
     else if (lz_slice_is(t->name, "stablehlo.while"))

@@ -108,7 +108,7 @@ static lz_status read_region(lz_parser *p, lz_scope *s, lz_stmt *t, manual *m)
     LZ_TRY(lz_lex_until(&end, ""));
     LZ_TRY(lz_captures_find(&m->captured, s, p->c, end.p));
     p->manual |= m->axes;
-    lz_status st = lz_parse_region_with(p, s, &m->args, &m->captured, &m->body);
+    lz_status st = lz_parse_region_with(p, s, &m->args, &m->captured, &m->body, NULL);
     p->manual = around;
     LZ_TRY(st);
     return t->generic ? lz_lex_want(&p->c, ")") : LZ_OK;

@@ -44,7 +44,7 @@ static lz_status pretty(lz_parser *p, lz_scope *s, lz_stmt *t, scan *x)
         LZ_TRY(lz_parse_dictionary(p, t));
     }
     LZ_TRY(lz_lex_want(&p->c, "{"));
-    return lz_parse_region(p, s, NULL, &t->region);
+    return lz_parse_region(p, s, NULL, &t->region, NULL);
 }
 
 /* (%a, %b, %c) <{dimension = 0 : i64, operandSegmentSizes = array<i32: 2, 1>}> ({ region }) */

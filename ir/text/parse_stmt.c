@@ -282,7 +282,8 @@ lz_status lz_parse_generic_items(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_lex_want(&p->c, "{"));
         /* on one element they mean nothing */
         p->marked = marked && t->op == LZ_OP_CUSTOM_VJP;
-        lz_status st = lz_parse_region(p, s, &t->captured, t->nregion ? &t->region2 : &t->region);
+        lz_status st =
+            lz_parse_region(p, s, &t->captured, t->nregion ? &t->region2 : &t->region, NULL);
         p->marked = marked;
         LZ_TRY(st);
         if (++t->nregion > (t->op == LZ_OP_SELECT_AND_SCATTER ? 2 : 1))
@@ -506,7 +507,7 @@ static lz_status call(lz_parser *p, lz_scope *s, lz_stmt *t, bool composite)
 
 static lz_status return_(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
-    t->tuples = !s->outer;
+    t->tuples = true;
     if (t->generic)
         LZ_TRY(lz_lex_want(&p->c, "("));
     LZ_TRY(lz_parse_operands(p, s, t));

@@ -3,6 +3,7 @@
  * of tuples. A form is text: * for a value, (..) for a tuple: a value and a pair is "*(**)". An
  * empty form: values only.
  * Threads: thread-compatible. */
+#include "ir/func.h"
 #include "ir/text/parse.h"
 #include <string.h>
 
@@ -53,6 +54,14 @@ bool lz_form_element(lz_slice form, uint32_t k, lz_slice *out, uint32_t *first, 
     return false;
 }
 
+bool lz_form_is_flat(lz_slice form)
+{
+    for (size_t i = 0; i < form.n; i++)
+        if (form.s[i] != '*' && (form.s[i] != '(' || i + 1 == form.n || form.s[++i] != ')'))
+            return false;
+    return true;
+}
+
 bool lz_form_eq(lz_slice a, lz_slice b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.s, b.s, a.n) == 0);
@@ -84,7 +93,7 @@ lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count)
 
 /* ---- types ---- */
 
-static const char token_type[] = "!stablehlo.token";
+const char lz_token_type[] = "!stablehlo.token";
 
 static lz_status leaf(lz_parser *p, lz_types *out)
 {
@@ -126,7 +135,7 @@ static lz_status any_type(lz_parser *p, lz_types *out, lz_buf *form, nest at)
         p->c = written;
     if (lz_lex_eat(&p->c, "tuple<")) {
         LZ_TRY(tuple_type(p, out, form, at));
-    } else if (lz_lex_eat(&p->c, token_type)) {
+    } else if (lz_lex_eat(&p->c, lz_token_type)) {
         lz_buf_puts(form, "()"); /* a token holds nothing */
     } else {
         lz_buf_putc(form, '*');
@@ -240,19 +249,26 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
 
 /* ---- tokens of the program's signature ---- */
 
+const lz_type *lz_parse_nothing_type(void)
+{
+    const lz_shape none = LZ_SHAPE(0);
+    return lz_type_get(LZ_BOOL, &none);
+}
+
+lz_val lz_parse_nothing(lz_func *f)
+{
+    const lz_type *t = lz_parse_nothing_type();
+    lz_literal *l = t ? lz_literal_new(t) : NULL;
+    lz_val v = l ? lz_build_const(f, l) : lz_func_failed(f);
+    lz_literal_release(l);
+    return v;
+}
+
 /* Elements of a list, of which some are tokens and all others values; 0: it is not so. */
 static uint32_t count_with_tokens(lz_slice form)
 {
-    uint32_t n = 0;
-    bool token = false;
-    for (size_t i = 0; i < form.n; i++, n++) {
-        if (form.s[i] == '*')
-            continue;
-        if (form.s[i] != '(' || i + 1 == form.n || form.s[++i] != ')')
-            return 0;
-        token = true;
-    }
-    return token ? n : 0;
+    bool some = form.n && lz_form_is_flat(form) && memchr(form.s, '(', form.n);
+    return some ? lz_form_count(form) : 0;
 }
 
 /* Whether the element at *at is a token, and steps over it. A list without a form has none. */
@@ -268,8 +284,7 @@ static bool eat_token(lz_slice form, size_t *at)
 static lz_status add_tokens(lz_func *g, const lz_func *f, lz_slice takes, lz_slice gives,
                             lz_param_list *donated, lz_val *from, lz_val *made, lz_val *to)
 {
-    const lz_shape none = LZ_SHAPE(0);
-    const lz_type *token = lz_type_get(LZ_BOOL, &none);
+    const lz_type *token = lz_parse_nothing_type();
     uint32_t n = 0, nin = takes.n ? count_with_tokens(takes) : f->nparam,
              nout = gives.n ? count_with_tokens(gives) : f->nresult, next = 0;
     if (!token)
@@ -285,9 +300,7 @@ static lz_status add_tokens(lz_func *g, const lz_func *f, lz_slice takes, lz_sli
         from[n++] = v;
     }
     LZ_TRY(lz_build_inline(g, f, from, made));
-    lz_literal *l = lz_literal_new(token);
-    lz_val v = l ? lz_build_const(g, l) : LZ_NOVAL;
-    lz_literal_release(l);
+    lz_val v = lz_parse_nothing(g);
     n = 0;
     at = 0;
     for (uint32_t i = 0; i < nout; i++)

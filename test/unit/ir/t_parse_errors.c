@@ -136,6 +136,29 @@ static const struct {
     {"%0 = stablehlo.while(%x = %s) : tensor<f32> cond { stablehlo.return %y : tensor<i1> } do { }",
      LZ_EPARSE, "2:71: %y has no value here"},
     {"%0 = stablehlo.while %s : tensor<f32>", LZ_EPARSE, "expected '('"},
+    /* tokens in regions */
+    {"%t = stablehlo.create_token : !stablehlo.token %q = stablehlo.constant dense<false> : "
+     "tensor<i1> %0:2 = stablehlo.while(%x = %s, %u = %t) : tensor<f32>, !stablehlo.token cond { "
+     "stablehlo.return %q : tensor<i1> } do { stablehlo.return %u, %x : !stablehlo.token, "
+     "tensor<f32> }",
+     LZ_EPARSE, "while: carries other tokens than it returns"},
+    {"%t = stablehlo.create_token : !stablehlo.token %0 = stablehlo.while(%u = %t) : "
+     "!stablehlo.token cond { stablehlo.return %u : !stablehlo.token } do { stablehlo.return %u : "
+     "!stablehlo.token }",
+     LZ_EPARSE, "stablehlo.while: a region returns a tuple"},
+    {"%t = stablehlo.tuple %s : tuple<tensor<f32>> %0 = stablehlo.while(%u = %t) : "
+     "tuple<tensor<f32>> cond { stablehlo.return %s : tensor<f32> } do { stablehlo.return %u : "
+     "tuple<tensor<f32>> }",
+     LZ_EUNSUPPORTED, "stablehlo.while: carries a tuple"},
+    {"%t = stablehlo.create_token : !stablehlo.token %q = stablehlo.constant dense<false> : "
+     "tensor<i1> %0 = \"stablehlo.if\"(%q) ({ stablehlo.return %t : !stablehlo.token }, { "
+     "stablehlo.return %s : tensor<f32> }) : (tensor<i1>) -> !stablehlo.token",
+     LZ_EPARSE, "stablehlo.if: a region returns a tuple"},
+    {"%t = stablehlo.create_token : !stablehlo.token %0 = \"stablehlo.reduce\"(%a, %s) "
+     "<{dimensions = array<i64: 0>}> ({ ^b(%x: tensor<f32>, %y: tensor<f32>): %u = "
+     "stablehlo.create_token : !stablehlo.token stablehlo.return %x, %u : tensor<f32>, "
+     "!stablehlo.token }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<3xf32>",
+     LZ_EPARSE, "the region returns a tuple"},
     {"%0 = stablehlo.if %s : tensor<f32>", LZ_EPARSE, "stablehlo.if: expected its generic form"},
     {"%0 = \"stablehlo.if\"(%s) ({ stablehlo.return %s : tensor<f32> }, { stablehlo.return %s : "
      "tensor<f32> }) : (tensor<f32>) -> tensor<f32>",
