@@ -97,7 +97,8 @@ PJRT_Error *lz_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *a)
 
 static const PJRT_Api api = {
     .struct_size = sizeof api,
-    .extension_start = &lz_pjrt_shardings.base,
+    /* a host only reads the list: calls of its functions, then shardings */
+    .extension_start = (PJRT_Extension_Base *)(uintptr_t)&lz_pjrt_host_calls.base,
     .pjrt_api_version = {.struct_size = sizeof(PJRT_Api_Version),
                          .major_version = PJRT_API_MAJOR,
                          .minor_version = PJRT_API_MINOR},

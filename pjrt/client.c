@@ -146,7 +146,8 @@ PJRT_Error *lz_pjrt_Client_Destroy(PJRT_Client_Destroy_Args *a)
     if (lz_queue_is_running())
         return lz_pjrt_error(PJRT_FAILED_PRECONDITION,
                              "a callback cannot destroy the client: it would wait for itself");
-    for (int32_t i = 0; i < c->topology.ndevice; i++)
+    /* not for programs that call the host: it may hold what they need (host_call.c) */
+    for (int32_t i = 0; i < c->topology.ndevice && !lz_pjrt_host_calls_run(); i++)
         (void)c->topology.be->wait_all(i);
     client_free(c);
     return NULL;

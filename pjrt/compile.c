@@ -107,6 +107,7 @@ static lz_status read_code(lz_pjrt_program *p, const lz_pjrt_options *o)
         p->donate = lz_calloc((size_t)p->f->nparam + 1, sizeof *p->donate);
         if (!p->donate)
             s = LZ_FAIL(LZ_EMEM, "no memory for %u parameters", p->f->nparam);
+        p->calls_host = lz_pjrt_calls_host(p->f);
     }
     for (uint32_t i = 0; i < donated.len && s == LZ_OK; i++)
         p->donate[donated.data[i]] = true;

@@ -277,6 +277,10 @@ static void end_serialized(PJRT_SerializedExecutable *x)
 
 PJRT_Error *lz_pjrt_Executable_Serialize(PJRT_Executable_Serialize_Args *a)
 {
+    if (a->executable->p->calls_host)
+        return lz_pjrt_error(PJRT_UNIMPLEMENTED,
+                             "the executable calls functions of this process: its bytes would call "
+                             "those of another one");
     PJRT_SerializedExecutable *x = lz_calloc(1, sizeof *x);
     if (!x)
         return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for an executable");

@@ -109,6 +109,18 @@ static PJRT_Error *give_results(run *r, PJRT_Buffer **list)
     return NULL;
 }
 
+static lz_status start(run *r, const bool *gives)
+{
+    const lz_pjrt_program *p = r->p;
+    if (p->calls_host)
+        lz_pjrt_host_calls_begin();
+    lz_status s =
+        p->be->execute(p->exec, r->device->description.id, r->in, gives, false, r->out, &r->done);
+    if (p->calls_host)
+        lz_pjrt_host_calls_end(r->done);
+    return s;
+}
+
 static PJRT_Error *run_it(run *r, const PJRT_ExecuteOptions *o, PJRT_Buffer **results,
                           PJRT_Event **complete)
 {
@@ -118,8 +130,7 @@ static PJRT_Error *run_it(run *r, const PJRT_ExecuteOptions *o, PJRT_Buffer **re
         return lz_pjrt_error(PJRT_RESOURCE_EXHAUSTED, "no memory for %u arguments", p->f->nparam);
     memset(gives, 0, p->f->nparam);
     PJRT_Error *e = take_arguments(r, o, gives);
-    if (!e && p->be->execute(p->exec, r->device->description.id, r->in, gives, false, r->out,
-                             &r->done) != LZ_OK) {
+    if (!e && start(r, gives) != LZ_OK) {
         e = lz_pjrt_failed();
         give_back(r);
     }
@@ -148,6 +159,8 @@ PJRT_Error *lz_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args 
     PJRT_REACHES(a, device_complete_events);
     if (atomic_load(&x->deleted))
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the executable has been deleted");
+    if (lz_pjrt_in_host_call())
+        return lz_pjrt_refuse_wait("a program cannot be executed");
     if (x->p->spread)
         return lz_pjrt_execute_spread(a);
     if (a->num_devices != 1)

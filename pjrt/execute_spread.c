@@ -136,13 +136,24 @@ static PJRT_Error *give_events(const team *t, PJRT_Event **complete)
 
 /* ---- running ---- */
 
+static lz_status start(team *t)
+{
+    const lz_pjrt_program *p = t->p;
+    if (p->calls_host)
+        lz_pjrt_host_calls_begin();
+    lz_status s = p->be->execute_partitions(p->exec, t->x->n, t->x->home,
+                                            (lz_device_buffer *const *const *)t->in, t->donated,
+                                            false, t->out, NULL, &t->done);
+    if (p->calls_host)
+        lz_pjrt_host_calls_end(t->done);
+    return s;
+}
+
 static PJRT_Error *run_it(team *t, const PJRT_ExecuteOptions *o, PJRT_Buffer **const *results,
                           PJRT_Event **complete)
 {
     PJRT_Error *e = take_arguments(t, o);
-    if (!e && t->p->be->execute_partitions(t->p->exec, t->x->n, t->x->home,
-                                           (lz_device_buffer *const *const *)t->in, t->donated,
-                                           false, t->out, NULL, &t->done) != LZ_OK) {
+    if (!e && start(t) != LZ_OK) {
         e = lz_pjrt_failed();
         give_back(t);
     }

@@ -7,6 +7,7 @@
 #include "backends/backend.h"
 #include "ir/module.h"
 #include "pjrt/abi.h"
+#include "pjrt/host_call.h"
 #include "shard/shard.h"
 
 /* ---- error.c ---- */
@@ -209,6 +210,7 @@ typedef struct lz_pjrt_program {
     lz_pjrt_spread *spread; /* NULL: one device runs it */
     const lz_func *run;     /* what a device runs: with the types of its buffers */
     bool *donate;           /* by parameter */
+    bool calls_host;        /* lz_pjrt_calls_host */
     uint32_t nreplica, npartition;
     int32_t *device; /* as in lz_pjrt_assignment_read */
     char fingerprint[33];
@@ -252,6 +254,16 @@ PJRT_Error *lz_pjrt_check_argument(const lz_pjrt_program *p, const PJRT_Device *
                                    const PJRT_Buffer *x);
 /* LoadedExecutable_Execute of a program of several devices. */
 PJRT_Error *lz_pjrt_execute_spread(PJRT_LoadedExecutable_Execute_Args *a);
+
+/* ---- host_call.c ---- */
+extern const PJRT_Lazuli_HostCall_Extension lz_pjrt_host_calls;
+bool lz_pjrt_in_host_call(void);                   /* this thread is in a function of the host's */
+PJRT_Error *lz_pjrt_refuse_wait(const char *what); /* the error of what it must not do */
+bool lz_pjrt_calls_host(const lz_func *f); /* calls functions that the host has registered */
+/* Around executing a program that does; done: of the execution, NULL: it has ended. */
+void lz_pjrt_host_calls_begin(void);
+void lz_pjrt_host_calls_end(lz_event *done);
+bool lz_pjrt_host_calls_run(void); /* some such execution has not ended */
 
 /* Every function of the API. */
 #define BEGIN(number, NAME) PJRT_Error *lz_pjrt_##NAME(PJRT_##NAME##_Args *a);

@@ -198,6 +198,10 @@ static void finish(void *user, const lz_error *err)
 static PJRT_Error *start(const download *from, PJRT_Event **out)
 {
     static const lz_error fine = {.status = LZ_OK};
+    if (lz_pjrt_in_host_call() && from->b->ready && !lz_event_done(from->b->ready)) {
+        lz_device_buffer_release(from->b);
+        return lz_pjrt_refuse_wait("a buffer that is not computed yet cannot be read");
+    }
     download *w = lz_alloc(sizeof *w);
     PJRT_Event *event = w ? lz_pjrt_event_new(&w->done) : NULL;
     if (!event) {
