@@ -7,6 +7,8 @@ LAZULI_PJRT_PLATFORM another of Lazuli's platforms than the CPU.
 import os
 import pathlib
 
+import jax
+
 from . import private
 
 __version__ = "0.0.0"  # the wheel has the library's
@@ -23,3 +25,7 @@ def initialize():
     if os.environ.get("LAZULI_PJRT_PLATFORM"):
         options["platform"] = os.environ["LAZULI_PJRT_PLATFORM"]
     private.register("lazuli", library_path(), options)
+    # callbacks get arrays of the CPU, whatever calls them
+    platforms = (jax.config.jax_platforms or "").split(",")
+    if "lazuli" in platforms and "cpu" not in platforms:
+        jax.config.update("jax_platforms", ",".join([*platforms, "cpu"]))

@@ -1,26 +1,32 @@
-"""All that this package uses of JAX which JAX does not promise to keep. Tried with 0.7.2 and 0.10.2.
+"""All that this package uses of JAX which JAX does not promise to keep. Tried with 0.7.2 and 0.10.2; callbacks with 0.10.2.
 
 What is missing in another version is left out, so that a program that does not need it still runs.
 """
+import functools
 import logging
+import types
 
-from jax._src import xla_bridge
+import jax.ffi
+from jax._src import compilation_cache, core, xla_bridge
 from jax._src.interpreters import mlir
+
+from . import callbacks
 
 log = logging.getLogger(__name__)
 
 # Primitives that have a rule for each platform only. Those of the CPU call LAPACK by name, and
-# Lazuli has functions of those names.
-BORROWED = ("eigh", "eig", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "tridiagonal_solve")
+# Lazuli has functions of those names; or they call Python (call_python).
+BORROWED = ("eigh", "eig", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "tridiagonal_solve",
+            "debug_callback", "debug_print")
 
 
 def register(name, path, options):
     xla_bridge.register_plugin(name, library_path=path, options=options, priority=500)
-    for part in (donate, borrow):
+    for part in (donate, borrow, functools.partial(call_python, path=path), cache):
         try:
             part(name)
         except Exception as e:  # JAX has changed
-            log.warning("jax_lazuli: %s is left out: %s", part.__name__, e)
+            log.warning("jax_lazuli: %s is left out: %s", getattr(part, "func", part).__name__, e)
 
 
 def donate(name):
@@ -31,10 +37,77 @@ def donate(name):
 
 
 def borrow(name):
-    """The CPU's rules for decompositions."""
-    from jax._src.lax import linalg  # noqa: F401  (its rules are made when it is imported)
+    """The CPU's rules."""
+    from jax._src import debugging  # noqa: F401  (rules are made when it is imported)
+    from jax._src.lax import linalg  # noqa: F401
 
     rules = mlir._platform_specific_lowerings
     for primitive, rule in list(rules["cpu"].items()):
         if primitive.name in BORROWED and primitive not in rules[name]:
             rules[name][primitive] = rule
+
+
+# ---- callbacks ----
+
+def call_python(name, path):
+    """Every rule that calls Python does so by one function, emit_python_callback, which knows JAX's own platforms only: it
+    becomes one that knows `name`, too."""
+    from jax._src import callback
+    from jax.interpreters import mlir as public
+
+    places = [m for m in (callback, mlir, public) if hasattr(m, "emit_python_callback")]
+    others = places[0].emit_python_callback
+
+    @functools.wraps(others)
+    def emit_python_callback(ctx, *args, **kwargs):
+        own = tuple(ctx.module_context.platforms) == (name,)
+        return emit(path, ctx, *args, **kwargs) if own else others(ctx, *args, **kwargs)
+
+    for m in places:
+        m.emit_python_callback = emit_python_callback
+
+
+def emit(path, ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, partitioned=False,
+         sharding=None, **others):
+    """A custom call of callbacks.TARGET. The token says nothing to Lazuli, which makes calls in program order."""
+    if partitioned and (getattr(ctx.module_context.axis_context, "num_devices", 1) or 1) > 1:
+        raise NotImplementedError("callbacks for each part of an array")
+    callbacks.open_library(path)
+    c = callbacks.Callback(callback, [spec(a) for a in operand_avals], [spec(a) for a in result_avals])
+    ctx.module_context.add_host_callback(c)  # lives as long as the program, which JAX does not keep on disk
+    lower = jax.ffi.build_ffi_lowering_function(callbacks.TARGET, has_side_effect=has_side_effect, api_version=2,
+                                                backend_config=str(c.number), skip_ffi_layout_processing=True)
+    tokens = [core.abstract_token] if token else []
+    ctx = ctx.replace(avals_in=[*tokens, *operand_avals], avals_out=[*tokens, *result_avals])
+    call = lower(ctx, *([token] if token else []), *operands)
+    if sharding is not None:
+        mlir.set_sharding(ctx.module_context, call, with_token(sharding) if token and result_avals else sharding)
+    results = list(call.results)
+    return (results[1:], results[0], c) if token else (results, None, c)
+
+
+def with_token(sharding):
+    """One for each result, of which the token is the first."""
+    if not hasattr(sharding, "shardings"):
+        return sharding
+    first = sharding.shardings[0]
+    token = type(first)(mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids)
+    return type(sharding)((token, *sharding.shardings))
+
+
+def spec(aval):
+    aval = core.physical_aval(aval)
+    return tuple(aval.shape), callbacks.dtype_of(aval.dtype)
+
+
+# ---- JAX's own cache of programs (jax_compilation_cache_dir) ----
+
+def cache(name):
+    """It asks whether the platform is one of JAX's that write executables down."""
+    others = compilation_cache.is_cache_used
+
+    @functools.wraps(others)
+    def is_cache_used(backend):
+        return others(types.SimpleNamespace(platform="cpu") if backend.platform == name else backend)
+
+    compilation_cache.is_cache_used = is_cache_used

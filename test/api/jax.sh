@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# jax.sh - the package jax_lazuli as a user of JAX has it: the wheel's files, found by JAX itself, and Python functions in programs.
+# LZ_TEST_PYTHON: the python with JAX, 0.10 or later; skipped where there is none.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
+set -u
+# shellcheck source=test/steps.bash
+. test/steps.bash
+python=${LZ_TEST_PYTHON:-python3}
+if ! JAX_PLATFORMS=cpu "$python" -c 'import sys, jax; sys.exit(jax.__version_info__ < (0, 10))' 2>/dev/null; then
+    echo "skipped: $python has no JAX"
+    exit 77
+fi
+case $(cat "$BUILD/flags") in *-fsanitize*)
+    echo 'skipped: python is not built with the sanitizer'
+    exit 77
+    ;;
+esac
+wheel() { python3 tools/wheel.py jax 0.0.1 "$BUILD/libpjrt_lazuli.so" "$tmp" && "$python" -m zipfile -e "$tmp"/jax_lazuli-*.whl "$tmp/site"; }
+step 'the wheel' wheel || { total; exit 1; }
+export PYTHONPATH=$tmp/site XDG_CACHE_HOME=$tmp/cache JAX_PLATFORMS=lazuli
+unset PJRT_NAMES_AND_LIBRARY_PATHS LAZULI_PJRT_PLUGIN LAZULI_PJRT_PLATFORM
+
+program() { # NAME, limit in seconds: a program on stdin, whose output goes to out
+    cat >"$tmp/$1.py"
+    timeout "$2" "$python" "$tmp/$1.py" >"$tmp/out" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+}
+is() { diff - "$tmp/out" || { cat "$tmp/err"; return 1; }; }
+
+found() {
+    program found 100 <<'P' && is <<<'lazuli cpu 285.0'
+import jax, jax.numpy as jnp
+print(jax.devices()[0].platform, jax.devices("cpu")[0].platform, jax.jit(lambda x: (x * x).sum())(jnp.arange(10.)))
+P
+}
+step 'JAX finds the plugin, and the CPU for callbacks' found
+
+timeout 250 "$python" test/api/jax_callbacks.py >"$tmp/cases" 2>"$tmp/err" || { tail -30 "$tmp/err"; }
+for name in $(sed -n 's/^def \(case_[a-z_]*\).*/\1/p' test/api/jax_callbacks.py); do
+    step "$name" grep -qx "$name" "$tmp/cases"
+done
+
+# ---- ends of processes ----
+late() { # what a program prints after its last line is printed
+    program late 100 <<'P' && sort "$tmp/out" | diff - <(printf '%s\n' end 'io' 'ordered 1' 'plain 1')
+import time, jax
+from jax.experimental import io_callback
+def f(x):
+    jax.debug.print("plain {}", x)
+    jax.debug.print("ordered {}", x, ordered=True)
+    io_callback(lambda a: (time.sleep(0.2), print("io")), None, x)
+    return x
+jax.jit(f)(1)
+print("end")
+P
+}
+step 'effects at the end' late
+failing() { # an error at the end is said
+    program failing 100 <<'P' && is <<<'end' && grep -q ZeroDivisionError "$tmp/err"
+import jax
+from jax.experimental import io_callback
+jax.jit(lambda x: io_callback(lambda a: 1 / 0, None, x))(1)
+print("end")
+P
+}
+step 'an error at the end' failing
+breaks() { # the order: nothing is done behind what failed
+    program breaks 100 <<'P' && is <<<'ZeroDivisionError ZeroDivisionError'
+import jax
+from jax.experimental import io_callback
+def why(f):
+    try:
+        f()
+        jax.effects_barrier()
+    except Exception as e:
+        return "ZeroDivisionError" * ("ZeroDivisionError" in str(e))
+first = lambda: jax.jit(lambda x: io_callback(lambda a: 1 / 0, None, x, ordered=True))(1)
+second = lambda: jax.jit(lambda x: io_callback(print, None, x, ordered=True))(1)
+print(why(first), why(second))
+P
+}
+step 'an error in the order' breaks
+cleared() { # a client that ends while Python holds the lock that its program needs
+    program cleared 100 <<'P' && is <<<'end'
+import time, jax, jax.extend, numpy as np
+jax.jit(lambda x: jax.pure_callback(lambda a: (time.sleep(0.5), np.asarray(a))[1], jax.ShapeDtypeStruct((), np.float32), x))(1.0)
+jax.clear_caches()
+jax.extend.backend.clear_backends()
+print("end")
+P
+}
+step 'the end of a client meanwhile' cleared
+closed() { # a thread that goes on calling when the interpreter ends
+    program closed 100 <<'P' && is <<<'end'
+import threading, time, jax, numpy as np, os, atexit
+f = jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(a) + 1, jax.ShapeDtypeStruct((), np.float32), x))
+f(1.0).block_until_ready()
+for i in range(100): f(float(i))  # nobody waits
+print("end")
+P
+}
+step 'calls nobody waits for' closed
+total
