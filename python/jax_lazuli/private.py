@@ -10,7 +10,7 @@ import jax.ffi
 from jax._src import compilation_cache, core, xla_bridge
 from jax._src.interpreters import mlir
 
-from . import callbacks
+from . import callbacks, linalg
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ BORROWED = ("eigh", "eig", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", 
 
 def register(name, path, options):
     xla_bridge.register_plugin(name, library_path=path, options=options, priority=500)
-    for part in (donate, borrow, functools.partial(call_python, path=path), cache):
+    for part in (donate, borrow, perturb, functools.partial(call_python, path=path), cache):
         try:
             part(name)
         except Exception as e:  # JAX has changed
@@ -45,6 +45,19 @@ def borrow(name):
     for primitive, rule in list(rules["cpu"].items()):
         if primitive.name in BORROWED and primitive not in rules[name]:
             rules[name][primitive] = rule
+
+
+def perturb(name):
+    """tridiagonal_solve(perturb_singular=True), for which the CPU's rule calls a function of JAX's own."""
+    from jax._src.lax.linalg import tridiagonal_solve_p
+
+    others = mlir._platform_specific_lowerings["cpu"][tridiagonal_solve_p].rule
+    own = mlir.lower_fun(linalg.solve_tridiagonal_perturbed, multiple_results=False)
+
+    def rule(ctx, *args, **params):
+        return own(ctx, *args) if params.get("perturb_singular") else others(ctx, *args, **params)
+
+    mlir.register_lowering(tridiagonal_solve_p, rule, platform=name)
 
 
 # ---- callbacks ----
