@@ -1,6 +1,7 @@
 /* options.c - what of the compile options says something here: CompileOptionsProto, a protocol
  * buffer, read field by field; what is not known is stepped over. Untrusted. Threads: pure. */
 #include "pjrt/plugin.h"
+#include <string.h>
 
 typedef struct field {
     uint32_t number;
@@ -83,14 +84,41 @@ static lz_status read_build(const field *all, lz_pjrt_options *o)
     return r.failed ? LZ_FAIL(LZ_EPARSE, "the compile options are damaged") : LZ_OK;
 }
 
+/* XLA's own options, of its flags and its compilation, say nothing here; a name that it has not
+ * either is most likely a mistake. */
+static bool is_option(const char *name, size_t n)
+{
+    static const char *const known[] = {"exec_time_optimization_effort", "memory_fitting_effort",
+                                        "optimization_level", "memory_fitting_level"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == n && memcmp(known[i], name, n) == 0)
+            return true;
+    return n > 4 && memcmp(name, "xla_", 4) == 0;
+}
+
+/* env_option_overrides: {1: name, 2: value} */
+static lz_status check_override(const field *all)
+{
+    lz_rd r = reader(all->at, all->at ? all->n : 0);
+    field f;
+    while (next(&r, &f))
+        if (f.number == 1 && f.at && !is_option((const char *)f.at, f.n))
+            return LZ_FAIL(LZ_EINVAL, "No such compile option: '%.*s'",
+                           (int)(f.n < 100 ? f.n : 100), (const char *)f.at);
+    return r.failed ? LZ_FAIL(LZ_EPARSE, "the compile options are damaged") : LZ_OK;
+}
+
 lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out)
 {
     lz_rd r = reader(p, n);
     field f;
     *out = (lz_pjrt_options){.replicas = 1, .partitions = 1, .device = -1};
-    while (next(&r, &f))
+    while (next(&r, &f)) {
         if (f.number == 3)
             LZ_TRY(read_build(&f, out));
+        else if (f.number == 7)
+            LZ_TRY(check_override(&f));
+    }
     if (r.failed)
         return LZ_FAIL(LZ_EPARSE, "the compile options are damaged");
     out->replicas = out->replicas ? out->replicas : 1;

@@ -529,6 +529,9 @@ START_TEST(wrong_programs)
 {
     static const char two[] = {0x1a, 0x04, 0x20, 0x01, 0x28, 0x40},
                       cut[] = {0x1a, 0x40, 0x20, 0x01};
+    /* overrides of options, by name: one of XLA's, one of nobody's */
+    static const char flag[] = "\x1a\x04\x20\x01\x28\x01\x3a\x0c\x0a\x06xla_ab\x12\x02\x10\x01",
+                      odd[] = "\x1a\x04\x20\x01\x28\x01\x3a\x0c\x0a\x06mla_ab\x12\x02\x10\x01";
     PJRT_LoadedExecutable *x;
     expect(compile_as("module {", "mlir", one_device, sizeof one_device, &x), PJRT_INVALID_ARGUMENT,
            "program:1:");
@@ -536,6 +539,10 @@ START_TEST(wrong_programs)
            "XLA_STABLEHLO_COMPILE");
     expect(compile_as(two_sums, "mlir", two, sizeof two, &x), PJRT_INVALID_ARGUMENT, "64");
     expect(compile_as(two_sums, "mlir", cut, sizeof cut, &x), PJRT_INVALID_ARGUMENT, "damaged");
+    expect(compile_as(two_sums, "mlir", odd, sizeof odd - 1, &x), PJRT_INVALID_ARGUMENT,
+           "No such compile option: 'mla_ab'");
+    must(compile_as(two_sums, "mlir", flag, sizeof flag - 1, &x), "a flag of XLA's");
+    end_executable(x);
     x = compile(two_sums);
     static const int64_t dims[] = {2, 3};
     const float a[6] = {0};
