@@ -6,7 +6,6 @@
  * nobody is told anything while busy is up. */
 #include "base/timeline/timeline.h"
 #include "base/config.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/timeline/trace_steps.h"
 #include "base/vec.h"
@@ -29,7 +28,6 @@ enum {
     WRITE_CHUNKS = 32, /* of a thread, at most, between two writes */
     HOOKS = 4
 };
-enum { ROW_TID = 1000000000 }; /* larger than any thread's number */
 
 /* Behind it: arguments, then the name and the texts. */
 typedef struct argument {
@@ -85,13 +83,19 @@ static lz_trace_steps steps;  /* that the trace is of, */
 static lz_timeline_ring ring; /* if it is of the last ones */
 static int64_t nstep;         /* that have ended */
 static bool asked;            /* LAZULI_TRACE started it */
-static struct {               /* the thread that writes while the trace runs */
+static lz_timeline_tap *taps[LZ_TIMELINE_TAPS];
+static uint32_t ntap;
+static int64_t from_ns;   /* what began earlier is of no interest to any of them */
+static uint64_t nwritten; /* events of the file */
+static struct {           /* the thread that writes while the trace runs */
     pthread_t thread;
     bool started;
     _Atomic uint32_t stop;
 } writer;
 static int64_t began_ns, began_wall_ns;
-static uint64_t limit;
+static int64_t file_from_ns;         /* the file has what began since then */
+static uint64_t limit;               /* of the file */
+static _Atomic uint64_t most_events; /* that are recorded: as many, or without limit for taps */
 static _Atomic uint64_t nevent, ndropped, nflow;
 static void (*before_stop[HOOKS])(void);
 static int nbefore_stop;
@@ -152,7 +156,7 @@ static void thread_end(void *arg)
     lz_mutex_lock(&lock);
     (void)prctl(PR_GET_NAME, r->name);
     r->ended = true;
-    if (!running)
+    if (!running && !ntap)
         sweep();
     lz_mutex_unlock(&lock);
 }
@@ -268,7 +272,8 @@ static bool put(recorder *r, const lz_span *s)
     _Alignas(record) char all[sizeof(record) + ARGUMENTS * sizeof(argument)];
     record *head = (record *)(void *)all;
     const char *text[1 + LZ_SPAN_TEXTS], *name = s->name ? s->name : "";
-    if (atomic_fetch_add_explicit(&nevent, 1, memory_order_relaxed) >= limit)
+    if (atomic_fetch_add_explicit(&nevent, 1, memory_order_relaxed) >=
+        atomic_load_explicit(&most_events, memory_order_relaxed))
         return false;
     fill(head, s, text);
     head->nname = (uint8_t)strnlen(name, TEXT_BYTES);
@@ -295,7 +300,7 @@ void lz_timeline_add(const lz_span *s)
     recorder *r = lz_timeline_on() ? enter() : NULL;
     if (!r)
         return;
-    bool kept = s->start_ns < began_ns || put(r, s);
+    bool kept = s->start_ns < from_ns || put(r, s);
     leave(r);
     if (!kept)
         missed();
@@ -379,71 +384,74 @@ lz_status lz_timeline_close(void)
 
 /* ---- writing; all under the lock ---- */
 
-static void put_micros(lz_buf *b, const char *what, int64_t ns)
+/* Where an event goes that ended at that time. */
+typedef struct destination {
+    int64_t end_ns;
+} destination;
+
+static lz_buf *next_event(void *user)
 {
-    lz_buf_printf(b, ",\"%s\":%" PRId64 ".%03d", what, ns / 1000, (int)(ns % 1000));
+    const destination *to = user;
+    return ring.steps ? lz_timeline_ring_event(&ring, to->end_ns) : lz_trace_file_event(&file);
 }
 
-/* Where an event goes that ended at that time; `forever`: however long ago. */
-static lz_buf *begin_event(const char *phase, int64_t end_ns)
+static lz_trace_text text_at(const char **at, size_t n)
 {
-    lz_buf *b = ring.steps ? lz_timeline_ring_event(&ring, end_ns) : lz_trace_file_event(&file);
-    lz_buf_printf(b, "{\"ph\":\"%s\",\"pid\":%d", phase, (int)getpid());
-    return b;
+    lz_trace_text t = {*at, (uint8_t)n};
+    *at += n;
+    return t;
 }
 
-static void write_args(lz_buf *b, const record *e)
+static lz_trace_event event_of(const recorder *r, const record *e)
 {
-    const char *at = chars_of((record *)e) + e->nname;
-    lz_buf_puts(b, ",\"args\":{");
-    for (uint32_t i = 0; i < e->nnumber + e->ntext; i++) {
-        lz_buf_printf(b, "%s\"%s\":", i ? "," : "", e->arg[i].key);
-        if (i < e->nnumber) {
-            lz_buf_printf(b, "%" PRId64, e->arg[i].value);
-        } else {
-            lz_buf_json(b, at, (size_t)e->arg[i].value);
-            at += e->arg[i].value;
-        }
+    const char *at = chars_of((record *)e);
+    lz_trace_event v = {.tid = e->row ? LZ_TRACE_ROWS + (int64_t)e->row : r->tid,
+                        .row = lz_trace_text_of(e->row ? rows[e->row - 1] : r->name),
+                        .name = text_at(&at, e->nname),
+                        .category = lz_trace_text_of(e->category),
+                        .start_ns = e->start_ns,
+                        .ns = e->ns,
+                        .flow = e->flow,
+                        .sends = e->sends,
+                        .narg = e->nnumber + e->ntext};
+    for (uint32_t i = 0; i < v.narg; i++) {
+        v.arg[i] =
+            (lz_trace_arg){.key = lz_trace_text_of(e->arg[i].key), .is_text = i >= e->nnumber};
+        if (v.arg[i].is_text)
+            v.arg[i].text = text_at(&at, (size_t)e->arg[i].value);
+        else
+            v.arg[i].number = e->arg[i].value;
     }
-    lz_buf_puts(b, "}}");
+    return v;
 }
 
-static void write_arrow(int64_t tid, const record *e)
-{
-    lz_buf *b = begin_event(e->sends ? "s" : "f", e->start_ns + e->ns);
-    lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"run\",\"cat\":\"flow\",\"id\":%" PRIu64 "%s",
-                  tid, e->flow, e->sends ? "" : ",\"bp\":\"e\"");
-    put_micros(b, "ts", e->start_ns - began_ns);
-    lz_buf_putc(b, '}');
-}
+static void tell_name(recorder *r);
 
-static void write_record(const recorder *r, const record *e)
+static void write_record(recorder *r, const record *e)
 {
-    int64_t tid = e->row ? ROW_TID + (int64_t)e->row : r->tid;
-    lz_buf *b = begin_event(e->category ? "X" : "C", e->start_ns + e->ns);
-    if (e->category)
-        lz_buf_printf(b, ",\"tid\":%" PRId64, tid);
-    lz_buf_puts(b, ",\"name\":");
-    lz_buf_json(b, chars_of((record *)e), e->nname);
-    if (e->category)
-        lz_buf_printf(b, ",\"cat\":\"%s\"", e->category);
-    put_micros(b, "ts", e->start_ns - began_ns);
-    if (e->category)
-        put_micros(b, "dur", e->ns);
-    if (e->nnumber + e->ntext)
-        write_args(b, e);
-    else
-        lz_buf_putc(b, '}');
-    if (e->flow)
-        write_arrow(tid, e);
+    lz_trace_event v = event_of(r, e);
+    bool full = running && nwritten >= limit;
+    if (running && !full && v.start_ns >= file_from_ns) {
+        nwritten++;
+        tell_name(r);
+        lz_trace_event_json(&v, (int)getpid(), began_ns, next_event,
+                            &(destination){v.start_ns + v.ns});
+    } else if (full) {
+        atomic_fetch_add_explicit(&ndropped, 1, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < ntap; i++) {
+        lz_trace_event seen = v;
+        if (seen.flow <= taps[i]->first_flow)
+            seen.flow = 0;
+        if (seen.start_ns >= taps[i]->began_ns)
+            taps[i]->event(&seen, taps[i]->user);
+    }
 }
 
 static void write_name(int64_t tid, const char *what, const char *name)
 {
-    lz_buf *b = begin_event("M", INT64_MAX);
-    lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"%s\",\"args\":{\"name\":", tid, what);
-    lz_buf_json(b, name, strlen(name));
-    lz_buf_puts(b, "}}");
+    lz_trace_name_json(next_event(&(destination){INT64_MAX}), (int)getpid(), tid, what,
+                       lz_trace_text_of(name));
 }
 
 /* Its name, before its first event and when it has changed. */
@@ -465,8 +473,6 @@ static bool drain(recorder *r, bool all)
             return false;
         chunk *next = atomic_load_explicit(&c->next, memory_order_acquire);
         uint32_t used = atomic_load_explicit(&c->used, memory_order_acquire);
-        if (r->done < used)
-            tell_name(r);
         while (r->done < used) {
             const record *e = (const record *)(const void *)(c->data + r->done);
             write_record(r, e);
@@ -484,11 +490,11 @@ static bool drain(recorder *r, bool all)
 static bool drain_all(bool all)
 {
     bool done = true;
-    for (; nrow_told < nrow; nrow_told++)
-        write_name(ROW_TID + (int64_t)nrow_told + 1, "thread_name", rows[nrow_told]);
+    for (; running && nrow_told < nrow; nrow_told++)
+        write_name(LZ_TRACE_ROWS + (int64_t)nrow_told + 1, "thread_name", rows[nrow_told]);
     for (recorder *r = recorders; r; r = r->next) {
         done &= drain(r, all);
-        if (r->told[0])
+        if (running && r->told[0])
             tell_name(r);
     }
     return done;
@@ -515,6 +521,8 @@ static bool write_some(void)
     bool done = drain_all(false);
     if (done)
         sweep();
+    if (!running)
+        return done;
     if (ring.steps)
         lz_timeline_ring_flush(&ring, &e);
     else
@@ -531,7 +539,7 @@ static void *write_loop(void *unused)
             (void)lz_futex_wait(&writer.stop, 0, (int64_t)WRITE_MS * 1000000);
         done = true;
         lz_mutex_lock(&lock);
-        if (running && !atomic_load(&writer.stop))
+        if ((running || ntap) && !atomic_load(&writer.stop))
             LZ_QUIETLY
                 done = write_some();
         lz_mutex_unlock(&lock);
@@ -564,18 +572,39 @@ static bool stop_writer(pthread_t *t)
 
 static char shown_path[256];
 
-/* Under the lock: nobody records any more, and the file is written. */
-static lz_status end(void)
+/* Under the lock: nobody records any more. */
+static void stop_recording(void)
 {
     atomic_store(&lz_timeline_state_now, LZ_TIMELINE_OFF);
-    atomic_store(&lz_timeline_steps_matter, false);
     for (recorder *r = recorders; r; r = r->next)
         while (atomic_load(&r->busy))
             sched_yield();
-    lz_status s = write_rest();
+}
+
+/* Under the lock: nothing is left of what was recorded. */
+static void forget_records(void)
+{
     for (recorder *r = recorders; r; r = r->next)
         drop_chunks(r);
     sweep();
+}
+
+static void forget_names(void)
+{
+    for (recorder *r = recorders; r; r = r->next)
+        r->told[0] = '\0';
+}
+
+/* Under the lock: the file is written. */
+static lz_status end(void)
+{
+    if (!ntap)
+        stop_recording();
+    atomic_store(&lz_timeline_steps_matter, false);
+    lz_status s = write_rest();
+    if (!ntap)
+        forget_records();
+    forget_names();
     asked = false;
     return s;
 }
@@ -596,7 +625,7 @@ static void tell_hooks(void)
 {
     void (*fn[HOOKS])(void);
     lz_mutex_lock(&lock);
-    int n = running ? nbefore_stop : 0;
+    int n = running || ntap ? nbefore_stop : 0;
     memcpy(fn, before_stop, sizeof fn);
     lz_mutex_unlock(&lock);
     LZ_QUIETLY {
@@ -615,7 +644,7 @@ static lz_status end_now(bool only_ours)
                   : !running ? LZ_FAIL(LZ_ESTATE, "no trace runs")
                   : asked    ? LZ_FAIL(LZ_ESTATE, "LAZULI_TRACE traces until the process ends")
                              : LZ_OK;
-    bool ends = s == LZ_OK && running, join = ends && stop_writer(&t);
+    bool ends = s == LZ_OK && running, join = ends && !ntap && stop_writer(&t);
     if (ends)
         s = end();
     uint64_t dropped = ends ? atomic_load(&ndropped) : 0;
@@ -637,6 +666,15 @@ static void at_exit(void)
 
 _Atomic bool lz_timeline_steps_matter;
 
+/* Under the lock: what is recorded from now on goes to the file. */
+static void record_file(void)
+{
+    if (ntap)
+        (void)drain_all(true); /* to the taps alone */
+    file_from_ns = began_ns;
+    atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+}
+
 bool lz_timeline_step(void)
 {
     lz_mutex_lock(&lock);
@@ -644,7 +682,7 @@ bool lz_timeline_step(void)
     if (running && ring.steps)
         lz_timeline_ring_step(&ring, lz_now_ns());
     if (running && asked && nstep == steps.first)
-        atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+        record_file();
     bool over = running && asked && nstep == steps.last;
     lz_mutex_unlock(&lock);
     return over;
@@ -668,6 +706,7 @@ static void in_child(void)
     else if (running && whole)
         lz_timeline_ring_forget(&ring);
     running = false;
+    ntap = 0;
     writer.started = false;
     atomic_store(&lz_timeline_steps_matter, false);
     asked = false;
@@ -688,6 +727,14 @@ static void arm(void)
     (void)pthread_atfork(NULL, NULL, in_child);
 }
 
+static void begin_counts(uint64_t most)
+{
+    atomic_store(&most_events, most);
+    atomic_store(&nevent, 0);
+    atomic_store(&ndropped, 0);
+    atomic_store(&warned, false);
+}
+
 /* Under the lock. */
 static lz_status begin(const char *path, uint64_t most, const lz_trace_steps *of)
 {
@@ -704,18 +751,21 @@ static lz_status begin(const char *path, uint64_t most, const lz_trace_steps *of
     nstep = nrow_told = 0;
     snprintf(shown_path, sizeof shown_path, "%s", path);
     limit = most;
-    atomic_store(&nevent, 0);
-    atomic_store(&ndropped, 0);
-    atomic_store(&warned, false);
+    nwritten = 0;
+    begin_counts(ntap ? UINT64_MAX : most);
     began_wall_ns = lz_wall_ns();
     began_ns = lz_now_ns();
+    file_from_ns = INT64_MAX;
+    if (!ntap)
+        from_ns = began_ns;
     write_name((int)getpid(), "process_name", program_invocation_short_name);
     if (ring.steps)
         lz_timeline_ring_step(&ring, began_ns);
     atomic_store(&lz_timeline_steps_matter, of->newest || of->first || of->last != INT64_MAX);
     if (!of->first)
-        atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
-    start_writer();
+        record_file();
+    if (!ntap)
+        start_writer();
     return LZ_OK;
 }
 
@@ -768,4 +818,70 @@ lz_status lz_timeline_start(const char *path, uint64_t most)
 lz_status lz_timeline_stop(void)
 {
     return end_now(true);
+}
+
+/* ---- taps ---- */
+
+lz_status lz_timeline_tap_on(lz_timeline_tap *t)
+{
+    (void)lz_timeline_on(); /* LAZULI_TRACE goes first */
+    lz_once_run(&armed, arm);
+    lz_mutex_lock(&lock);
+    lz_status s =
+        ntap < LZ_TIMELINE_TAPS ? LZ_OK : LZ_FAIL(LZ_EUNAVAILABLE, "%u captures run already", ntap);
+    if (s == LZ_OK) {
+        bool records = running || ntap;
+        t->began_wall_ns = lz_wall_ns();
+        t->began_ns = lz_now_ns();
+        t->first_flow = atomic_load(&nflow);
+        if (!records) {
+            begin_counts(UINT64_MAX);
+            from_ns = t->began_ns;
+        }
+        atomic_store(&most_events, UINT64_MAX);
+        taps[ntap++] = t;
+        atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
+        if (!records)
+            start_writer();
+    }
+    lz_mutex_unlock(&lock);
+    return s;
+}
+
+/* Under the lock: whether the file is to go on recording without taps. */
+static bool file_records(void)
+{
+    return running && file_from_ns != INT64_MAX;
+}
+
+void lz_timeline_tap_off(lz_timeline_tap *t)
+{
+    pthread_t writes;
+    uint32_t i = 0;
+    tell_hooks();
+    lz_mutex_lock(&lock);
+    while (i < ntap && taps[i] != t)
+        i++;
+    bool last = i < ntap && ntap == 1, join = last && !running && stop_writer(&writes);
+    if (last && !file_records())
+        stop_recording();
+    if (i < ntap) {
+        LZ_QUIETLY (void)
+            drain_all(true);
+        taps[i] = taps[--ntap];
+    }
+    if (last) {
+        atomic_store(&nevent, nwritten);
+        atomic_store(&most_events, limit);
+    }
+    if (last && !running)
+        forget_records();
+    lz_mutex_unlock(&lock);
+    if (join)
+        (void)pthread_join(writes, NULL);
+}
+
+uint64_t lz_timeline_missed(void)
+{
+    return atomic_load_explicit(&ndropped, memory_order_relaxed);
 }

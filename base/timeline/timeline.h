@@ -1,15 +1,16 @@
 /* timeline.h - what happened when: spans of time by thread, written as Chrome trace events (JSON
- * that Perfetto and chrome://tracing show). The file grows while the trace runs: a thread of ours
- * writes what was recorded four times a second, and leaves it whole each time, whatever ends the
- * process then.
- * While no trace runs, a hook costs one relaxed load and allocates nothing. While one runs, a
- * thread writes to memory of its own and takes a lock for its first span only. A trace runs from
- * lz_timeline_start to lz_timeline_stop, or, with LAZULI_TRACE, from the first hook to the end of
- * the process; one that is not stopped ends with the process. A forked child records
- * nothing of its parent's trace. Units: nanoseconds of lz_now_ns. Threads: thread-safe. */
+ * that Perfetto and chrome://tracing show), or handed to taps. The file grows while the trace runs:
+ * a thread of ours writes what was recorded four times a second, and leaves it whole each time,
+ * whatever ends the process then. While no trace runs, a hook costs one relaxed load and allocates
+ * nothing. While one runs, a thread writes to memory of its own and takes a lock for its first span
+ * only. A trace runs from lz_timeline_start to lz_timeline_stop, or, with LAZULI_TRACE, from the
+ * first hook to the end of the process; one that is not stopped ends with the process. A forked
+ * child records nothing of its parent's trace. Units: nanoseconds of lz_now_ns. Threads:
+ * thread-safe. */
 #ifndef LZ_BASE_TIMELINE_TIMELINE_H
 #define LZ_BASE_TIMELINE_TIMELINE_H
 #include "base/thread.h"
+#include "base/timeline/trace_event.h"
 
 enum { LZ_TIMELINE_EVENTS = 1 << 24 }; /* those of one trace; more are counted */
 
@@ -102,7 +103,26 @@ lz_status lz_timeline_start(const char *path, uint64_t limit);
 /* Ends the file. LZ_ESTATE: none runs, or it is LAZULI_TRACE's. Else as lz_outfile_end, or
  * LZ_EMEM: the file is not there. */
 lz_status lz_timeline_stop(void);
-/* Calls fn whenever a trace is about to stop, while it still records: for spans that are known
- * later. For good; at most a few. */
+/* ---- taps: who wants the events of a running program, whether it traces itself or not ---- */
+
+enum { LZ_TIMELINE_TAPS = 4 };
+typedef struct lz_timeline_tap {
+    /* An event that began after the tap. Called in any order of time, under a lock, in the thread
+     * that writes: it does not wait, nor call what records. */
+    void (*event)(const lz_trace_event *e, void *user);
+    void *user;
+    int64_t began_ns, began_wall_ns; /* set by lz_timeline_tap_on */
+    uint64_t first_flow;             /* arrows before it are not seen */
+} lz_timeline_tap;
+/* Four times a second the tap gets what was recorded. The program's own traces are as without it;
+ * in a forked child there is no tap. LZ_EUNAVAILABLE: there are LZ_TIMELINE_TAPS already. */
+lz_status lz_timeline_tap_on(lz_timeline_tap *t);
+/* The tap gets the rest now, and nothing after that. */
+void lz_timeline_tap_off(lz_timeline_tap *t);
+/* Events that no trace and no tap got, for want of memory. */
+uint64_t lz_timeline_missed(void);
+
+/* Calls fn whenever a trace or a tap is about to stop, while it still records: for spans that are
+ * known later. For good; at most a few. */
 void lz_timeline_before_stop(void (*fn)(void));
 #endif

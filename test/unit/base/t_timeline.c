@@ -457,6 +457,155 @@ START_TEST(end_of_the_process)
 }
 END_TEST
 
+/* ---- taps ---- */
+
+typedef struct seen {
+    int n, arrows;
+    char last[64];
+} seen;
+
+static void count_event(const lz_trace_event *e, void *user)
+{
+    seen *s = user;
+    s->n++;
+    s->arrows += e->flow != 0;
+    snprintf(s->last, sizeof s->last, "%.*s", (int)e->name.n, e->name.at);
+}
+
+static seen one, two;
+static lz_timeline_tap first_tap = {.event = count_event, .user = &one},
+                       second_tap = {.event = count_event, .user = &two};
+
+START_TEST(taps_alone)
+{
+    span("before");
+    OK(lz_timeline_tap_on(&first_tap));
+    ck_assert(lz_timeline_on());
+    span("a");
+    OK(lz_timeline_tap_on(&second_tap));
+    span("b");
+    lz_timeline_tap_off(&first_tap);
+    ck_assert_int_eq(one.n, 2);
+    ck_assert(lz_timeline_on());
+    span("c");
+    lz_timeline_tap_off(&second_tap);
+    ck_assert_int_eq(one.n, 2);
+    ck_assert_int_eq(two.n, 2);
+    ck_assert_str_eq(two.last, "c");
+    ck_assert(!lz_timeline_on());
+    span("after");
+    ck_assert_int_eq(two.n, 2);
+}
+END_TEST
+
+/* The program's own trace has what it would have without them, and they what is theirs. */
+START_TEST(taps_beside_a_trace)
+{
+    OK(lz_timeline_tap_on(&first_tap));
+    span("a");
+    OK(lz_timeline_start(path, 2));
+    span("b");
+    OK(lz_timeline_tap_on(&second_tap));
+    span("c");
+    span("one too many");
+    lz_timeline_tap_off(&first_tap);
+    OK(lz_timeline_stop());
+    ck_assert(lz_timeline_on());
+    span("d");
+    lz_timeline_tap_off(&second_tap);
+    ck_assert(!lz_timeline_on());
+    ck_assert_int_eq(one.n, 4);
+    ck_assert_int_eq(two.n, 3);
+    json_t *j = read_file();
+    ck_assert_ptr_null(event(j, "X", "a", 0));
+    ck_assert_ptr_nonnull(event(j, "X", "b", 0));
+    ck_assert_ptr_nonnull(event(j, "X", "c", 0));
+    ck_assert_ptr_null(event(j, "X", "one too many", 0));
+    ck_assert_ptr_null(event(j, "X", "d", 0));
+    ck_assert_int_eq(dropped(j), 1);
+    json_decref(j);
+    OK(lz_timeline_start(path, 2)); /* and a trace that goes on without them */
+    OK(lz_timeline_tap_on(&first_tap));
+    lz_timeline_tap_off(&first_tap);
+    span("e");
+    OK(lz_timeline_stop());
+    j = read_file();
+    ck_assert_ptr_nonnull(event(j, "X", "e", 0));
+    ck_assert_int_eq(dropped(j), 0);
+    json_decref(j);
+}
+END_TEST
+
+START_TEST(arrows_that_began_before_a_tap)
+{
+    uint64_t flow = lz_timeline_flow();
+    OK(lz_timeline_tap_on(&first_tap));
+    lz_timeline_add(
+        &(lz_span){.name = "x", .category = "test", .start_ns = lz_now_ns(), .flow = flow});
+    lz_timeline_add(&(lz_span){.name = "y",
+                               .category = "test",
+                               .start_ns = lz_now_ns(),
+                               .flow = lz_timeline_flow(),
+                               .sends = true});
+    lz_timeline_tap_off(&first_tap);
+    ck_assert_int_eq(one.n, 2);
+    ck_assert_int_eq(one.arrows, 1);
+}
+END_TEST
+
+START_TEST(too_many_taps)
+{
+    lz_timeline_tap t[LZ_TIMELINE_TAPS + 1];
+    for (int i = 0; i <= LZ_TIMELINE_TAPS; i++) {
+        t[i] = first_tap;
+        lz_status s = lz_timeline_tap_on(&t[i]);
+        ck_assert_int_eq(s, i < LZ_TIMELINE_TAPS ? LZ_OK : LZ_EUNAVAILABLE);
+    }
+    span("x");
+    for (int i = 0; i < LZ_TIMELINE_TAPS; i++)
+        lz_timeline_tap_off(&t[i]);
+    ck_assert_int_eq(one.n, LZ_TIMELINE_TAPS);
+    ck_assert(!lz_timeline_on());
+}
+END_TEST
+
+static void tapped(void)
+{
+    span("in the child");
+    if (lz_timeline_on() || one.n)
+        _exit(1);
+}
+
+START_TEST(taps_and_fork)
+{
+    OK(lz_timeline_tap_on(&first_tap));
+    ck_assert_int_eq(in_child(tapped), 7);
+    span("x");
+    lz_timeline_tap_off(&first_tap);
+    ck_assert_int_eq(one.n, 1);
+}
+END_TEST
+
+/* LAZULI_TRACE_STEPS has the steps it asks for, whatever is recorded before. */
+START_TEST(taps_before_the_steps_of_a_trace)
+{
+    OK(lz_config_set("LAZULI_TRACE", path));
+    OK(lz_config_set("LAZULI_TRACE_STEPS", "1:2"));
+    OK(lz_timeline_tap_on(&first_tap));
+    span("step 0");
+    ck_assert(!lz_timeline_step());
+    span("step 1");
+    ck_assert(lz_timeline_step());
+    lz_timeline_steps_over();
+    lz_timeline_tap_off(&first_tap);
+    ck_assert_int_eq(one.n, 2);
+    json_t *j = read_file();
+    ck_assert_ptr_null(event(j, "X", "step 0", 0));
+    ck_assert_ptr_nonnull(event(j, "X", "step 1", 0));
+    json_decref(j);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("timeline");
@@ -476,6 +625,12 @@ int main(void)
     tcase_add_test(t, forked_while_steps_are_kept);
     tcase_add_test(t, variable);
     tcase_add_test(t, end_of_the_process);
+    tcase_add_test(t, taps_alone);
+    tcase_add_test(t, taps_beside_a_trace);
+    tcase_add_test(t, arrows_that_began_before_a_tap);
+    tcase_add_test(t, too_many_taps);
+    tcase_add_test(t, taps_and_fork);
+    tcase_add_test(t, taps_before_the_steps_of_a_trace);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

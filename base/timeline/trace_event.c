@@ -1,0 +1,185 @@
+/* trace_event.c - see trace_event.h. Bytes of an event: tid, start, duration and flow of 8 bytes
+ * each, little-endian; a byte of flags and one that counts arguments; then texts, each after a byte
+ * with its length: the row's name, the event's, the category; and for each argument its key, a byte
+ * that says what it is, and 8 bytes of a number or a text. */
+#include "base/timeline/trace_event.h"
+#include "base/json.h"
+#include "base/text.h"
+#include <inttypes.h>
+#include <string.h>
+
+enum { SENDS = 1 };
+enum { NUMBER = 0, TEXT = 1 };
+
+lz_trace_text lz_trace_text_of(const char *s)
+{
+    return (lz_trace_text){s ? s : "", (uint8_t)(s ? strnlen(s, LZ_TRACE_TEXT) : 0)};
+}
+
+bool lz_trace_text_is(lz_trace_text t, const char *s)
+{
+    return strlen(s) == t.n && memcmp(t.at, s, t.n) == 0;
+}
+
+const lz_trace_arg *lz_trace_arg_of(const lz_trace_event *e, const char *key)
+{
+    for (uint32_t i = 0; i < e->narg; i++)
+        if (lz_trace_text_is(e->arg[i].key, key))
+            return &e->arg[i];
+    return NULL;
+}
+
+/* ---- JSON ---- */
+
+static void put_micros(lz_buf *b, const char *what, int64_t ns)
+{
+    lz_buf_printf(b, ",\"%s\":%" PRId64 ".%03d", what, ns / 1000, (int)(ns % 1000));
+}
+
+static void begin_event(lz_buf *b, const char *phase, int pid)
+{
+    lz_buf_printf(b, "{\"ph\":\"%s\",\"pid\":%d", phase, pid);
+}
+
+static void put_args(lz_buf *b, const lz_trace_event *e)
+{
+    lz_buf_puts(b, ",\"args\":{");
+    for (uint32_t i = 0; i < e->narg; i++) {
+        const lz_trace_arg *a = &e->arg[i];
+        lz_buf_printf(b, "%s\"%.*s\":", i ? "," : "", (int)a->key.n, a->key.at);
+        if (a->is_text)
+            lz_buf_json(b, a->text.at, a->text.n);
+        else
+            lz_buf_printf(b, "%" PRId64, a->number);
+    }
+    lz_buf_putc(b, '}');
+}
+
+static void put_arrow(lz_buf *b, const lz_trace_event *e, int pid, int64_t began_ns)
+{
+    begin_event(b, e->sends ? "s" : "f", pid);
+    lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"run\",\"cat\":\"flow\",\"id\":%" PRIu64 "%s",
+                  e->tid, e->flow, e->sends ? "" : ",\"bp\":\"e\"");
+    put_micros(b, "ts", e->start_ns - began_ns);
+    lz_buf_putc(b, '}');
+}
+
+void lz_trace_event_json(const lz_trace_event *e, int pid, int64_t began_ns,
+                         lz_buf *(*next)(void *user), void *user)
+{
+    lz_buf *b = next(user);
+    bool span = e->category.n > 0;
+    begin_event(b, span ? "X" : "C", pid);
+    if (span)
+        lz_buf_printf(b, ",\"tid\":%" PRId64, e->tid);
+    lz_buf_puts(b, ",\"name\":");
+    lz_buf_json(b, e->name.at, e->name.n);
+    if (span)
+        lz_buf_printf(b, ",\"cat\":\"%.*s\"", (int)e->category.n, e->category.at);
+    put_micros(b, "ts", e->start_ns - began_ns);
+    if (span)
+        put_micros(b, "dur", e->ns);
+    if (e->narg)
+        put_args(b, e);
+    lz_buf_putc(b, '}');
+    if (e->flow)
+        put_arrow(next(user), e, pid, began_ns);
+}
+
+void lz_trace_name_json(lz_buf *b, int pid, int64_t tid, const char *what, lz_trace_text name)
+{
+    begin_event(b, "M", pid);
+    lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"%s\",\"args\":{\"name\":", tid, what);
+    lz_buf_json(b, name.at, name.n);
+    lz_buf_puts(b, "}}");
+}
+
+/* ---- bytes ---- */
+
+static void put_text(lz_buf *b, lz_trace_text t)
+{
+    lz_buf_u8(b, t.n);
+    lz_buf_put(b, t.at, t.n);
+}
+
+void lz_trace_event_put(lz_buf *b, const lz_trace_event *e)
+{
+    lz_buf_u64(b, (uint64_t)e->tid);
+    lz_buf_u64(b, (uint64_t)e->start_ns);
+    lz_buf_u64(b, (uint64_t)e->ns);
+    lz_buf_u64(b, e->flow);
+    lz_buf_u8(b, e->sends ? SENDS : 0);
+    lz_buf_u8(b, (uint8_t)e->narg);
+    put_text(b, e->row);
+    put_text(b, e->name);
+    put_text(b, e->category);
+    for (uint32_t i = 0; i < e->narg; i++) {
+        const lz_trace_arg *a = &e->arg[i];
+        put_text(b, a->key);
+        lz_buf_u8(b, a->is_text ? TEXT : NUMBER);
+        if (a->is_text)
+            put_text(b, a->text);
+        else
+            lz_buf_u64(b, (uint64_t)a->number);
+    }
+}
+
+static lz_trace_text get_text(lz_rd *r)
+{
+    uint8_t n = lz_rd_u8(r);
+    const char *p = lz_rd_bytes(r, n);
+    return p ? (lz_trace_text){p, n} : (lz_trace_text){"", 0};
+}
+
+/* What JSON shows without quoting: categories and keys are literals of the library. */
+static lz_trace_text get_word(lz_rd *r)
+{
+    lz_trace_text t = get_text(r);
+    for (uint8_t i = 0; i < t.n; i++)
+        if (!lz_is_alnum(t.at[i]) && !memchr(" _-.", t.at[i], 4))
+            r->failed = true;
+    return t;
+}
+
+/* A time that sums and differences of times have room for. */
+static int64_t get_time(lz_rd *r)
+{
+    uint64_t v = lz_rd_u64(r);
+    if (v > INT64_MAX / 4)
+        r->failed = true;
+    return (int64_t)v;
+}
+
+bool lz_trace_event_get(lz_rd *r, lz_trace_event *e)
+{
+    if (r->failed || r->p == r->end)
+        return false;
+    e->tid = get_time(r);
+    e->start_ns = get_time(r);
+    e->ns = get_time(r);
+    e->flow = lz_rd_u64(r);
+    uint8_t flags = lz_rd_u8(r);
+    e->narg = lz_rd_u8(r);
+    if (flags > SENDS || e->narg > LZ_TRACE_ARGS)
+        r->failed = true;
+    e->sends = flags == SENDS;
+    e->row = get_text(r);
+    e->name = get_text(r);
+    e->category = get_word(r);
+    for (uint32_t i = 0; i < e->narg && !r->failed; i++) {
+        lz_trace_arg *a = &e->arg[i];
+        a->key = get_word(r);
+        uint8_t kind = lz_rd_u8(r);
+        if (kind > TEXT)
+            r->failed = true;
+        a->is_text = kind == TEXT;
+        a->number = a->is_text ? 0 : (int64_t)lz_rd_u64(r);
+        a->text = a->is_text ? get_text(r) : (lz_trace_text){"", 0};
+        if (a->key.n == 0)
+            r->failed = true;
+        for (uint32_t k = 0; k < i; k++) /* an object has each key once */
+            if (a->key.n == e->arg[k].key.n && memcmp(a->key.at, e->arg[k].key.at, a->key.n) == 0)
+                r->failed = true;
+    }
+    return !r->failed;
+}
