@@ -43,6 +43,7 @@ backends/spmd/
 pjrt/ runtime/graph/
 runtime/debug/
 runtime/exec/
+runtime/watch/
 runtime/region/
 runtime/spmd/
 ops/special/
@@ -61,6 +62,7 @@ backends/ backends/cuda/ lz_backend_cuda         registry: backends.def
 backends/ backends/ref/ lz_backend_ref           registry: backends.def
 backends/ backends/spmd/ lz_backend_spmd         registry: backends.def
 runtime/graph/ runtime/exec/ lz_(dev_current|sync_check_limit)          a trace belongs to a device, and is run when it has grown too large
+runtime/exec/ runtime/watch/ lz_server_ask        the first device starts the server that LAZULI_SERVER asks for
 runtime/debug/ runtime/exec/ lz_(dev_.*|capture_.*|program_.*|array_text)   observers: a step calls the dumps and reports, which read its program
 '
 

@@ -181,22 +181,30 @@ static int new_socket(const address *a)
     return socket(a->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-lz_status lz_net_listen(const char *host, int port, int *fd)
+/* 0, or an errno. */
+static int bind_to(int fd, const address *a, int port, bool strictly)
+{
+    address all;
+    if (bind(fd, (const struct sockaddr *)&a->at, a->n) == 0)
+        return 0;
+    int error = errno;
+    if (strictly || error != EADDRNOTAVAIL ||
+        !numeric(a->at.ss_family == AF_INET6 ? "::" : "0.0.0.0", port, &all))
+        return error;
+    return bind(fd, (struct sockaddr *)&all.at, all.n) == 0 ? 0 : errno;
+}
+
+static lz_status listen_at(const char *host, int port, bool strictly, int *fd)
 {
     address a;
-    int one = 1, error = 0;
+    int one = 1;
     *fd = -1;
     LZ_TRY(resolve(host, port, &a));
     *fd = new_socket(&a);
     if (*fd < 0)
         return LZ_FAIL(LZ_EUNAVAILABLE, "no socket: %s", strerrordesc_np(errno));
     (void)setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(*fd, (struct sockaddr *)&a.at, a.n) != 0) {
-        error = errno;
-        const char *all = a.at.ss_family == AF_INET6 ? "::" : "0.0.0.0";
-        if (error == EADDRNOTAVAIL && numeric(all, port, &a))
-            error = bind(*fd, (struct sockaddr *)&a.at, a.n) == 0 ? 0 : errno;
-    }
+    int error = bind_to(*fd, &a, port, strictly);
     if (!error && listen(*fd, SOMAXCONN) != 0)
         error = errno;
     if (!error)
@@ -204,7 +212,17 @@ lz_status lz_net_listen(const char *host, int port, int *fd)
     lz_net_close(fd);
     return LZ_FAIL(LZ_EUNAVAILABLE, "cannot listen at %.100s:%d: %s%s", host, port,
                    strerrordesc_np(error),
-                   error == EADDRINUSE ? "; set MASTER_PORT to another one" : "");
+                   error == EADDRINUSE && !strictly ? "; set MASTER_PORT to another one" : "");
+}
+
+lz_status lz_net_listen(const char *host, int port, int *fd)
+{
+    return listen_at(host, port, false, fd);
+}
+
+lz_status lz_net_listen_strictly(const char *host, int port, int *fd)
+{
+    return listen_at(host, port, true, fd);
 }
 
 lz_status lz_net_adopt(int fd)

@@ -9,6 +9,8 @@
 /* Listens at a host's address (a name, or a number) and port; 0: any port. Where the address is
  * not this machine's (of a proxy), at all. Errors: LZ_EUNAVAILABLE with the reason. */
 lz_status lz_net_listen(const char *host, int port, int *fd);
+/* The same at this address alone, which is this machine's. */
+lz_status lz_net_listen_strictly(const char *host, int port, int *fd);
 /* Takes over a socket that listens already, if it does. */
 lz_status lz_net_adopt(int fd);
 /* Again and again, as long as nobody listens there. LZ_ETIMEOUT; LZ_EUNAVAILABLE. */

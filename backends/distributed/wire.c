@@ -28,8 +28,7 @@ lz_status lz_wire_get_header(const uint8_t in[LZ_WIRE_HEADER], lz_wire_header *o
 
 /* ---- parts of messages ---- */
 
-/* A text shorter than n bytes. What does not print is a question mark. */
-static void get_text(lz_rd *r, char *out, size_t n)
+void lz_wire_get_text(lz_rd *r, char *out, size_t n)
 {
     uint32_t len = lz_rd_u32(r);
     const char *p = len < n ? lz_rd_bytes(r, len) : NULL;
@@ -43,8 +42,7 @@ static void get_text(lz_rd *r, char *out, size_t n)
     out[len] = 0;
 }
 
-/* Longer ones are cut. */
-static void put_text(lz_buf *b, const char *s, size_t n)
+void lz_wire_put_text(lz_buf *b, const char *s, size_t n)
 {
     size_t len = strnlen(s, n - 1);
     lz_buf_u32(b, (uint32_t)len);
@@ -65,7 +63,7 @@ static lz_status get_status(lz_rd *r)
     }
 }
 
-static lz_status ended(const lz_rd *r, const char *what)
+lz_status lz_wire_ended(const lz_rd *r, const char *what)
 {
     return !r->failed && r->p == r->end
                ? LZ_OK
@@ -100,8 +98,8 @@ static void put_process(lz_buf *b, const lz_wire_hello *h)
     const uint32_t v[] = {h->version, h->rank, h->size, h->ndevice, h->pid, h->port, h->mpi};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         lz_buf_u32(b, v[i]);
-    put_text(b, h->host, sizeof h->host);
-    put_text(b, h->address, sizeof h->address);
+    lz_wire_put_text(b, h->host, sizeof h->host);
+    lz_wire_put_text(b, h->address, sizeof h->address);
 }
 
 static void get_process(lz_rd *r, lz_wire_hello *h)
@@ -112,8 +110,8 @@ static void get_process(lz_rd *r, lz_wire_hello *h)
                            &h->pid,     &h->port, &h->mpi};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         *v[i] = lz_rd_u32(r);
-    get_text(r, h->host, sizeof h->host);
-    get_text(r, h->address, sizeof h->address);
+    lz_wire_get_text(r, h->host, sizeof h->host);
+    lz_wire_get_text(r, h->address, sizeof h->address);
     if (h->size > LZ_WIRE_PROCESSES || h->rank >= h->size || h->ndevice > LZ_WIRE_MEMBERS ||
         h->port > UINT16_MAX)
         r->failed = true;
@@ -128,7 +126,7 @@ lz_status lz_wire_get_hello(const void *p, size_t n, lz_wire_hello *out)
 {
     lz_rd r = {p, (const uint8_t *)p + n, false, false};
     get_process(&r, out);
-    return ended(&r, "hello");
+    return lz_wire_ended(&r, "hello");
 }
 
 void lz_wire_put_table(lz_buf *b, const lz_wire_hello *all, uint32_t size)
@@ -148,21 +146,21 @@ lz_status lz_wire_get_table(const void *p, size_t n, lz_wire_hello *out, uint32_
         if (out[i].rank != i || out[i].size != size)
             r.failed = true;
     }
-    return ended(&r, "table");
+    return lz_wire_ended(&r, "table");
 }
 
 void lz_wire_put_refuse(lz_buf *b, const lz_wire_refuse *m)
 {
     lz_buf_u32(b, (uint32_t)m->status);
-    put_text(b, m->text, sizeof m->text);
+    lz_wire_put_text(b, m->text, sizeof m->text);
 }
 
 lz_status lz_wire_get_refuse(const void *p, size_t n, lz_wire_refuse *out)
 {
     lz_rd r = {p, (const uint8_t *)p + n, false, false};
     out->status = get_status(&r);
-    get_text(&r, out->text, sizeof out->text);
-    return ended(&r, "refuse");
+    lz_wire_get_text(&r, out->text, sizeof out->text);
+    return lz_wire_ended(&r, "refuse");
 }
 
 /* ---- collectives ---- */
@@ -175,8 +173,8 @@ void lz_wire_put_arrive(lz_buf *b, const lz_wire_arrive *a)
     lz_buf_u64(b, a->digest.lo);
     lz_buf_u64(b, a->digest.hi);
     lz_buf_u32(b, a->tag);
-    put_text(b, a->what, sizeof a->what);
-    put_text(b, a->where, sizeof a->where);
+    lz_wire_put_text(b, a->what, sizeof a->what);
+    lz_wire_put_text(b, a->where, sizeof a->where);
 }
 
 lz_status lz_wire_get_arrive(const void *p, size_t n, lz_wire_arrive *out)
@@ -188,9 +186,9 @@ lz_status lz_wire_get_arrive(const void *p, size_t n, lz_wire_arrive *out)
     out->digest.lo = lz_rd_u64(&r);
     out->digest.hi = lz_rd_u64(&r);
     out->tag = lz_rd_u32(&r);
-    get_text(&r, out->what, sizeof out->what);
-    get_text(&r, out->where, sizeof out->where);
-    return ended(&r, "arrive");
+    lz_wire_get_text(&r, out->what, sizeof out->what);
+    lz_wire_get_text(&r, out->where, sizeof out->where);
+    return lz_wire_ended(&r, "arrive");
 }
 
 void lz_wire_put_miss(lz_buf *b, const lz_wire_miss *m)
@@ -202,7 +200,7 @@ void lz_wire_put_miss(lz_buf *b, const lz_wire_miss *m)
     lz_buf_u64(b, m->total);
     lz_buf_u64(b, m->epoch);
     lz_buf_u64(b, m->seq);
-    put_text(b, m->text, sizeof m->text);
+    lz_wire_put_text(b, m->text, sizeof m->text);
 }
 
 lz_status lz_wire_get_miss(const void *p, size_t n, lz_wire_miss *out)
@@ -216,11 +214,11 @@ lz_status lz_wire_get_miss(const void *p, size_t n, lz_wire_miss *out)
     out->total = lz_rd_u64(&r);
     out->epoch = lz_rd_u64(&r);
     out->seq = lz_rd_u64(&r);
-    get_text(&r, out->text, sizeof out->text);
+    lz_wire_get_text(&r, out->text, sizeof out->text);
     bool in = false;
     for (uint32_t i = 0; i < out->group.n && !r.failed; i++)
         in |= out->group.member[i] == out->member;
     if (!in || lost > 1 || out->status == LZ_OK)
         r.failed = true;
-    return ended(&r, "miss");
+    return lz_wire_ended(&r, "miss");
 }

@@ -20,6 +20,12 @@ typedef enum lz_wire_type {
     LZ_WIRE_BYE,       /* the process ends */
     LZ_WIRE_BYE_SEEN,  /* all before it has been read */
     LZ_WIRE_DATA,      /* tag: of the receive that waits for it */
+    /* of a server that is asked about its process (runtime/watch/message.h): */
+    LZ_WIRE_ASK,        /* what for */
+    LZ_WIRE_ORIGIN,     /* who answers, and when its events begin */
+    LZ_WIRE_EVENTS,     /* some */
+    LZ_WIRE_END,        /* there are no more */
+    LZ_WIRE_STATISTICS, /* its counters */
     LZ_WIRE_TYPES
 } lz_wire_type;
 
@@ -40,6 +46,12 @@ typedef struct lz_wire_header {
 void lz_wire_put_header(uint8_t out[LZ_WIRE_HEADER], const lz_wire_header *h);
 /* LZ_EPARSE */
 lz_status lz_wire_get_header(const uint8_t in[LZ_WIRE_HEADER], lz_wire_header *out);
+
+/* Parts of messages. A text is shorter than n bytes: longer ones are cut, and of what is read each
+ * byte that does not print is a question mark. lz_wire_ended: the message has just these bytes. */
+void lz_wire_put_text(lz_buf *b, const char *s, size_t n);
+void lz_wire_get_text(lz_rd *r, char *out, size_t n);
+lz_status lz_wire_ended(const lz_rd *r, const char *what);
 
 /* A process. */
 typedef struct lz_wire_hello {

@@ -55,7 +55,7 @@ static void put_args(lz_buf *b, const lz_trace_event *e)
     lz_buf_putc(b, '}');
 }
 
-static void put_arrow(lz_buf *b, const lz_trace_event *e, int pid, int64_t began_ns)
+void lz_trace_arrow_json(lz_buf *b, const lz_trace_event *e, int pid, int64_t began_ns)
 {
     begin_event(b, e->sends ? "s" : "f", pid);
     lz_buf_printf(b, ",\"tid\":%" PRId64 ",\"name\":\"run\",\"cat\":\"flow\",\"id\":%" PRIu64 "%s",
@@ -83,7 +83,7 @@ void lz_trace_event_json(const lz_trace_event *e, int pid, int64_t began_ns,
         put_args(b, e);
     lz_buf_putc(b, '}');
     if (e->flow)
-        put_arrow(next(user), e, pid, began_ns);
+        lz_trace_arrow_json(next(user), e, pid, began_ns);
 }
 
 void lz_trace_name_json(lz_buf *b, int pid, int64_t tid, const char *what, lz_trace_text name)

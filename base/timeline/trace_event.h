@@ -47,6 +47,8 @@ bool lz_trace_text_is(lz_trace_text t, const char *s);
  * after what is needed between two. */
 void lz_trace_event_json(const lz_trace_event *e, int pid, int64_t began_ns,
                          lz_buf *(*next)(void *user), void *user);
+/* The arrow alone, of which row, flow, direction and start are used. */
+void lz_trace_arrow_json(lz_buf *b, const lz_trace_event *e, int pid, int64_t began_ns);
 /* The name of a row or of a process ("thread_name", "process_name"), as an object. */
 void lz_trace_name_json(lz_buf *b, int pid, int64_t tid, const char *what, lz_trace_text name);
 

@@ -3,7 +3,7 @@
  * (JSON), which Perfetto (ui.perfetto.dev) and chrome://tracing show. See docs/debugging.md.
  * While no trace runs, none of this costs anything worth measuring.
  * Threads: thread-safe; a trace is of the whole process, spans are of the calling thread.
- * Implemented in: runtime/debug/profiler.c. */
+ * Implemented in: runtime/debug/profiler.c, runtime/watch/watch.c. */
 #ifndef LAZULI_PROFILER_H
 #define LAZULI_PROFILER_H
 #include <lazuli/types.h>
@@ -44,5 +44,29 @@ LZ_API lz_status lz_start_profile(void);
  * what has not run yet is not in it. format: "text" or "json". As a text function of debug.h; 0
  * with an error recorded: LZ_ENULL, LZ_EINVAL, LZ_EMEM; LZ_ESTATE: no profile was started. */
 LZ_API size_t lz_profile_report(const char *format, char *buf, size_t n);
+/* ---- watching a program that runs ---- */
+/* Lets others of this machine watch the process at 127.0.0.1:port, by `lazuli top` and `lazuli
+ * capture` (torch_xla.debug.profiler.start_server): they read its statistics and take traces, and
+ * nothing else. port: 1 to 65535; 0: any that is free (lz_server_port). The server's threads wait,
+ * and end with lz_stop_server or with the process; a forked child has no server. LAZULI_SERVER does
+ * the same for a program as it is, also at other addresses. LZ_EINVAL: no such port; LZ_ESTATE: one
+ * runs already, which may be that of LAZULI_SERVER; LZ_EUNAVAILABLE: the port is taken; LZ_EMEM. */
+LZ_API lz_status lz_start_server(int port);
+/* The port at which the process can be watched; 0: it cannot. */
+LZ_API int lz_server_port(void);
+/* Ends the server; captures end early, with what they have. LZ_ESTATE: there is none. */
+LZ_API lz_status lz_stop_server(void);
+/* Traces the next duration_ms (1 to 3,600,000) milliseconds on a thread of its own, and returns at
+ * once (torch_xla.debug.profiler.trace_detached). Files are those that TensorBoard's profile plugin
+ * and xprof open: logdir/plugins/profile/TIME/HOST.xplane.pb and HOST.trace.json.gz, of each
+ * process its own (HOST-rankN), in which each device has a plane. They are whole while they grow,
+ * and when the process ends. Traces of lz_start_trace and LAZULI_TRACE are not disturbed. Programs
+ * of CUDA devices are launched kernel by kernel meanwhile. LZ_ENULL; LZ_EINVAL: logdir is empty or
+ * too long, or duration_ms out of range; LZ_ESTATE: one runs already; LZ_EUNAVAILABLE: too many
+ * captures run; LZ_ENOENT, LZ_EPERM, LZ_EEXIST, LZ_EMEM, LZ_EIO: the files cannot be written. */
+LZ_API lz_status lz_trace_detached(const char *logdir, int64_t duration_ms);
+/* Waits until the files of the last lz_trace_detached are complete. LZ_ESTATE: there was none;
+ * LZ_ENOENT, LZ_EPERM, LZ_EMEM, LZ_EIO: events are missing in them. */
+LZ_MUST_USE LZ_API lz_status lz_trace_detached_wait(void);
 LZ_EXTERN_C_END
 #endif

@@ -11,6 +11,7 @@
 #include "runtime/exec/live_report.h"
 #include "runtime/debug/profile_report.h"
 #include "runtime/graph/thread_state.h"
+#include "runtime/watch/server.h"
 #include "runtime/graph/node.h"
 #include <lazuli/device.h>
 #include <lazuli/spmd.h>
@@ -127,6 +128,7 @@ static lz_dev *get(const lz_backend *be, int ordinal)
     lz_mutex_lock(&table_lock);
     lz_dev *d = make_locked(be, ordinal);
     lz_mutex_unlock(&table_lock);
+    lz_server_ask();
     return d;
 }
 

@@ -1,0 +1,36 @@
+/* proto.c - see proto.h. */
+#include "runtime/watch/proto.h"
+
+enum { VARINT = 0, LENGTH = 2 };
+
+static void put_varint(lz_buf *b, uint64_t v)
+{
+    uint8_t bytes[10];
+    size_t n = 0;
+    do {
+        bytes[n] = (uint8_t)(v & 127);
+        v >>= 7;
+        bytes[n++] |= v ? 128 : 0;
+    } while (v);
+    lz_buf_put(b, bytes, n);
+}
+
+void lz_proto_int(lz_buf *b, uint32_t field, int64_t v)
+{
+    put_varint(b, (uint64_t)field << 3 | VARINT);
+    put_varint(b, (uint64_t)v);
+}
+
+void lz_proto_bytes(lz_buf *b, uint32_t field, const void *p, size_t n)
+{
+    put_varint(b, (uint64_t)field << 3 | LENGTH);
+    put_varint(b, n);
+    lz_buf_put(b, p, n);
+}
+
+void lz_proto_message(lz_buf *b, uint32_t field, lz_buf *m)
+{
+    lz_proto_bytes(b, field, m->data, m->len);
+    b->failed |= m->failed;
+    m->len = 0;
+}
