@@ -12,10 +12,10 @@ expect() { # what, output, pattern: the output between blanks has it
 for s in bash zsh fish; do step "completions $s" "$tool" completions $s; cp "$tmp/log" "$tmp/$s"; done
 
 # ---- every option is in the usage line, with a value exactly when it takes one ----
-declare -A source=([run]=run.c [opt]=opt.c [shard]=shard_cmd.c [cache]=cache_cmd.c [profile]=profile_cmd.c)
+declare -A source=([run]=run.c [opt]=opt.c [shard]=shard_cmd.c [cache]=cache_cmd.c [profile]=profile_cmd.c [capture]=capture_cmd.c [top]=top_cmd.c)
 for c in "${!source[@]}"; do
     usage=$("$tool" help $c | head -1)
-    options=$(tr '\n' ' ' <tools/lazuli/"${source[$c]}" | grep -oE '\{"[a-z-]+", *(0|1|2|no_argument|required_argument),' | tr -d '{",' )
+    options=$(tr '\n' ' ' <tools/lazuli/"${source[$c]}" | grep -oE '\{"[a-z_-]+", *(0|1|2|no_argument|required_argument),' | tr -d '{",' )
     [ -n "$options" ] || { failed=$((failed + 1)); echo "no options found in ${source[$c]}"; }
     while read -r name takes; do
         case $takes in

@@ -38,6 +38,13 @@ static const struct command {
     {"profile", tool_profile, "[--json] [--output FILE] [--] PROGRAM ARGS...",
      "run a program and print where its time went: by launch, operation, name scope and source "
      "line, then what the host did"},
+    {"capture", tool_capture, "HOST:PORT --logdir DIR [--duration_ms N]",
+     "trace the next N (1000) milliseconds of a process that lets itself be watched "
+     "(lz_start_server, LAZULI_SERVER), for Perfetto, TensorBoard and xprof: "
+     "DIR/plugins/profile/TIME/HOST.xplane.pb and HOST.trace.json.gz"},
+    {"top", tool_top, "HOST:PORT [--once] [--json] [--interval_ms N]",
+     "what such a process does, every N (1000) milliseconds: steps, compilations, cache hits, "
+     "memory"},
     {"launch", tool_launch, "-n N [--] PROGRAM ARGS...",
      "start a program N times on this host, as the processes of one job (RANK, WORLD_SIZE, ..)"},
     {"devices", tool_devices, "", "list the devices of this machine"},

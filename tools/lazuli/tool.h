@@ -12,6 +12,8 @@ int tool_shard(int argc, char **argv);
 int tool_cache(int argc, char **argv);
 int tool_devices(int argc, char **argv);
 int tool_profile(int argc, char **argv);
+int tool_capture(int argc, char **argv);
+int tool_top(int argc, char **argv);
 int tool_launch(int argc, char **argv);
 int tool_ops(int argc, char **argv);
 int tool_env(int argc, char **argv);
