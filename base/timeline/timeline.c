@@ -100,6 +100,7 @@ static _Atomic uint64_t nevent, ndropped, nflow;
 static void (*before_stop[HOOKS])(void);
 static int nbefore_stop;
 static atomic_bool warned;
+static atomic_bool whole_curves; /* a file is written */
 static pthread_key_t key;
 static bool key_ok;
 static lz_once armed = LZ_ONCE_INIT;
@@ -324,18 +325,42 @@ uint64_t lz_timeline_flow(void)
     return atomic_fetch_add_explicit(&nflow, 1, memory_order_relaxed) + 1;
 }
 
+/* Where only taps listen, a curve has a point in half a millisecond: programs of small kernels use
+ * and free memory more often than anything else happens. Curves that share a slot have fewer. */
+static bool too_dense(const char *name, int64_t now)
+{
+    enum { SLOTS = 16 };
+    static const int64_t apart_ns = 500000;
+    static _Atomic int64_t latest[SLOTS];
+    uint32_t h = 0;
+    if (atomic_load_explicit(&whole_curves, memory_order_relaxed))
+        return false;
+    for (const char *c = name; *c; c++)
+        h = h * 31 + (uint8_t)*c;
+    int64_t last = atomic_load_explicit(&latest[h % SLOTS], memory_order_relaxed);
+    if (now < last + apart_ns)
+        return true;
+    atomic_store_explicit(&latest[h % SLOTS], now, memory_order_relaxed);
+    return false;
+}
+
+static void add_point(const char *name, const char *unit, int64_t value)
+{
+    int64_t now = lz_now_ns();
+    if (!too_dense(name, now))
+        lz_timeline_add(&(lz_span){.name = name, .key = {unit}, .value = {value}, .start_ns = now});
+}
+
 void lz_timeline_quantity(const char *name, int64_t nbytes)
 {
     if (lz_timeline_on())
-        lz_timeline_add(
-            &(lz_span){.name = name, .key = {"bytes"}, .value = {nbytes}, .start_ns = lz_now_ns()});
+        add_point(name, "bytes", nbytes);
 }
 
 void lz_timeline_count(const char *name, int64_t n)
 {
     if (lz_timeline_on())
-        lz_timeline_add(
-            &(lz_span){.name = name, .key = {"count"}, .value = {n}, .start_ns = lz_now_ns()});
+        add_point(name, "count", n);
 }
 
 /* ---- the program's own spans ---- */
@@ -601,6 +626,7 @@ static lz_status end(void)
     if (!ntap)
         stop_recording();
     atomic_store(&lz_timeline_steps_matter, false);
+    atomic_store(&whole_curves, false);
     lz_status s = write_rest();
     if (!ntap)
         forget_records();
@@ -672,6 +698,7 @@ static void record_file(void)
     if (ntap)
         (void)drain_all(true); /* to the taps alone */
     file_from_ns = began_ns;
+    atomic_store(&whole_curves, true);
     atomic_store(&lz_timeline_state_now, LZ_TIMELINE_ON);
 }
 
@@ -706,6 +733,7 @@ static void in_child(void)
     else if (running && whole)
         lz_timeline_ring_forget(&ring);
     running = false;
+    atomic_store(&whole_curves, false);
     ntap = 0;
     writer.started = false;
     atomic_store(&lz_timeline_steps_matter, false);

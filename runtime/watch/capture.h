@@ -1,6 +1,7 @@
 /* capture.h - the events of this process from now on, as bytes in pieces (lz_trace_event_put) that
  * somebody takes several times a second. Memory is bounded: what is not taken in time is dropped
- * and counted. Threads: thread-compatible; events come in from the timeline's. */
+ * and counted. Curves, such as the memory in use, have a point in half a millisecond at most.
+ * Threads: thread-compatible; events come in from the timeline's. */
 #ifndef LZ_RUNTIME_WATCH_CAPTURE_H
 #define LZ_RUNTIME_WATCH_CAPTURE_H
 #include "base/mutex.h"
@@ -13,6 +14,7 @@ typedef struct lz_capture {
     lz_mutex lock;
     lz_buf bytes;          /* whole events; */
     LZ_VEC(size_t) pieces; /* where pieces end, but the last */
+    int64_t curve_ns[8];   /* when a quantity was last taken, by a hash of its name */
     uint64_t dropped;
     uint64_t missed; /* by the timeline, before it began */
 } lz_capture;

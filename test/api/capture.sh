@@ -18,6 +18,7 @@ train() { # NAME, options...: its pid in pid, its port in at
     until_true has_port "$1" || { echo "$1 has no server"; cat "$tmp/$1"; }
     at=127.0.0.1:$(port "$1")
 }
+has_kernels() { zcat "$(files "$1" .trace.json.gz)" | grep -q '"cat":"kernel"'; } # folder
 files() { find "$1" -name "*$2" | sort; } # folder, ending
 # Strict JSON; each row has a name and its spans nest; arrows that end began; there are spans of these categories.
 valid_trace() { # FILE.trace.json.gz, categories...
@@ -70,7 +71,7 @@ ok 'the trace is valid' valid_trace "$(files "$tmp/one" .trace.json.gz)" kernel 
 ok 'the XSpace has kernels' valid_xplane "$(files "$tmp/one" .xplane.pb)"
 "$tool" capture "$at" --duration_ms 3600000 --logdir "$tmp/two" >"$tmp/log" 2>&1 &
 client=$!
-until_true bash -c '[ -n "$(find "$1" -name "*.trace.json.gz" -size +1k)" ]' sh "$tmp/two"
+until_true has_kernels "$tmp/two"
 kill -TERM $client
 wait $client
 ok 'a client that is ended' [ $? = 143 ]
@@ -79,7 +80,7 @@ ok 'leaves an XSpace' valid_xplane "$(files "$tmp/two" .xplane.pb)"
 ok 'the training goes on' kill -0 $pid
 "$tool" capture "$at" --duration_ms 3600000 --logdir "$tmp/three" >"$tmp/log" 2>&1 &
 client=$!
-until_true bash -c '[ -n "$(find "$1" -name "*.trace.json.gz" -size +1k)" ]' sh "$tmp/three"
+until_true has_kernels "$tmp/three"
 kill -TERM $pid
 wait $pid 2>/dev/null
 wait $client

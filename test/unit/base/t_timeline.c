@@ -553,6 +553,27 @@ START_TEST(arrows_that_began_before_a_tap)
 }
 END_TEST
 
+/* A curve is whole in a file; taps alone get a point now and then. */
+START_TEST(curves_of_taps)
+{
+    OK(lz_timeline_tap_on(&first_tap));
+    int64_t t0 = lz_now_ns();
+    for (int i = 0; i < 1000; i++)
+        lz_timeline_quantity("bytes", i);
+    int64_t ns = lz_now_ns() - t0;
+    lz_timeline_tap_off(&first_tap);
+    ck_assert_int_ge(one.n, 1);
+    ck_assert_int_le(one.n, 1 + ns / 500000);
+    OK(lz_timeline_start(path, 2000));
+    for (int i = 0; i < 1000; i++)
+        lz_timeline_quantity("bytes", i);
+    OK(lz_timeline_stop());
+    json_t *j = read_file();
+    ck_assert_ptr_nonnull(event(j, "C", "bytes", 999));
+    json_decref(j);
+}
+END_TEST
+
 START_TEST(too_many_taps)
 {
     lz_timeline_tap t[LZ_TIMELINE_TAPS + 1];
@@ -628,6 +649,7 @@ int main(void)
     tcase_add_test(t, taps_alone);
     tcase_add_test(t, taps_beside_a_trace);
     tcase_add_test(t, arrows_that_began_before_a_tap);
+    tcase_add_test(t, curves_of_taps);
     tcase_add_test(t, too_many_taps);
     tcase_add_test(t, taps_and_fork);
     tcase_add_test(t, taps_before_the_steps_of_a_trace);

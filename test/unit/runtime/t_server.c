@@ -61,6 +61,8 @@ static lz_watch_statistics statistics(int port)
     ask(fd, &(lz_watch_ask){LZ_WATCH_VERSION, LZ_WATCH_STATISTICS, 0});
     ck_assert_int_eq(answer(fd, &b), LZ_WIRE_STATISTICS);
     OK(lz_watch_get_statistics(b.data, b.len, &s));
+    lz_wire_header none; /* when the server has closed it, it holds no memory for it any more */
+    ck_assert_int_eq(lz_net_receive(fd, &none, &b, deadline()), LZ_EIO);
     lz_buf_free(&b);
     lz_net_close(&fd);
     return s;
