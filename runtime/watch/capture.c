@@ -7,7 +7,7 @@ enum { CURVE_NS = 500000 };
 
 /* Whether the event is a point of a curve that has one just before: they would be most of the
  * events of a program of small kernels. Curves that share a hash have fewer points each. */
-static bool too_dense(lz_capture *c, const lz_trace_event *e)
+static bool too_dense(lz_watch_capture *c, const lz_trace_event *e)
 {
     uint32_t h = e->name.n;
     if (e->category.n)
@@ -23,7 +23,7 @@ static bool too_dense(lz_capture *c, const lz_trace_event *e)
 
 static void add_event(const lz_trace_event *e, void *user)
 {
-    lz_capture *c = user;
+    lz_watch_capture *c = user;
     lz_mutex_lock(&c->lock);
     size_t begun = c->pieces.len ? c->pieces.data[c->pieces.len - 1] : 0, was = c->bytes.len;
     if (too_dense(c, e)) {
@@ -39,7 +39,7 @@ static void add_event(const lz_trace_event *e, void *user)
     lz_mutex_unlock(&c->lock);
 }
 
-lz_status lz_capture_begin(lz_capture *c)
+lz_status lz_watch_capture_begin(lz_watch_capture *c)
 {
     memset(c, 0, sizeof *c);
     lz_mutex_init(&c->lock, "capture");
@@ -51,7 +51,7 @@ lz_status lz_capture_begin(lz_capture *c)
     return s;
 }
 
-void lz_capture_origin(const lz_capture *c, lz_watch_origin *out)
+void lz_watch_capture_origin(const lz_watch_capture *c, lz_watch_origin *out)
 {
     lz_watch_self self;
     lz_watch_who(&self);
@@ -64,11 +64,11 @@ void lz_capture_origin(const lz_capture *c, lz_watch_origin *out)
     memcpy(out->program, self.program, sizeof out->program);
 }
 
-lz_status lz_capture_take(lz_capture *c, lz_status (*fn)(const void *p, size_t n, void *user),
-                          void *user)
+lz_status lz_watch_capture_take(lz_watch_capture *c,
+                                lz_status (*fn)(const void *p, size_t n, void *user), void *user)
 {
     lz_mutex_lock(&c->lock);
-    lz_capture taken = {.bytes = c->bytes};
+    lz_watch_capture taken = {.bytes = c->bytes};
     memcpy(&taken.pieces, &c->pieces, sizeof taken.pieces);
     memset(&c->bytes, 0, sizeof c->bytes);
     memset(&c->pieces, 0, sizeof c->pieces);
@@ -86,12 +86,12 @@ lz_status lz_capture_take(lz_capture *c, lz_status (*fn)(const void *p, size_t n
     return s;
 }
 
-void lz_capture_stop(lz_capture *c)
+void lz_watch_capture_stop(lz_watch_capture *c)
 {
     lz_timeline_tap_off(&c->tap);
 }
 
-uint64_t lz_capture_dropped(lz_capture *c)
+uint64_t lz_watch_capture_dropped(lz_watch_capture *c)
 {
     uint64_t missed = lz_timeline_missed();
     lz_mutex_lock(&c->lock);
@@ -100,7 +100,7 @@ uint64_t lz_capture_dropped(lz_capture *c)
     return n;
 }
 
-void lz_capture_end(lz_capture *c)
+void lz_watch_capture_end(lz_watch_capture *c)
 {
     lz_buf_free(&c->bytes);
     lz_vec_free(&c->pieces);

@@ -9,7 +9,7 @@
 #include "runtime/watch/message.h"
 
 enum { LZ_CAPTURE_BYTES = 32 << 20 }; /* that wait to be taken */
-typedef struct lz_capture {
+typedef struct lz_watch_capture {
     lz_timeline_tap tap;
     lz_mutex lock;
     lz_buf bytes;          /* whole events; */
@@ -17,18 +17,18 @@ typedef struct lz_capture {
     int64_t curve_ns[8];   /* when a quantity was last taken, by a hash of its name */
     uint64_t dropped;
     uint64_t missed; /* by the timeline, before it began */
-} lz_capture;
+} lz_watch_capture;
 
-/* As lz_timeline_tap_on. The struct stays where it is until lz_capture_end. */
-lz_status lz_capture_begin(lz_capture *c);
-void lz_capture_origin(const lz_capture *c, lz_watch_origin *out);
+/* As lz_timeline_tap_on. The struct stays where it is until lz_watch_capture_end. */
+lz_status lz_watch_capture_begin(lz_watch_capture *c);
+void lz_watch_capture_origin(const lz_watch_capture *c, lz_watch_origin *out);
 /* Calls fn with each piece that is there, of about LZ_WATCH_FRAME bytes, until it fails. Whatever
  * it says, they are gone. */
-lz_status lz_capture_take(lz_capture *c, lz_status (*fn)(const void *p, size_t n, void *user),
-                          void *user);
+lz_status lz_watch_capture_take(lz_watch_capture *c,
+                                lz_status (*fn)(const void *p, size_t n, void *user), void *user);
 /* Nothing is added from now on; what is there can still be taken. */
-void lz_capture_stop(lz_capture *c);
+void lz_watch_capture_stop(lz_watch_capture *c);
 /* Events that are missing. */
-uint64_t lz_capture_dropped(lz_capture *c);
-void lz_capture_end(lz_capture *c); /* after lz_capture_stop */
+uint64_t lz_watch_capture_dropped(lz_watch_capture *c);
+void lz_watch_capture_end(lz_watch_capture *c); /* after lz_watch_capture_stop */
 #endif

@@ -74,21 +74,22 @@ static lz_status send_events(const void *p, size_t n, void *user)
     return lz_net_send(*fd, LZ_WIRE_EVENTS, 0, &b, soon(SEND_S));
 }
 
-static lz_status send_origin(int fd, const lz_capture *c)
+static lz_status send_origin(int fd, const lz_watch_capture *c)
 {
     lz_watch_origin o;
     lz_buf b = {0};
-    lz_capture_origin(c, &o);
+    lz_watch_capture_origin(c, &o);
     lz_watch_put_origin(&b, &o);
     lz_status s = lz_net_send(fd, LZ_WIRE_ORIGIN, 0, &b, soon(SEND_S));
     lz_buf_free(&b);
     return s;
 }
 
-static lz_status send_end(int fd, lz_capture *c)
+static lz_status send_end(int fd, lz_watch_capture *c)
 {
     lz_buf b = {0};
-    lz_watch_put_end(&b, &(lz_watch_end){lz_now_ns() - c->tap.began_ns, lz_capture_dropped(c)});
+    lz_watch_put_end(&b,
+                     &(lz_watch_end){lz_now_ns() - c->tap.began_ns, lz_watch_capture_dropped(c)});
     lz_status s = lz_net_send(fd, LZ_WIRE_END, 0, &b, soon(SEND_S));
     lz_buf_free(&b);
     return s;
@@ -96,8 +97,8 @@ static lz_status send_end(int fd, lz_capture *c)
 
 static lz_status answer_capture(int fd, uint32_t ms)
 {
-    lz_capture c;
-    LZ_TRY(lz_capture_begin(&c));
+    lz_watch_capture c;
+    LZ_TRY(lz_watch_capture_begin(&c));
     int64_t end = c.tap.began_ns + (int64_t)ms * 1000000;
     lz_status s = send_origin(fd, &c);
     while (s == LZ_OK && !atomic_load(&server.stop)) {
@@ -105,16 +106,16 @@ static lz_status answer_capture(int fd, uint32_t ms)
         if (left <= 0)
             break;
         (void)lz_futex_wait(&server.stop, 0, left < tick ? left : tick);
-        s = lz_capture_take(&c, send_events, &fd);
+        s = lz_watch_capture_take(&c, send_events, &fd);
         if (s == LZ_OK) /* fails where nobody listens any more */
             s = send_events("", 0, &fd);
     }
-    lz_capture_stop(&c);
+    lz_watch_capture_stop(&c);
     if (s == LZ_OK)
-        s = lz_capture_take(&c, send_events, &fd);
+        s = lz_watch_capture_take(&c, send_events, &fd);
     if (s == LZ_OK)
         s = send_end(fd, &c);
-    lz_capture_end(&c);
+    lz_watch_capture_end(&c);
     return s;
 }
 

@@ -22,7 +22,7 @@ static struct {
     pthread_t thread;
     _Atomic uint32_t stop;
     int64_t end_ns;
-    lz_capture capture;
+    lz_watch_capture capture;
     lz_trace_folder *folder;
     lz_error result; /* of the last one */
 } detached = {.lock = LZ_MUTEX_INIT("detached trace"), .changed = LZ_COND_INIT, .joined = true};
@@ -78,16 +78,16 @@ static void *trace_main(void *unused)
         if (left <= 0)
             break;
         (void)lz_futex_wait(&detached.stop, 0, left < tick ? left : tick);
-        s = lz_capture_take(&detached.capture, keep, detached.folder);
+        s = lz_watch_capture_take(&detached.capture, keep, detached.folder);
         lz_trace_folder_flush(detached.folder);
     }
-    lz_capture_stop(&detached.capture);
+    lz_watch_capture_stop(&detached.capture);
     if (s == LZ_OK)
-        s = lz_capture_take(&detached.capture, keep, detached.folder);
+        s = lz_watch_capture_take(&detached.capture, keep, detached.folder);
     first = *lz_error_get();
     lz_status closed =
-        lz_trace_folder_close(detached.folder, lz_capture_dropped(&detached.capture));
-    lz_capture_end(&detached.capture);
+        lz_trace_folder_close(detached.folder, lz_watch_capture_dropped(&detached.capture));
+    lz_watch_capture_end(&detached.capture);
     lz_mutex_lock(&detached.lock);
     detached.result = s != LZ_OK ? first : *lz_error_get();
     if (s == LZ_OK && closed == LZ_OK)
@@ -150,8 +150,8 @@ static lz_status start(const char *logdir, int64_t ms)
                        lz_trace_folder_path(detached.folder));
     join();
     detached.any = false;
-    LZ_TRY(lz_capture_begin(&detached.capture));
-    lz_capture_origin(&detached.capture, &o);
+    LZ_TRY(lz_watch_capture_begin(&detached.capture));
+    lz_watch_capture_origin(&detached.capture, &o);
     lz_status s = lz_trace_folder_open(logdir, &o, &detached.folder);
     atomic_store(&detached.stop, 0);
     detached.end_ns = o.began_ns + ms * 1000000;
@@ -164,10 +164,10 @@ static lz_status start(const char *logdir, int64_t ms)
         return s;
     LZ_QUIETLY {
         detached.running = false;
-        lz_capture_stop(&detached.capture);
+        lz_watch_capture_stop(&detached.capture);
         if (detached.folder)
             (void)lz_trace_folder_close(detached.folder, 0);
-        lz_capture_end(&detached.capture);
+        lz_watch_capture_end(&detached.capture);
         detached.folder = NULL;
     }
     return s;
