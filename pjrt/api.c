@@ -90,7 +90,7 @@ PJRT_Error *lz_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *a)
     }
 #define FIELD(NAME, offset, type, name)
 #define END(NAME, size)
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END
@@ -105,7 +105,7 @@ static const PJRT_Api api = {
 #define BEGIN(number, NAME) .NAME = call_##NAME,
 #define FIELD(NAME, offset, type, name)
 #define END(NAME, size)
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END

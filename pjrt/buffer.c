@@ -12,7 +12,7 @@ static const struct {
     lz_dtype dtype;
 } types[] = {
 #define TYPE(number, dtype) {number, dtype},
-#include "pjrt/types.def"
+#include "backends/pjrt/types.def"
 #undef TYPE
 };
 enum { TYPES = sizeof types / sizeof *types };

@@ -6,7 +6,7 @@
 #define LZ_PJRT_PLUGIN_H
 #include "backends/backend.h"
 #include "ir/module.h"
-#include "pjrt/abi.h"
+#include "backends/pjrt/abi.h"
 #include "pjrt/host_call.h"
 #include "shard/shard.h"
 
@@ -269,7 +269,7 @@ bool lz_pjrt_host_calls_run(void); /* some such execution has not ended */
 #define BEGIN(number, NAME) PJRT_Error *lz_pjrt_##NAME(PJRT_##NAME##_Args *a);
 #define FIELD(NAME, offset, type, name)
 #define END(NAME, size)
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END

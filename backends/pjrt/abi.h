@@ -2,8 +2,8 @@
  * the symbol GetPjrtApi. Layouts are checked here, field by field, when this is compiled.
  * A struct of arguments may be shorter than ours (an older caller: fields behind struct_size are
  * not there) or longer. Names are those of the standard. */
-#ifndef LZ_PJRT_ABI_H
-#define LZ_PJRT_ABI_H
+#ifndef LZ_BACKENDS_PJRT_ABI_H
+#define LZ_BACKENDS_PJRT_ABI_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -220,7 +220,7 @@ typedef struct PJRT_Shardings_Extension {
 #define END(NAME, size)                                                                            \
     }                                                                                              \
     PJRT_##NAME##_Args;
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END
@@ -231,7 +231,7 @@ typedef struct PJRT_Shardings_Extension {
 #define END(NAME, size)                                                                            \
     enum { PJRT_##NAME##_Args_SIZE = (size) };                                                     \
     _Static_assert(sizeof(PJRT_##NAME##_Args) == ((size) + 7) / 8 * 8, #NAME);
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END
@@ -265,7 +265,7 @@ typedef struct PJRT_Api {
 #define BEGIN(number, NAME) PJRT_Error *(*NAME)(PJRT_##NAME##_Args * args);
 #define FIELD(NAME, offset, type, name)
 #define END(NAME, size)
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END
@@ -273,7 +273,7 @@ typedef struct PJRT_Api {
 #define BEGIN(number, NAME) _Static_assert(offsetof(PJRT_Api, NAME) == 40 + 8 * (number), #NAME);
 #define FIELD(NAME, offset, type, name)
 #define END(NAME, size)
-#include "pjrt/abi.def"
+#include "backends/pjrt/abi.def"
 #undef BEGIN
 #undef FIELD
 #undef END
