@@ -231,6 +231,9 @@ enum {
     LZ_PRINT_NO_LARGE = 2 /* elide constants of more than 64 elements */
 };
 void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags);
+/* The same of a function without marks of shardings that may take over the buffers of these of its
+ * parameters (tf.aliasing_output, jax.buffer_donor). NULL: of none */
+void lz_func_print_donating(const lz_func *f, const bool *donate, lz_buf *out, unsigned flags);
 /* Parses a module: pretty and generic forms as JAX and StableHLO's documentation print them, or
  * VHLO bytecode, which is read as its text (ir/vhlo/vhlo.h).
  * Private functions are inlined into main. `name` is for messages. Errors: LZ_EPARSE with

@@ -224,6 +224,32 @@ static void print_symbol(lz_buf *b, const char *s)
         lz_buf_put_quoted(b, s);
 }
 
+/* The first result of the parameter's type that no parameter before it has taken, as they do;
+ * nresult: there is none. */
+static uint32_t result_in_place(const lz_printer *p, uint32_t param)
+{
+    const lz_func *f = p->f;
+    uint32_t before = 0, k = 0;
+    for (uint32_t i = 0; i < param; i++)
+        before += p->donate[i] && lz_val_type(f, i) == lz_val_type(f, param);
+    for (; k < f->nresult; k++)
+        if (lz_val_type(f, f->results[k]) == lz_val_type(f, param) && before-- == 0)
+            break;
+    return k;
+}
+
+/* That the program may write over the parameter's buffer: with a result, or with anything. */
+static void print_donation(lz_printer *p, uint32_t param)
+{
+    if (!p->donate || !p->donate[param])
+        return;
+    uint32_t k = result_in_place(p, param);
+    if (k < p->f->nresult)
+        lz_buf_printf(p->out, " {tf.aliasing_output = %u : i32}", k);
+    else
+        lz_buf_puts(p->out, " {jax.buffer_donor = true}");
+}
+
 static void print_signature(lz_printer *p)
 {
     lz_buf_puts(p->out, "  func.func public @main(");
@@ -231,6 +257,7 @@ static void print_signature(lz_printer *p)
         lz_buf_printf(p->out, "%s%%arg%u: ", i ? ", " : "", i);
         lz_type_print(p->out, lz_val_type(p->f, i));
         lz_print_param_mark(p, i);
+        print_donation(p, i);
     }
     lz_buf_putc(p->out, ')');
     bool parens = p->f->nresult > 1 || (p->f->nresult && p->folded && p->folded[p->f->results[0]]);
@@ -247,10 +274,20 @@ static void print_signature(lz_printer *p)
 
 void lz_func_print(const lz_func *f, lz_buf *out, unsigned flags)
 {
+    lz_func_print_donating(f, NULL, out, flags);
+}
+
+void lz_func_print_donating(const lz_func *f, const bool *donate, lz_buf *out, unsigned flags)
+{
     lz_print_meshes meshes = {0};
     uint8_t *folded = lz_print_fold_marks(f, &out->failed);
-    lz_printer p = {
-        .out = out, .f = f, .flags = flags, .indent = 4, .meshes = &meshes, .folded = folded};
+    lz_printer p = {.out = out,
+                    .f = f,
+                    .flags = flags,
+                    .indent = 4,
+                    .meshes = &meshes,
+                    .folded = folded,
+                    .donate = donate};
     out->failed |= lz_print_find_meshes(f, &meshes) != LZ_OK;
     if (!name_all(&p)) {
         lz_vec_free(&meshes);

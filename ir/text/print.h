@@ -33,6 +33,7 @@ typedef struct lz_printer {
     struct lz_printer *outer;
     const lz_val *captured;
     uint32_t nown;
+    const bool *donate; /* by parameter of main: its buffer is given away; NULL: none is */
 } lz_printer;
 
 void lz_print_val(lz_printer *p, lz_val v);
