@@ -1,5 +1,7 @@
-/* backend.c - the backends there are, from backends.def. Threads: pure. */
+/* backend.c - the backends there are: those of backends.def, then the plugins that are registered.
+ * Threads: thread-safe. */
 #include "backends/backend.h"
+#include "backends/pjrt/plugins.h"
 #include "base/text.h"
 #include <string.h>
 
@@ -14,16 +16,25 @@ static const lz_backend *const rows[] = {
 };
 enum { COUNT = sizeof rows / sizeof *rows };
 
-const lz_backend *lz_backend_at(uint32_t index)
+const lz_backend *lz_backend_row(uint32_t index)
 {
     return index < COUNT ? rows[index] : NULL;
 }
 
+const lz_backend *lz_backend_at(uint32_t index)
+{
+    if (index < COUNT)
+        return rows[index];
+    lz_plugins_of_environment();
+    return lz_plugin_backend(index - COUNT);
+}
+
 const lz_backend *lz_backend_get(const char *name)
 {
-    for (uint32_t i = 0; name && i < COUNT; i++)
-        if (rows[i] && lz_text_same(rows[i]->name, name))
-            return rows[i];
+    const lz_backend *b;
+    for (uint32_t i = 0; name && (b = lz_backend_at(i)); i++)
+        if (lz_text_same(b->name, name))
+            return b;
     return NULL;
 }
 
@@ -40,8 +51,9 @@ const lz_backend *lz_backend_of(const char *device)
 
 int lz_backend_index(const lz_backend *b)
 {
-    for (uint32_t i = 0; i < COUNT; i++)
-        if (rows[i] == b)
+    const lz_backend *x;
+    for (uint32_t i = 0; (x = lz_backend_at(i)); i++)
+        if (x == b)
             return (int)i;
     return -1;
 }

@@ -1,6 +1,6 @@
 /* backend.h - the device interface, shaped like PJRT: backend (client), device, buffer, executable,
  * event.
- * A backend is one folder and one row of backends.def. Everything that differs between devices is
+ * A backend is one folder and one row of backends.def, or a plugin. Everything that differs between devices is
  * asked through this table; no other code compares names. Every call may come from any thread. Work
  * on one device runs in the order it was enqueued.
  * Errors of asynchronous work travel by value in events. */
@@ -265,12 +265,14 @@ typedef struct lz_backend {
     void (*branch_kernels)(lz_branch_kernels *out);
 } lz_backend;
 
-/* by row of backends.def; NULL when unknown. Case-insensitive */
+/* NULL when unknown. Case-insensitive */
 const lz_backend *lz_backend_get(const char *name);
 /* That of a device, "CPU:1" or its platform alone; NULL when unknown. */
 const lz_backend *lz_backend_of(const char *device);
-/* NULL past the end; index is lz_device_buffer.backend */
+/* NULL past the end; index is lz_device_buffer.backend: rows of backends.def, then plugins
+ * (backends/pjrt/plugins.h) in the order in which they were registered. */
 const lz_backend *lz_backend_at(uint32_t index);
+const lz_backend *lz_backend_row(uint32_t index); /* of backends.def alone */
 int lz_backend_index(const lz_backend *b);
 /* some backend can: lz_cache_options.isa_ok */
 bool lz_backend_can_run(const char *isa, void *unused);

@@ -38,7 +38,7 @@ codegen/
 backends/
 backends/distributed/
 backends/common/
-backends/cpu/ backends/cuda/ backends/ref/
+backends/cpu/ backends/cuda/ backends/pjrt/ backends/ref/
 backends/spmd/
 pjrt/ runtime/graph/
 runtime/debug/
@@ -61,6 +61,7 @@ backends/ backends/cpu/ lz_backend_cpu           registry: backends.def
 backends/ backends/cuda/ lz_backend_cuda         registry: backends.def
 backends/ backends/ref/ lz_backend_ref           registry: backends.def
 backends/ backends/spmd/ lz_backend_spmd         registry: backends.def
+backends/ backends/pjrt/ lz_plugin.*             registry: plugins follow the rows of backends.def
 runtime/graph/ runtime/exec/ lz_(dev_current|sync_check_limit)          a trace belongs to a device, and is run when it has grown too large
 runtime/exec/ runtime/watch/ lz_server_ask        the first device starts the server that LAZULI_SERVER asks for
 runtime/debug/ runtime/exec/ lz_(dev_.*|capture_.*|program_.*|array_text)   observers: a step calls the dumps and reports, which read its program
