@@ -28,6 +28,9 @@ typedef struct lz_lower_options {
     /* the backend runs routines (routine.h); else the pass `expand` takes their operations
      * apart */
     bool routines;
+    /* it is another compiler of StableHLO: what that has an operation for stays, beside random
+     * bits, which are the same everywhere (portable.h) */
+    bool portable;
     /* how many run the program together, each on its part, and meet in its collectives; 0: one
      * device runs alone */
     int64_t partitions;

@@ -124,10 +124,8 @@ static void write_options(int32_t id, lz_buf *out)
 
 static lz_status unwilling(const lz_plugin *p, const lz_func *f, const lz_inst *in, const char *why)
 {
-    char name[64];
-    const char *op = lz_op_get(in->sig->op)->text;
-    (void)snprintf(name, sizeof name, "%s", op);
-    return LZ_FAIL(LZ_EUNSUPPORTED, "plugin %s: '%s' has %s, %s", p->name, f->name, name, why);
+    return LZ_FAIL(LZ_EUNSUPPORTED, "plugin %s: '%s' has %s %s", p->name, f->name,
+                   lz_op_get(in->sig->op)->text, why);
 }
 
 /* Whether the plugin computes with it; custom calls are functions of this process. */
@@ -135,12 +133,13 @@ static lz_status check_inst(const lz_plugin *p, const lz_func *f, const lz_inst 
 {
     char why[96];
     if (in->sig->op == LZ_OP_CUSTOM_CALL) {
+        const char *target = LZ_ATTR(call, in->sig->attr)->call_target_name;
         (void)snprintf(why, sizeof why, "of '%.40s', which is a function of this process",
-                       LZ_ATTR(call, in->sig->attr)->call_target_name);
+                       target ? target : "");
         return unwilling(p, f, in, why);
     }
     if (lz_op_get(in->sig->op)->cls == LZ_CLASS_COLLECTIVE)
-        return unwilling(p, f, in, "which takes several devices");
+        return unwilling(p, f, in, "among devices, which is not implemented");
     for (uint32_t k = 0; k < in->sig->nresult; k++) {
         lz_dtype d = in->sig->result[k]->dtype;
         if (lz_plugin_type_number(d) && (!p->config.dtypes || p->config.dtypes >> d & 1))
