@@ -287,7 +287,7 @@ $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 # A library that stands in for the CUDA driver: kernels of the GPU schedules run on this processor. Its threads are fibers, so it is not
 # instrumented by the sanitizers.
 MOCK := $(BUILD)/test/libcudamock.so
-MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c,$(wildcard test/mock/*.c)) codegen/code_image.c
+MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c test/mock/pjrt_mock.c,$(wildcard test/mock/*.c)) codegen/code_image.c
 MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_SRCS))
 # One that stands in for cuBLASLt, on the memory and streams of the other.
 LT_MOCK := $(BUILD)/test/libcublasltmock.so
@@ -304,6 +304,15 @@ $(LT_MOCK): $(LT_MOCK_OBJS) $(MOCK)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(LT_MOCK_OBJS) -L$(BUILD)/test -lcudamock -Wl,-rpath,'$$ORIGIN' $(LINKFLAGS) -lm -o $@
 $(BUILD)/test/unit/backends/t_cuda_libs $(BUILD)/test/unit/runtime/t_lib_counter: | $(LT_MOCK)
+# PJRT plugins that are wrong, each in a way of its own; and Lazuli's own as one.
+PLUGIN_KINDS := $(shell seq 0 $(shell sed -n 's/^enum { KINDS = \([0-9]*\) };.*/\1/p' test/mock/pjrt_mock.h))
+PLUGIN_MOCKS := $(PLUGIN_KINDS:%=$(BUILD)/test/plugin/kind%.so)
+$(PLUGIN_MOCKS): $(BUILD)/test/plugin/kind%.so: test/mock/pjrt_mock.c test/mock/pjrt_mock.h backends/pjrt/abi.h backends/pjrt/abi.def $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(FLAGS) -fno-sanitize=all $(INTERNAL) -DKIND=$* -shared $< -o $@
+$(BUILD)/test/unit/backends/t_plugin_kinds: | $(PLUGIN_MOCKS)
+$(BUILD)/test/diff/d_plugin $(BUILD)/test/unit/backends/t_plugin_client: | $(PJRT_PLUGIN)
 EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o $(BUILD)/mock/test/mock/simt_boxes.o
 $(BUILD)/test/unit/codegen/t_math_f64: support_more := $(EMULATOR)
 $(BUILD)/test/unit/codegen/t_math_f64: $(EMULATOR)
@@ -323,7 +332,7 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 APIDOC := $(BUILD)/tools/apidoc/apidoc
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
-tests: $(TESTS) $(MOCK) $(LT_MOCK) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
+tests: $(TESTS) $(MOCK) $(LT_MOCK) $(PLUGIN_MOCKS) $(PJRT_PLUGIN) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
 check: tests $(GENERATORS) $(APIDOC)
