@@ -312,7 +312,7 @@ $(PLUGIN_MOCKS): $(BUILD)/test/plugin/kind%.so: test/mock/pjrt_mock.c test/mock/
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all $(INTERNAL) -DKIND=$* -shared $< -o $@
 $(BUILD)/test/unit/backends/t_plugin_kinds: | $(PLUGIN_MOCKS)
-$(BUILD)/test/diff/d_plugin $(BUILD)/test/unit/backends/t_plugin_client: | $(PJRT_PLUGIN)
+$(BUILD)/test/diff/d_plugin $(BUILD)/test/unit/nn/t_plugin: | $(PJRT_PLUGIN)
 EMULATOR := $(BUILD)/mock/test/mock/simt_emu.o $(BUILD)/mock/test/mock/simt_warp.o $(BUILD)/mock/test/mock/simt_group.o $(BUILD)/mock/test/mock/simt_boxes.o
 $(BUILD)/test/unit/codegen/t_math_f64: support_more := $(EMULATOR)
 $(BUILD)/test/unit/codegen/t_math_f64: $(EMULATOR)

@@ -1,9 +1,9 @@
 /* backend.h - the device interface, shaped like PJRT: backend (client), device, buffer, executable,
  * event.
- * A backend is one folder and one row of backends.def, or a plugin. Everything that differs between devices is
- * asked through this table; no other code compares names. Every call may come from any thread. Work
- * on one device runs in the order it was enqueued.
- * Errors of asynchronous work travel by value in events. */
+ * A backend is one folder and one row of backends.def, or a plugin. Everything that differs between
+ * devices is asked through this table; no other code compares names. Every call may come from any
+ * thread. Work on one device runs in the order it was enqueued. Errors of asynchronous work travel
+ * by value in events. */
 #ifndef LZ_BACKENDS_BACKEND_H
 #define LZ_BACKENDS_BACKEND_H
 #include "base/mutex.h"

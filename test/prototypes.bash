@@ -59,7 +59,7 @@ function value(p) {
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
     if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
     if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }
-    if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*|lz_checkpoint \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
+    if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*|lz_device_plugin \*|lz_checkpoint \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
     if (p ~ /const char \*/) return "\"add\""
     if (p ~ /char \*/) return "text"
     if (p ~ /const int64_t \*/) return "(const int64_t[8]){0, 1}"

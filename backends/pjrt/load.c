@@ -3,6 +3,7 @@
  * Threads: one at a time for each plugin (lz_plugin_start). */
 #include "backends/pjrt/client.h"
 #include "base/process_end.h"
+#include "base/text.h"
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static lz_status refuse(const lz_plugin *p, const char *fmt, ...)
     char why[256];
     va_list ap;
     va_start(ap, fmt);
-    (void)vsnprintf(why, sizeof why, fmt, ap);
+    (void)lz_vsnprintf(why, sizeof why, fmt, ap);
     va_end(ap);
     return LZ_FAIL(LZ_EUNAVAILABLE, "plugin %s: %.120s: %s", p->name, p->path, why);
 }

@@ -1,12 +1,13 @@
 /* device.h - devices, threads, memory, start-up. Nothing needs to be called before the first
  * operation.
- * Implemented in: runtime/exec/runtime_device.c, runtime/exec/embedder_hooks.c. */
+ * Implemented in: runtime/exec/runtime_device.c, runtime/exec/device_plugin.c,
+ * runtime/exec/embedder_hooks.c. */
 #ifndef LAZULI_DEVICE_H
 #define LAZULI_DEVICE_H
 #include <lazuli/types.h>
 LZ_EXTERN_C_BEGIN
 /* Devices are named PLATFORM:ordinal ("CPU:0"); PJRT_DEVICE chooses the platform of the default
- * device. */
+ * device: one of Lazuli's own, or a plugin. */
 /* How many devices a platform ("CPU", "CUDA") has; NULL: the default platform. -1 with an error
  * when it is unavailable. */
 LZ_API int lz_device_count(const char *platform);
@@ -51,5 +52,40 @@ LZ_API lz_status lz_set_allocator(const lz_allocator *a);
 LZ_API void lz_set_log_callback(void (*fn)(int level, const char *module, const char *message,
                                            void *user),
                                 void *user);
+/* An option that a plugin's client is created with (PJRT_NamedValue); its type says which field it
+ * is. */
+typedef enum lz_plugin_option_type {
+    LZ_PLUGIN_STRING,
+    LZ_PLUGIN_INT64,
+    LZ_PLUGIN_INT64_LIST,
+    LZ_PLUGIN_FLOAT,
+    LZ_PLUGIN_BOOL
+} lz_plugin_option_type;
+typedef struct lz_plugin_option {
+    const char *name;
+    lz_plugin_option_type type;
+    const char *string;
+    int64_t integer; /* of LZ_PLUGIN_BOOL, too: 0 or 1 */
+    const int64_t *list;
+    size_t list_length;
+    double number;
+} lz_plugin_option;
+/* A library that implements the PJRT C API (it exports GetPjrtApi), whose devices are to be used.
+ * Fields that are 0 have the default. */
+typedef struct lz_device_plugin {
+    size_t struct_size;
+    const char *library_path; /* as dlopen takes it */
+    const lz_plugin_option *create_options;
+    size_t ncreate_options;
+    int host_index;         /* the number of this host; 0: what the client says */
+    int physical_devices;   /* so many are used, and have to be there; 0: all there are */
+    uint64_t dtypes;        /* bit d: it computes with lz_dtype d; 0: with all it has numbers for */
+    double timeout_seconds; /* after which work that has not ended is LZ_ETIMEOUT; 0: never */
+} lz_device_plugin;
+/* Makes a plugin a platform: `name` is 1 to 23 letters, digits, - and _, in any case, and its
+ * devices are "name:0", .. It is loaded when one of them is first used, and stays. At most 8; see
+ * docs/plugins.md. LZ_ENULL, LZ_EINVAL; LZ_EEXIST: there is such a platform, but not with the same
+ * options; LZ_ERANGE, LZ_EMEM. */
+LZ_API lz_status lz_register_device_plugin(const char *name, const lz_device_plugin *plugin);
 LZ_EXTERN_C_END
 #endif

@@ -13,7 +13,7 @@ export tmp
 # The structs whose fields may be set: one a line, name<TAB>fields; and the enumerations.
 for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done | $CC -E -P -Iinclude -xc - | tr '\n' ' ' >"$tmp/headers"
 grep -oE 'typedef struct lz_[a-z0-9_]+ \{[^}]*\} lz_[a-z0-9_]+' "$tmp/headers" |
-    sed -E 's/^typedef struct (lz_[a-z0-9_]+) \{(.*)\}.*/\1\t\2/' | grep -vE '^lz_(site|ffi_|error_info|params|memory|allocator|metric)' >"$tmp/structs"
+    sed -E 's/^typedef struct (lz_[a-z0-9_]+) \{(.*)\}.*/\1\t\2/' | grep -vE '^lz_(site|ffi_|error_info|params|memory|allocator|metric|device_plugin|plugin_option)' >"$tmp/structs"
 grep -oE 'typedef enum lz_[a-z0-9_]+ \{[^}]*\} lz_[a-z0-9_]+' "$tmp/headers" | sed -E 's/.*\} //' >"$tmp/enums"
 
 shared='
