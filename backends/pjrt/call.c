@@ -91,6 +91,8 @@ static struct {
 
 enum { TICK_NS = 5000000 };
 
+_Static_assert(sizeof(void *) >= sizeof(uint64_t), "a callback is given an entry and its number");
+
 /* Takes the entry of this number, if it waits: out->done is NULL where it does not. */
 static void take(uint64_t token, watch *out)
 {

@@ -4,8 +4,9 @@
  * is loaded, LZ_EDEVICE afterwards) that name the plugin and the function.
  * Arguments are structs that are zero where nothing is given, and declared longer than we know
  * them, because a newer plugin wants room for fields of its own.
- * Threads: functions of a plugin may be called by any thread, and may call back in any; no lock of
- * these files is held then. */
+ * Threads: functions of a plugin may be called by any thread, and may call back in any. While it is
+ * loaded or compiles, a lock of the plugin's or the executable's is held, which no callback takes.
+ */
 #ifndef LZ_BACKENDS_PJRT_CLIENT_H
 #define LZ_BACKENDS_PJRT_CLIENT_H
 #include "backends/pjrt/abi.h"

@@ -15,6 +15,8 @@ static const char magic[8] = {'L', 'Z', 'P', 'J', 'R', 'T', '0', '1'};
 
 static void unload(lz_plugin *p, PJRT_LoadedExecutable *l)
 {
+    if (lz_fork_happened()) /* the plugin's threads are not there, nor is who holds its locks */
+        return;
     LZ_PLUGIN_ARGS(x, LoadedExecutable_Destroy, .executable = l);
     LZ_QUIETLY {
         (void)LZ_PLUGIN_CALL(p, LoadedExecutable_Destroy, x);

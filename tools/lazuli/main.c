@@ -22,7 +22,7 @@ static const struct command {
      "split by "
      "// ----- run one after the other; check.expect_* says what must come out"},
     {"opt", tool_opt,
-     "FILE.mlir [--entry NAME] [--passes=a,b|pipeline] [--emit=stablehlo|loops|plan|dot] "
+     "FILE.mlir [--entry NAME] [--passes=a,b|pipeline] [--emit=stablehlo|portable|loops|plan|dot] "
      "[--column-reductions] [--prefix-scans] "
      "[--list]",
      "run passes and print the result"},

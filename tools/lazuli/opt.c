@@ -2,6 +2,7 @@
 #include "ir/module.h"
 #include "lower/pass.h"
 #include "lower/plan/plan.h"
+#include "lower/portable.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
 #include <string.h>
@@ -17,6 +18,13 @@ static lz_status emit(const lz_func *f, const char *what, const lz_lower_options
 {
     if (strcmp(what, "stablehlo") == 0) {
         lz_func_print(f, out, 0);
+        return LZ_OK;
+    }
+    if (strcmp(what, "portable") == 0) {
+        lz_func *portable;
+        LZ_TRY(lz_lower_portable(f, &portable));
+        lz_func_print(portable, out, 0);
+        lz_func_free(portable);
         return LZ_OK;
     }
     if (strcmp(what, "dot") == 0) {
@@ -70,7 +78,7 @@ int tool_opt(int argc, char **argv)
         }
     if (optind + 1 != argc)
         return tool_usage("one FILE.mlir is needed");
-    static const char *const stages[] = {"stablehlo", "loops", "plan", "dot", NULL};
+    static const char *const stages[] = {"stablehlo", "portable", "loops", "plan", "dot", NULL};
     if (!tool_one_of("--emit", what, stages))
         return 2;
     lz_func *f = NULL, *g = NULL;
