@@ -31,6 +31,7 @@ typedef struct lz_lower_options {
     /* it is another compiler of StableHLO: what that has an operation for stays, beside random
      * bits, which are the same everywhere (portable.h) */
     bool portable;
+    bool native_rng; /* portable: random bits stay, too, and are the other's */
     /* how many run the program together, each on its part, and meet in its collectives; 0: one
      * device runs alone */
     int64_t partitions;

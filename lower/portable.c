@@ -8,6 +8,7 @@
 #define RECORD(a) ((const lz_attr *)(const void *)&(a))
 
 typedef struct portable {
+    const lz_portable_options *o;
     int depth; /* of regions in regions */
 } portable;
 
@@ -73,6 +74,77 @@ static lz_val expand_view(lz_rw *rw, uint32_t i)
     return v;
 }
 
+/* ---- dense gathers ---- */
+
+enum { ROWS_MOST = 127 /* numbers of rows that every index dtype of 8 bits has */ };
+
+/* Whether each index takes a whole row of dimension *d, of at most `most` rows. */
+static bool takes_rows(const lz_sig *s, int64_t most, int64_t *d)
+{
+    const lz_attr_gather *a = LZ_ATTR(gather, s->attr);
+    const lz_shape *x = &s->opnd[0]->shape, *at = &s->opnd[1]->shape;
+    if (a->collapsed_slice_dims.n != 1 || a->start_index_map.n != 1 || a->operand_batching_dims.n ||
+        a->collapsed_slice_dims.v[0] != a->start_index_map.v[0] || !s->result[0]->nelem)
+        return false;
+    *d = a->start_index_map.v[0];
+    bool last = a->index_vector_dim >= at->rank - 1; /* the indices are scalars */
+    bool rows = x->dims[*d] >= 1 && x->dims[*d] <= most && x->dims[*d] <= ROWS_MOST &&
+                !lz_dtype_is_narrow(s->opnd[1]->dtype) && a->slice_sizes.v[*d] == 1;
+    for (int k = 0; k < x->rank && rows; k++)
+        rows = k == *d || a->slice_sizes.v[k] == x->dims[k];
+    return rows && last;
+}
+
+/* Row r of dimension d, repeated over the result. */
+static lz_val row(lz_func *f, lz_val x, int64_t d, int64_t r, const lz_ints *dims,
+                  const lz_shape *to)
+{
+    lz_shape s = lz_val_type(f, x)->shape;
+    int64_t start[LZ_MAX_RANK] = {0}, limit[LZ_MAX_RANK];
+    memcpy(limit, s.dims, sizeof limit);
+    start[d] = r;
+    limit[d] = r + 1;
+    lz_val v = lz_build_slice(f, x, start, limit, NULL);
+    for (int k = (int)d; k < s.rank - 1; k++)
+        s.dims[k] = s.dims[k + 1];
+    s.dims[--s.rank] = 0;
+    return lz_build_broadcast(f, lz_build_reshape(f, v, &s), dims, to);
+}
+
+/* The last row unless the index is that of another, or below the first: indices are clamped. */
+static lz_val select_rows(lz_rw *rw, uint32_t i, int64_t d)
+{
+    lz_func *f = rw->out;
+    const lz_sig *s = rw->in->insts[i].sig;
+    const lz_attr_gather *a = LZ_ATTR(gather, s->attr);
+    const lz_shape *to = &s->result[0]->shape;
+    lz_val x = lz_rw_opnd(rw, i, 0), at = lz_rw_opnd(rw, i, 1);
+    lz_shape batch = s->opnd[1]->shape;
+    lz_ints dims = {0};
+    if (a->index_vector_dim == batch.rank - 1)
+        batch.dims[--batch.rank] = 0;
+    for (int k = 0; k < to->rank; k++)
+        if (!lz_ints_has(&a->offset_dims, k))
+            dims.v[dims.n++] = k;
+    at = lz_build_broadcast(f, lz_build_reshape(f, at, &batch), &dims, to);
+    const lz_type *t = at == LZ_NOVAL ? NULL : lz_val_type(f, at);
+    int64_t n = s->opnd[0]->shape.dims[d];
+    lz_val v = t ? row(f, x, d, n - 1, &a->offset_dims, to) : LZ_NOVAL;
+    for (int64_t r = n - 2; r >= 0 && v != LZ_NOVAL; r--) {
+        lz_val here =
+            lz_build_compare(f, r ? LZ_CMP_EQ : LZ_CMP_LE, at, lz_build_splat(f, t, (double)r));
+        v = lz_build_select(f, here, row(f, x, d, r, &a->offset_dims, to), v);
+    }
+    return v;
+}
+
+static lz_val densify(lz_rw *rw, uint32_t i, const portable *p)
+{
+    int64_t d;
+    return takes_rows(rw->in->insts[i].sig, p->o->gather_threshold, &d) ? select_rows(rw, i, d)
+                                                                        : LZ_NOVAL;
+}
+
 /* ---- loops and branches ---- */
 
 static lz_status convert(const lz_func *f, portable *p, lz_func **out);
@@ -127,6 +199,8 @@ static lz_val rule(lz_rw *rw, uint32_t i, void *user)
     switch (lz_inst_op(in)) {
     case LZ_OP_WINDOW_VIEW:
         return expand_view(rw, i);
+    case LZ_OP_GATHER:
+        return densify(rw, i, user);
     case LZ_OP_WHILE:
     case LZ_OP_IF:
         return convert_control(rw, i, user);
@@ -165,7 +239,7 @@ static lz_status check(const lz_func *f)
 
 static lz_status convert(const lz_func *f, portable *p, lz_func **out)
 {
-    static const lz_lower_options options = {.portable = true};
+    const lz_lower_options options = {.portable = true, .native_rng = p->o->native_rng};
     lz_func *expanded, *made;
     *out = NULL;
     LZ_TRY(lz_passes_run(f, "dce,expand,dce", &options, &expanded));
@@ -183,8 +257,9 @@ static lz_status convert(const lz_func *f, portable *p, lz_func **out)
     return s;
 }
 
-lz_status lz_lower_portable(const lz_func *f, lz_func **out)
+lz_status lz_lower_portable(const lz_func *f, const lz_portable_options *o, lz_func **out)
 {
-    portable p = {0};
+    static const lz_portable_options defaults;
+    portable p = {.o = o ? o : &defaults};
     return convert(f, &p, out);
 }

@@ -8,7 +8,13 @@
 #define LZ_LOWER_PORTABLE_H
 #include "ir/module.h"
 
-/* The caller frees *out. Errors: LZ_EUNSUPPORTED naming an operation without an expansion;
- * LZ_EMEM. */
-lz_status lz_lower_portable(const lz_func *f, lz_func **out);
+typedef struct lz_portable_options {
+    bool native_rng; /* random bits are the other compiler's own (rng_bit_generator stays) */
+    /* Gathers of whole rows of at most so many are selects among all of them, for devices that
+     * gather slowly; 0: none */
+    int64_t gather_threshold;
+} lz_portable_options;
+/* o: NULL is all defaults. The caller frees *out. Errors: LZ_EUNSUPPORTED naming an operation
+ * without an expansion; LZ_EMEM. */
+lz_status lz_lower_portable(const lz_func *f, const lz_portable_options *o, lz_func **out);
 #endif

@@ -204,6 +204,8 @@ void lz_plugin_key(lz_plugin *p, int device, lz_buf *out)
         return;
     }
     lz_buf_puts(out, "PJRT1");
+    lz_buf_u8(out, p->config.native_rng);
+    lz_buf_u64(out, (uint64_t)p->config.gather_threshold);
     lz_buf_lstr(out, p->platform);
     lz_buf_lstr(out, p->version);
     lz_buf_lstr(out, p->device[device].kind);

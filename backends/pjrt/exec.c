@@ -248,7 +248,9 @@ lz_status lz_plugin_compile(lz_plugin *p, int device, const lz_func *f, const lz
     if (o && o->partitions)
         return LZ_FAIL(LZ_EUNSUPPORTED,
                        "plugin %s: programs of several devices are not implemented", p->name);
-    LZ_TRY(lz_lower_portable(f, &portable));
+    const lz_portable_options how = {.native_rng = p->config.native_rng,
+                                     .gather_threshold = p->config.gather_threshold};
+    LZ_TRY(lz_lower_portable(f, &how, &portable));
     double lower_ms = (double)(lz_now_ns() - began) * 1e-6;
     lz_status s = check_func(p, portable, 0);
     if (s != LZ_OK) {

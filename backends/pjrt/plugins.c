@@ -86,6 +86,7 @@ static bool same_config(const lz_plugin_config *a, const lz_plugin_config *b)
 {
     return same_text(a->path, b->path) && a->host_index == b->host_index &&
            a->physical_devices == b->physical_devices && a->dtypes == b->dtypes &&
+           a->native_rng == b->native_rng && a->gather_threshold == b->gather_threshold &&
            memcmp(&a->timeout, &b->timeout, sizeof a->timeout) == 0 && same_settings(a, b);
 }
 

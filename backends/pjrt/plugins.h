@@ -40,6 +40,8 @@ typedef struct lz_plugin_config {
     int32_t host_index;       /* negative: what the client says */
     int32_t physical_devices; /* so many devices are used; 0: all */
     uint64_t dtypes;          /* bit d: it computes with lz_dtype d; 0: with all */
+    bool native_rng;          /* random bits are the plugin's */
+    int64_t gather_threshold; /* lower/portable.h */
     double timeout;           /* seconds after which work is given up; 0: never */
 } lz_plugin_config;
 

@@ -77,10 +77,12 @@ typedef struct lz_device_plugin {
     const char *library_path; /* as dlopen takes it */
     const lz_plugin_option *create_options;
     size_t ncreate_options;
-    int host_index;         /* the number of this host; 0: what the client says */
-    int physical_devices;   /* so many are used, and have to be there; 0: all there are */
-    uint64_t dtypes;        /* bit d: it computes with lz_dtype d; 0: with all it has numbers for */
-    double timeout_seconds; /* after which work that has not ended is LZ_ETIMEOUT; 0: never */
+    int host_index;       /* the number of this host; 0: what the client says */
+    int physical_devices; /* so many are used, and have to be there; 0: all there are */
+    uint64_t dtypes;      /* bit d: it computes with lz_dtype d; 0: with all it has numbers for */
+    bool native_rng;      /* random bits are the plugin's own; else those of every device */
+    int64_t gather_threshold; /* gathers of rows among so few become selects; 0: none do */
+    double timeout_seconds;   /* after which work that has not ended is LZ_ETIMEOUT; 0: never */
 } lz_device_plugin;
 /* Makes a plugin a platform: `name` is 1 to 23 letters, digits, - and _, in any case, and its
  * devices are "name:0", .. It is loaded when one of them is first used, and stays. At most 8; see

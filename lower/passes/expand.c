@@ -365,8 +365,8 @@ typedef struct made {
 } made;
 
 typedef struct expansion {
-    made *all;               /* by instruction */
-    bool routines, portable; /* as lz_lower_options has them */
+    made *all;                           /* by instruction */
+    bool routines, portable, native_rng; /* as lz_lower_options has them */
 } expansion;
 
 /* Whether its results are kept in `made`. */
@@ -384,12 +384,12 @@ static lz_val decompose(lz_rw *rw, uint32_t i, bool routines, lz_val *out)
 }
 
 /* An operation of StableHLO's own that other compilers have, however they do it. */
-static bool is_everywhere(const lz_sig *s)
+static bool is_everywhere(const expansion *x, const lz_sig *s)
 {
     const lz_op_info *op = lz_op_get(s->op);
     bool taken_apart =
         op->cls == LZ_CLASS_LINALG || op->cls == LZ_CLASS_FFT || op->cls == LZ_CLASS_DOT;
-    return taken_apart && !strchr(op->text, '.');
+    return (taken_apart || (x->native_rng && op->cls == LZ_CLASS_RNG)) && !strchr(op->text, '.');
 }
 
 static lz_val expand(lz_rw *rw, uint32_t i, void *user)
@@ -397,8 +397,10 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
     const expansion *x = user;
     made *all = x->all;
     const lz_inst *in = &rw->in->insts[i];
-    if (x->portable && is_everywhere(in->sig))
+    if (x->portable && is_everywhere(x, in->sig)) {
+        all[i].kept = true;
         return LZ_NOVAL;
+    }
     if (x->routines && lz_routine_has(in->sig)) {
         all[i].kept = true;
         return LZ_NOVAL;
@@ -437,7 +439,8 @@ lz_status lz_pass_expand(const lz_func *in, const lz_lower_options *o, lz_func *
     made *all = lz_calloc((size_t)in->ninst + 1, sizeof *all);
     if (!all)
         return LZ_FAIL(LZ_EMEM, "out of memory");
-    lz_status s = lz_rw_run(in, expand, &(expansion){all, o->routines, o->portable}, out);
+    lz_status s =
+        lz_rw_run(in, expand, &(expansion){all, o->routines, o->portable, o->native_rng}, out);
     lz_free(all);
     return s;
 }

@@ -92,6 +92,8 @@ static lz_status register_plugin(const char *name, const lz_device_plugin *plugi
                                                    .host_index = p.host_index ? p.host_index : -1,
                                                    .physical_devices = p.physical_devices,
                                                    .dtypes = p.dtypes,
+                                                   .native_rng = p.native_rng,
+                                                   .gather_threshold = p.gather_threshold,
                                                    .timeout = p.timeout_seconds});
     lz_free(settings);
     lz_free(integers);

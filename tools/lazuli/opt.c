@@ -22,7 +22,7 @@ static lz_status emit(const lz_func *f, const char *what, const lz_lower_options
     }
     if (strcmp(what, "portable") == 0) {
         lz_func *portable;
-        LZ_TRY(lz_lower_portable(f, &portable));
+        LZ_TRY(lz_lower_portable(f, NULL, &portable));
         lz_func_print(portable, out, 0);
         lz_func_free(portable);
         return LZ_OK;
