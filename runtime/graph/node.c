@@ -182,6 +182,7 @@ static bool on_one_device(const lz_sig *sig, lz_node *const *opnd)
 static void set_few(lz_node *n, lz_node *const *opnd, uint32_t nopnd, uint32_t taken)
 {
     for (uint32_t i = 0; i < nopnd; i++, taken >>= 1) {
+        LZ_DCHECK((uint32_t)opnd[i]->count > 0); /* not given back to the pool */
         n->inl[i] = opnd[i];
         atomic_fetch_add_explicit(&opnd[i]->count, taken & 1 ? USE - REF : USE,
                                   memory_order_relaxed);

@@ -91,6 +91,13 @@ void lz_tracer_drop(lz_tracer *c)
         end(c);
 }
 
+/* Whether lz_tracer_own has room for one more. */
+static bool has_room(lz_tracer *c)
+{
+    return __builtin_expect(c->n < LZ_TRACER_INLINE, 1) ||
+           lz_vec_reserve(&c->more, (uint64_t)c->more.len + 1) == LZ_OK;
+}
+
 lz_node *lz_tracer_own(lz_tracer *c, lz_node *n)
 {
     if (__builtin_expect(!n, 0))
@@ -159,7 +166,7 @@ static lz_node *op_sig(lz_tracer *c, const lz_sig *sig, lz_node *const *opnd)
     if (!sig)
         return NULL;
     lz_dev *dev = sig->nopnd ? NULL : lz_tracer_dev(c, NULL);
-    if (!sig->nopnd && !dev)
+    if ((!sig->nopnd && !dev) || !has_room(c)) /* before it takes references of temporaries over */
         return NULL;
     int at[FEW_OPERANDS];
     uint32_t taken = take_operands(c, sig, opnd, at);

@@ -32,6 +32,7 @@ R(elu, lz_elu(o->a))
 R(softplus, lz_softplus(o->a))
 R(prelu, lz_prelu(o->a, o->v))
 R(glu, lz_glu(o->c, 1))
+R(logit, lz_logit(o->a, 0.25)) /* more temporaries than a tracer has places */
 R(isclose, lz_isclose(o->a, o->v))
 R(clamp, lz_clamp_tensor(o->a, o->v, NULL))
 R(lerp, lz_lerp(o->a, o->b, o->v))
@@ -110,6 +111,7 @@ static const struct {
     ROW(softplus),
     ROW(prelu),
     ROW(glu),
+    ROW(logit),
     ROW(isclose),
     ROW(clamp),
     ROW(lerp),
