@@ -120,7 +120,7 @@ static void exact_begin(exact *e, const char *op, lz_tensor **wanted, const lz_s
 /* n < 0: the count could not be read. */
 static lz_tensor *first_rows(const exact *e, lz_tensor *all, int64_t n, const lz_site *site)
 {
-    return n < 0 ? lz_error_tensor_last(e->op, site) : lz_narrow_at(all, 0, 0, n, site);
+    return n < 0 ? lz_trace_error_tensor(e->op, site) : lz_narrow_at(all, 0, 0, n, site);
 }
 
 /* `all`, with the fields of `more` over it where it is not NULL. */

@@ -166,6 +166,10 @@ static lz_tensor *without_nan(const char *name, bool mean, lz_tensor *x, const l
         d = LZ_F32;
     if (!mean && lz_dtype_is_integral(d))
         d = LZ_I64;
+    if (mean && !lz_dtype_is_float(d)) {
+        LZ_FAIL(LZ_EDTYPE, "the mean of %s: of floats and integers, as floats", lz_dtype_name(d));
+        return lz_tracer_end(c, NULL);
+    }
     n = lz_tracer_wide(c, TO(n, d));
     lz_node *count = NULL;
     if (lz_dtype_is_float(lz_tracer_dtype(n))) {

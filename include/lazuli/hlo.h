@@ -16,7 +16,7 @@ LZ_EXTERN_C_BEGIN
 LZ_API lz_tensor *lz_hlo_constant_at(lz_dtype dtype, double value, const lz_site *site);
 #define lz_hlo_constant(dtype, value) lz_hlo_constant_at(dtype, value, LZ_SITE)
 /* An error tensor that carries the calling thread's last error, annotated with op and site: for
- * composites written outside the library. */
+ * composites written outside the library. LZ_ESTATE when there is none. */
 LZ_API lz_tensor *lz_error_tensor_last(const char *op, const lz_site *site);
 /* Any elementwise primitive by its StableHLO name ("add", "tanh", "chlo.erf"): 1 to 3 operands.
  * compare and convert have their own functions. */

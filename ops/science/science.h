@@ -28,7 +28,7 @@ typedef struct lz_composite {
 static inline lz_tensor *lz_composite_end(lz_composite *c, lz_tensor *t)
 {
     if (!t || !c->open)
-        t = lz_error_tensor_last(c->op, c->site);
+        t = lz_trace_error_tensor(c->op, c->site);
     if (c->open)
         t = lz_scope_end_keep(t);
     return lz_api_leave_with(&c->frame, t);
@@ -37,7 +37,7 @@ static inline lz_tensor *lz_composite_end(lz_composite *c, lz_tensor *t)
 static inline void lz_composite_also(const lz_composite *c, lz_tensor *t, lz_tensor **out)
 {
     if (out)
-        *out = lz_escape(t && c->open ? t : lz_error_tensor_last(c->op, c->site));
+        *out = lz_escape(t && c->open ? t : lz_trace_error_tensor(c->op, c->site));
 }
 /* Whether t is there and good; otherwise the error is recorded. what: "x". */
 bool lz_composite_in(const lz_composite *c, const lz_tensor *t, const char *what);

@@ -1,6 +1,7 @@
 /* t_handles.c - handles, scopes, and errors that travel as tensors. */
 #include "rt.h"
 #include "ir/op.h"
+#include <lazuli/hlo.h>
 #include <pthread.h>
 
 static lz_tensor *vec(int n, float first)
@@ -498,6 +499,19 @@ static lz_status small_program(int k, float got[2])
     return s;
 }
 
+/* Nothing has failed: that is a mistake of the program's, LZ_EINTERNAL is for those of ours. */
+START_TEST(an_error_tensor_needs_an_error)
+{
+    lz_clear_error();
+    ck_assert_int_eq(lz_status_of(lz_error_tensor_last("mine", LZ_SITE)), LZ_ESTATE);
+    lz_clear_error();
+    lz_tensor *bad = lz_matmul(vec(3, 0), vec(2, 0));
+    ck_assert_int_eq(lz_status_of(bad), LZ_ESHAPE);
+    ck_assert_int_eq(lz_status_of(lz_error_tensor_last("mine", LZ_SITE)), LZ_ESHAPE);
+    lz_clear_error();
+}
+END_TEST
+
 /* Every allocation of it fails in turn: an error, no crash, and the library works afterwards. */
 START_TEST(failing_memory_is_an_error)
 {
@@ -545,6 +559,7 @@ int main(void)
     tcase_add_test(e, absurd_shapes_are_refused_before_memory);
     tcase_add_loop_test(e, bytes_that_are_no_number_are_refused, LZ_BOOL, LZ_DTYPE_COUNT);
     tcase_add_test(e, null_is_an_error_everywhere);
+    tcase_add_test(e, an_error_tensor_needs_an_error);
     tcase_add_test(e, failing_memory_is_an_error);
     suite_add_tcase(s, e);
     return lz_run_suite(s);
