@@ -38,7 +38,7 @@ function value(p) {
     if (p ~ /\(\*want\)/) return "want_all"
     if (p ~ /\(\*fn\)/) return "log_nothing"
     if (p ~ /^lz_function \*[a-z]/) return "function"
-    if (p ~ /lz_body_fn \*const \*/) return "(lz_body_fn *const[]){body_same}"
+    if (p ~ /lz_body_fn \*const \*/) return "(lz_body_fn *const[]){body_same, body_same}"
     if (p ~ /lz_[a-z_]+_fn \*/) { sub(/^lz_/, "", p); sub(/_fn.*/, "", p); return p "_same" }
     if (p ~ /lz_site \*/) return "LZ_SITE"
     if (p ~ /lz_tensor \*const \*/) return "(lz_tensor *const[]){T, T}"
@@ -57,7 +57,7 @@ function value(p) {
     if (p ~ /lz_ema \*/) return "lz_ema_new(&params, 0.5)"
     if (p ~ /lz_checkpoint_manager \*/) return "lz_checkpoint_manager_new(\"/dev/null/none\")"
     if (p ~ /lz_archive \*/) return "lz_npz_open(\"none\")"
-    if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\"}"
+    if (p ~ /const char \*const \*/) return "(const char *const[]){\"a\", \"b\", \"c\", \"d\"}"
     if (p ~ /\*\*/) { sub(/\*[^*]*$/, "", p); return "(" p "[1]){0}" }
     if (p ~ /_options \*|lz_cache_counts \*|lz_allocator \*|lz_device_plugin \*|lz_checkpoint \*/) { gsub(/const |\*.*/, "", p); return "&(" p "){.struct_size = sizeof(" p ")}" }
     if (p ~ /const char \*/) return "\"add\""

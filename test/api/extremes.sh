@@ -4,97 +4,14 @@
 # the headers, so a new function, and a new field, is tried as soon as it is declared. Each must come back; a result that is small is
 # computed. Under the sanitizers (MODE=asan) nothing overflows and nothing is read behind its end.
 # Numbers that say how much memory the caller gives are only made smaller: more than there is would be the caller's lie.
-# shellcheck disable=SC2154  # root and tmp are those of prototypes.bash
+# shellcheck disable=SC2154  # root, tmp, shared and extreme are those of prototypes.bash and numbers.bash
 set -u
 # shellcheck source=test/prototypes.bash
 . test/prototypes.bash
-export tmp
+# shellcheck source=test/numbers.bash
+. test/numbers.bash
 
-# The structs whose fields may be set: one a line, name<TAB>fields; and the enumerations.
-for h in include/lazuli/*.h; do echo "#include <lazuli/${h##*/}>"; done | $CC -E -P -Iinclude -xc - | tr '\n' ' ' >"$tmp/headers"
-grep -oE 'typedef struct lz_[a-z0-9_]+ \{[^}]*\} lz_[a-z0-9_]+' "$tmp/headers" |
-    sed -E 's/^typedef struct (lz_[a-z0-9_]+) \{(.*)\}.*/\1\t\2/' | grep -vE '^lz_(site|ffi_|error_info|params|memory|allocator|metric|device_plugin|plugin_option)' >"$tmp/structs"
-grep -oE 'typedef enum lz_[a-z0-9_]+ \{[^}]*\} lz_[a-z0-9_]+' "$tmp/headers" | sed -E 's/.*\} //' >"$tmp/enums"
-
-shared='
-function usual(name) { return name ~ /size|stride|dilation|groups|kernel|batch|n_fft|input|hidden|directions|dim$|heads|workers|shards|layers|vocab|features|channels|width|height|rows|cols/ ? 1 : 0 }
-# A number of type t; n is its name. What it is now, if that is something, is a usual one.
-function number(t, n, small, now) {
-    if (small) return "LESS(" t ", 1)"
-    if (t ~ /^(_Bool|bool)$/) return "FLAG()"
-    now = now == "" ? "" : now " ? " now " : "
-    if (t in enums) return "NUMBER(" t ", " now "0)"
-    if (t == "double" || t == "float") return "REAL(" now "0.5)"
-    if (t == "lz_dtype") return "NUMBER(lz_dtype, " now "LZ_F32)"
-    return "NUMBER(" t ", " now usual(n) ")"
-}
-BEGIN {
-    while ((getline line <(ENVIRON["tmp"] "/enums")) > 0) enums[line] = 1
-    while ((getline line <(ENVIRON["tmp"] "/structs")) > 0) { split(line, part, "\t"); structs[part[1]] = part[2] }
-}'
-
-# fill_STRUCT(s): the fields of a struct, as slots.
-awk -F'\t' "$shared"'
-{
-    printf "static void fill_%s(%s *s)\n{\n    (void)s;\n", $1, $1
-    m = split($2, field, ";")
-    for (i = 1; i <= m; i++) {
-        f = field[i]; gsub(/^ +| +$/, "", f); gsub(/ +/, " ", f)
-        if (f ~ /^const char \*interpolation$/) print "    s->interpolation = \"linear\";"
-        if (f == "" || f ~ /\*|struct_size|\(/) continue
-        type = f; sub(/ .*/, "", type); sub(/^[^ ]+ /, "", f)
-        k = split(f, names, /, */)
-        for (j = 1; j <= k; j++) {
-            count = names[j] ~ /\[/ ? names[j] : ""; name = names[j]; sub(/\[.*/, "", name)
-            gsub(/.*\[|\]/, "", count)
-            if (name == "capacity" || name == "length" && $1 == "lz_kv_cache") continue
-            if (count != "") printf "    for (int i = 0; i < (int)(%s); i++)\n", "SOME(" count ")"
-            at = "s->" name (count != "" ? "[i]" : "")
-            indent = count != "" ? "        " : "    "
-            if (type in structs) printf "%sfill_%s(&%s);\n", indent, type, at
-            else printf "%s%s = %s;\n", indent, at, number(type, name, 0, at)
-        }
-    }
-    print "}"
-    printf "__attribute__((unused)) static %s *new_%s(void)\n{\n    static %s s;\n    memset(&s, 0, sizeof s);\n", $1, $1, $1
-    if ($2 ~ /struct_size/) print "    s.struct_size = sizeof s;"
-    printf "    fill_%s(&s);\n    return &s;\n}\n", $1
-}' "$tmp/structs" >"$tmp/fill.h"
-
-generate "$shared$value"'
-# What a parameter gets by its type and name; `lists` says that a list came before it. What has no numbers is a good value.
-function extreme(p,    type, name) {
-    type = p; sub(/[ *]*[a-z_A-Z0-9]*$/, "", type); sub(/^const /, "", type)
-    name = p; sub(/.*[ *]/, "", name)
-    if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema|mesh) \*/) return value(p)
-    if (p ~ /^lz_partition_spec /) return "lz_partition_spec_make(NUMBER(int, 0), NULL)"
-    if (p ~ /^lz_placements /) return "lz_placements_make(NUMBER(int, 0), (const lz_placement[16]){{(lz_placement_kind)NUMBER(int, 0), NUMBER(int, 0), NULL}})"
-    if (p ~ /lz_local_shard \*/) { lists = 1; return "(lz_local_shard[8]){{0}}" }
-    if (match(p, /lz_(loader|archive|checkpoint_manager) \*/)) return p ~ /loader/ ? "loader" : p ~ /manager/ ? "manager" : "archive"
-    if (p ~ /DLManaged/) return p ~ /\*\*/ ? "NULL" : p ~ /Versioned/ ? "managed()" : "managed_before_1()"
-    if (p ~ /lz_dataset \*/) return "&dataset"
-    if (p ~ /lz_tensor \*const \*/) { lists = 1; return "(lz_tensor *const[]){T, T}" }
-    if (p ~ /lz_tensor \*\*/) { lists = 1; return "(lz_tensor *[8]){0}" }
-    if (p ~ /lz_tensor \*.*(idx|index|indices|labels|target|offsets|counts|start)$/) return "N"
-    if (p ~ /lz_tensor \*.*(mask|cond|condition|pred)$/) return "B"
-    if (p ~ /lz_tensor \*/) return "T"
-    if (p ~ /const char \*const \*/) { lists = 1; return value(p) }
-    if (p ~ /\*\*|\*const \*/) { lists = 1; return "NULL" }
-    if (p ~ /const char \*/) { lists = 1; return "WORD" }
-    if (p ~ /lz_array \*a/) { lists = 1; return "array()" }
-    if (p ~ /lz_array \*/) { lists = 1; return "&(lz_array){0}" }
-    if (p ~ /lz_ffi_type \*/) { lists = 1; return "ffi_type()" }
-    if (match(p, /const lz_[a-z]+_layer \*/)) { sub(/_layer.*/, "", p); sub(/.*lz_/, "", p); return p "_layer()" }
-    if (p ~ /char \*/) { lists = 1; return "text" }
-    if (p ~ /int64_t \*/) { lists = 1; return "list()" }
-    if (p ~ /double \*/) { lists = 1; return "reals()" }
-    if (p ~ /int \*/) { lists = 1; return "(int[8]){0}" }
-    if (p ~ /void \*/) { lists = 1; return "memory" }
-    if (p ~ /\*/) return type in structs ? "new_" type "()" : "NULL"
-    if (p ~ /^lz_shape /) return lists && memory ? "LZ_SHAPE(2, 2)" : "shape()"
-    if (p ~ /^lz_dims /) return "dims()"
-    return number(type, name, lists && name ~ /^(n|len|count|size|capacity|rank|nbytes|cap|n[a-z]+|[a-z]+_size|struct_size)$/)
-}
+generate "$shared$value$extreme"'
 {
     name = $1; sub(/.*[ *]/, "", name)
     # The first two lend or borrow the memory that the numbers say; the others change what the next call is tried with.
@@ -165,55 +82,13 @@ static bool flag(void)
     return v && which % 2 == 0;
 }
 #define FLAG() flag()
-#define SOME(n) ((n) < 3 ? (n) : 3)
 
 static lz_shape S;
 static lz_tensor *T, *N, *B;
 static const char *WORD;
-static lz_status sample(void *user, int64_t index, void *const *out)
-{
-    (void)user;
-    *(float *)out[0] = (float)index;
-    return LZ_OK;
-}
-static lz_dataset dataset = {.struct_size = sizeof dataset, .len = 64, .nfields = 1, .field = {{LZ_F32, {0, {0}}}}, .get = sample};
 static lz_loader *loader;
 static lz_archive *archive;
 static lz_checkpoint_manager *manager;
-static void deleted(DLManagedTensorVersioned *m)
-{
-    (void)m;
-}
-static void deleted_before_1(DLManagedTensor *m)
-{
-    (void)m;
-}
-/* Its shape and rank say what memory there is. */
-static DLTensor lent(void)
-{
-    static int64_t extents[] = {2, 2};
-    for (int i = 0; i < 2; i++)
-        extents[i] = LESS(int64_t, 2);
-    return (DLTensor){.data = memory,
-                      .device = {(DLDeviceType)NUMBER(int32_t, kDLCPU), NUMBER(int32_t, 0)},
-                      .ndim = LESS(int32_t, 2),
-                      .dtype = {NUMBER(uint8_t, kDLFloat), NUMBER(uint8_t, 32), NUMBER(uint16_t, 1)},
-                      .shape = extents};
-}
-static DLManagedTensorVersioned *managed(void)
-{
-    static DLManagedTensorVersioned m;
-    m = (DLManagedTensorVersioned){.version = {NUMBER(uint32_t, 1), NUMBER(uint32_t, 0)}, .deleter = deleted, .flags = NUMBER(uint64_t, 0)};
-    m.dl_tensor = lent();
-    return &m;
-}
-static DLManagedTensor *managed_before_1(void)
-{
-    static DLManagedTensor m;
-    m = (DLManagedTensor){.dl_tensor = lent(), .deleter = deleted_before_1};
-    return &m;
-}
-
 static lz_shape shape(void)
 {
     lz_shape s = S;
@@ -222,67 +97,9 @@ static lz_shape shape(void)
         s.dims[i] = NUMBER(int64_t, s.dims[i]);
     return s;
 }
-static lz_dims dims(void)
-{
-    lz_dims d = {1, {0}};
-    d.n = NUMBER(int, 1);
-    for (int i = 0; i < 2; i++)
-        d.v[i] = NUMBER(int64_t, i);
-    return d;
-}
-static int64_t *list(void)
-{
-    static int64_t v[4][LZ_MAX_RANK];
-    static int used;
-    int64_t *l = v[used++ % 4];
-    for (int i = 0; i < LZ_MAX_RANK; i++)
-        l[i] = i < 3 ? NUMBER(int64_t, 1) : 1;
-    return l;
-}
-static double *reals(void)
-{
-    static double v[8];
-    for (int i = 0; i < 8; i++)
-        v[i] = i < 2 ? REAL(1) : 1;
-    return v;
-}
-static lz_ffi_type *ffi_type(void)
-{
-    static lz_ffi_type t;
-    t = (lz_ffi_type){NUMBER(lz_dtype, LZ_F32), shape()};
-    return &t;
-}
-/* What it says that there is, is there. */
-static lz_array *array(void)
-{
-    static lz_array a;
-    a = (lz_array){.dtype = NUMBER(lz_dtype, LZ_F32),
-                   .shape = {LESS(int32_t, 2), {LESS(int64_t, 2), LESS(int64_t, 2)}},
-                   .nbytes = LESS(size_t, 16),
-                   .data = memory};
-    return &a;
-}
-#include "fill.h"
-
-/* Layers that were made, with other numbers. */
-static lz_params weights;
-#define LAYER(kind, make)                                                                                                                            \
-    static lz_##kind##_layer *kind##_layer(void)                                                                                                     \
-    {                                                                                                                                                \
-        static lz_##kind##_layer good, l;                                                                                                            \
-        static bool made;                                                                                                                            \
-        if (!made && make != LZ_OK)                                                                                                                  \
-            exit(1);                                                                                                                                 \
-        made = true, l = good;                                                                                                                       \
-        fill_lz_##kind##_layer(&l);                                                                                                                  \
-        return &l;                                                                                                                                   \
-    }
-LAYER(linear, lz_linear_layer_init(&good, &weights, "linear", 3, 2, true, LZ_F32))
-LAYER(embedding, lz_embedding_layer_init(&good, &weights, "embedding", 3, 2, LZ_F32))
-LAYER(conv, lz_conv_layer_init(&good, 1, &weights, "conv", 2, 2, LZ_F32, .kernel = {1}))
-LAYER(norm, lz_norm_layer_init(&good, LZ_BATCH_NORM, &weights, "norm", 2, LZ_F32))
-LAYER(attention, lz_attention_layer_init(&good, &weights, "attention", 3, 1, LZ_F32))
-LAYER(rnn, lz_rnn_layer_init(&good, LZ_LSTM, &weights, "rnn", 3, 2, 1, true, LZ_F32))
+#define OUTS ((lz_tensor *[8]){0})
+#define ARRAYS_OUT ((lz_array[8]){{0}})
+#include "test/api/numbers.h"
 
 /* The result of a call, where there is one; small ones are computed. */
 static lz_tensor *result;
