@@ -209,6 +209,9 @@ static const char *word(void)
 /* ---- functions that the library calls make a call or two ---- */
 
 static void random_call(void);
+static void end_objects(void);
+static void end_layers(void);
+static _Thread_local bool running; /* a sequence of its own */
 static void call_back(void)
 {
     if (depth || chance(40))
@@ -219,6 +222,9 @@ static void call_back(void)
         random_call();
     for (; scopes[DEPTH] > 0; scopes[DEPTH]--)
         (void)lz_scope_end();
+    end_objects();
+    if (!running) /* a thread of the library, or after a sequence */
+        end_layers();
     depth = 0;
 }
 /* In a thread of the library's. */

@@ -388,20 +388,29 @@ static void free_it(void *p, void *user)
 
 /* ---- sequences ---- */
 
+/* Those of the depth that the thread is in. */
 static void end_objects(void)
 {
-    for (depth = 0; depth < DEPTHS; depth++) {
 #define X(type, free) keep_##type(NULL);
-        OBJECTS(X)
+    OBJECTS(X)
 #undef X
-        lz_kv_cache_free(&kv_cache[DEPTH]);
-        lz_params_free(&params);
-        for (int i = 0; i < 16; i++)
-            lz_array_free(&arrays[DEPTH][i / 8][i % 8]);
-    }
-    depth = 0;
+    lz_kv_cache_free(&kv_cache[DEPTH]);
+    lz_params_free(&params);
+    for (int i = 0; i < 16; i++)
+        lz_array_free(&arrays[DEPTH][i / 8][i % 8]);
+}
+
+static void end_layers(void)
+{
     linear_made = embedding_made = conv_made = norm_made = attention_made = rnn_made = false;
     lz_params_free(&weights);
+}
+
+static void end_thread(void)
+{
+    running = false;
+    end_objects();
+    end_layers();
     while (lz_name_scope_end() == LZ_OK || lz_autocast_end() == LZ_OK || lz_trace_end() == LZ_OK)
         ;
 }
@@ -415,6 +424,7 @@ static void *sequence(void *arg)
     const work *w = arg;
     draws = (uint64_t)w->sequence * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)w->thread * 7919 + 1;
     self = w->thread, scopes[0] = scopes[1] = 0;
+    running = true;
     pick(2);
     for (int i = 0; i < 2; i++) /* what escapes from one is in the other */
         while (lz_scope_begin() != LZ_OK)
@@ -423,7 +433,7 @@ static void *sequence(void *arg)
         random_call();
     for (; scopes[0] >= -1; scopes[0]--)
         (void)lz_scope_end();
-    end_objects();
+    end_thread();
     return NULL;
 }
 
