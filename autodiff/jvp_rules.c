@@ -277,6 +277,8 @@ const lz_func *lz_j_wider_order(const lz_func *f, const lz_type *const *more, ui
     lz_val *v = lz_alloc(((size_t)f->nparam + 1) * sizeof *v), r = LZ_NOVAL;
     const lz_func *out = NULL;
     const lz_shape scalar = {.rank = 0};
+    if (!v)
+        (void)LZ_FAIL(LZ_EMEM, "no memory for %u values", f->nparam);
     for (uint32_t i = 0; g && v && i < f->nparam; i++)
         v[i] = lz_build_param(g, lz_val_type(f, i));
     for (uint32_t k = 0; g && v && k < 2 * n; k++)

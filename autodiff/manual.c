@@ -54,7 +54,7 @@ static lz_status emit(const manual *m, lz_tensor **out)
     lz_attr_any a;
     uint32_t nin = m->body->nparam, nout = m->body->nresult;
     lz_node **x = nodes_of(m->in, nin), **r = lz_calloc((size_t)nout + 1, sizeof *r);
-    lz_status s = x && r ? LZ_OK : lz_error_get()->status;
+    lz_status s = x && r ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory for %u results", nout);
     lz_attr_init(&a, LZ_ATTR_manual);
     a.as_manual.manual_axes = lz_mesh_all(m->mesh);
     a.as_manual.body = m->body;

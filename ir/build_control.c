@@ -117,6 +117,8 @@ static const lz_func *smaller(const lz_func *f, const takes *t, const lz_func *r
     const lz_func *out = NULL;
     lz_func *g = lz_func_new(r->name);
     lz_val *results = lz_alloc(((size_t)r->nresult + 1) * sizeof *results);
+    if (!results)
+        (void)LZ_FAIL(LZ_EMEM, "no memory for %u results", r->nresult);
     if (g)
         g->derived = f->derived || r->derived;
     for (uint32_t i = 0; g && i < t->n; i++)

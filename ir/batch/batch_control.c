@@ -115,6 +115,8 @@ static const lz_func *any_goes_on(const loop *x)
     const lz_func *each = lz_batch_region(x->cond, x->b->n, x->mapped, &x->own), *r = NULL;
     lz_func *f = each ? lz_func_new("cond") : NULL;
     lz_val *v = lz_alloc(((size_t)x->n + 1) * sizeof *v);
+    if (!v)
+        (void)LZ_FAIL(LZ_EMEM, "no memory for %u values", x->n);
     if (f && v) {
         for (uint32_t i = 0; i < x->n; i++)
             v[i] = lz_build_param(f, lz_val_type(each, i));
@@ -150,6 +152,8 @@ static const lz_func *round_of_some(const loop *x, const lz_func *body)
     const lz_func *cond = lz_batch_region(x->cond, x->b->n, x->mapped, &x->own), *r = NULL;
     lz_func *f = cond ? lz_func_new("body") : NULL;
     lz_val *v = lz_alloc(((size_t)x->n + x->ncarried + 1) * sizeof *v);
+    if (!v)
+        (void)LZ_FAIL(LZ_EMEM, "no memory for %u values", x->n);
     if (f && v && build_some(x, f, cond, body, v) == LZ_OK)
         r = lz_region_intern(f);
     lz_func_free(f);

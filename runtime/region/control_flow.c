@@ -398,6 +398,8 @@ lz_status lz_scan_at(lz_tensor *const *init, int ncarry, lz_tensor *const *xs, i
     scan x = {ncarry, nx, ny, o ? o->length : 0, o && o->reverse, body, user};
     int n = ncarry > 0 && ny > 0 ? ncarry + ny : ncarry > 0 ? ncarry : ny > 0 ? ny : 0;
     lz_tensor **all = lz_calloc((size_t)n + 1, sizeof *all);
+    if (!all)
+        return LZ_FAIL(LZ_EMEM, "lz_scan: no memory for %d results", n);
     lz_status s = lz_call_open(&c, "lz_scan", site, all, n);
     if (s == LZ_OK)
         s = lz_call_take(&c, init, ncarry, "init");
@@ -416,7 +418,7 @@ lz_status lz_scan_at(lz_tensor *const *init, int ncarry, lz_tensor *const *xs, i
     if (s == LZ_OK)
         s = run_scan(&c, &x, r);
     s = lz_call_close(&c, s, r, r ? n : 0);
-    for (int i = 0; all && i < n; i++) {
+    for (int i = 0; i < n; i++) {
         if (i < ncarry && out)
             out[i] = all[i];
         else if (i >= ncarry && ys)

@@ -461,8 +461,9 @@ lz_status lz_control_count(const lz_func *body, int64_t trip_count, lz_node *con
     LZ_TRY(lz_count_regions(body, trip_count, ncarried, &a.as_loop));
     lz_node *first = t ? lz_node_new_host(LZ_NODE_CONST, t, &zero, dev, site) : NULL;
     lz_node **r = lz_calloc((size_t)ncarried + 1, sizeof *r);
-    lz_status s = first && r ? lz_control_op(LZ_OP_WHILE, &a.head, &first, 1, opnd, n, r, site)
-                             : lz_error_get()->status;
+    lz_status s = !r      ? LZ_FAIL(LZ_EMEM, "no memory for %u results", ncarried)
+                  : first ? lz_control_op(LZ_OP_WHILE, &a.head, &first, 1, opnd, n, r, site)
+                          : lz_error_get()->status;
     if (s == LZ_OK) {
         lz_node_release(r[0]);
         memcpy(results, r + 1, ncarried * sizeof *results);

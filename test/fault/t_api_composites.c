@@ -3,6 +3,7 @@
  * that types and signatures are new and memory is asked for. Nothing is executed. */
 #include "base/alloc.h"
 #include "suite.h"
+#include <lazuli/hlo.h>
 #include <lazuli/lazuli.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,44 @@ typedef struct operands {
     lz_tensor *a, *b, *v, *c, *at;
 } operands;
 typedef lz_tensor *record(const operands *o);
+
+/* Bodies of the functions that record them. */
+static void body(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_mul(in[0], in[0]);
+}
+static lz_tensor *never(lz_tensor *const *in, void *user)
+{
+    (void)user;
+    return lz_lt(lz_sum(in[0]), lz_hlo_constant(LZ_F32, 0));
+}
+static void one_round(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)i;
+    body(in, out, user);
+}
+static void one_step(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y,
+                     void *user)
+{
+    (void)user;
+    next[0] = lz_add(carry[0], x[0]), y[0] = next[0];
+}
+static void forward(lz_tensor *const *in, lz_tensor **out, lz_tensor **kept, void *user)
+{
+    body(in, out, user);
+    kept[0] = in[0];
+}
+static void backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_tensor **in, void *user)
+{
+    (void)user;
+    in[0] = lz_mul(kept[0], grad[0]);
+}
+static void summed(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_sum(lz_mul(in[0], in[0]));
+}
 
 #define R(name, expr)                                                                              \
     static lz_tensor *r_##name(const operands *o)                                                  \
@@ -32,6 +71,7 @@ R(elu, lz_elu(o->a))
 R(softplus, lz_softplus(o->a))
 R(prelu, lz_prelu(o->a, o->v))
 R(glu, lz_glu(o->c, 1))
+R(adaptive, lz_adaptive_max_pool1d(o->a, &extra, 1))
 R(logit, lz_logit(o->a, 0.25)) /* more temporaries than a tracer has places */
 R(isclose, lz_isclose(o->a, o->v))
 R(clamp, lz_clamp_tensor(o->a, o->v, NULL))
@@ -93,6 +133,16 @@ R(replication_pad, lz_replication_pad(o->c, ((int64_t[]){1, 1, 2, 0}), 4))
 R(pixel_shuffle, lz_pixel_shuffle(o->c, 2))
 R(im2col, lz_im2col(o->c, &((lz_window){.kernel = {2, 2}})))
 R(col2im, lz_col2im(lz_im2col(o->c, &((lz_window){.kernel = {2, 2}})), o->k, o->k, &((lz_window){.kernel = {2, 2}})))
+#define DONE(call, name) ((call) == LZ_OK ? two[0] : lz_error_tensor_last(name, NULL))
+R(while_, DONE(lz_while(&o->a, 1, never, body, NULL, two), "lz_while"))
+R(fori, DONE(lz_fori(0, 3, &o->a, 1, one_round, NULL, two), "lz_fori"))
+R(scan, DONE(lz_scan(&o->v, 1, &o->a, 1, 1, one_step, NULL, two, &extra), "lz_scan"))
+R(cond, DONE(lz_cond(lz_zeros(LZ_BOOL, LZ_SCALAR), body, body, &o->a, 1, 1, NULL, two), "lz_cond"))
+R(switch_, DONE(lz_switch(lz_zeros(LZ_I32, LZ_SCALAR), ((lz_body_fn *const[]){body, body}), 2, &o->a, 1, 1, NULL, two), "lz_switch"))
+R(remat, DONE(lz_checkpoint(body, &o->a, 1, 1, NULL, two), "lz_checkpoint"))
+R(custom_vjp, DONE(lz_custom_vjp(forward, backward, &o->a, 1, 1, 1, NULL, two), "lz_custom_vjp"))
+R(vmap, DONE(lz_vmap(body, &o->a, 1, 1, NULL, two), "lz_vmap"))
+R(value_and_grad, DONE(lz_value_and_grad(summed, &o->a, 1, 1, NULL, two, &extra), "lz_value_and_grad"))
 /* clang-format on */
 #define ROW(name)                                                                                  \
     {                                                                                              \
@@ -111,6 +161,7 @@ static const struct {
     ROW(softplus),
     ROW(prelu),
     ROW(glu),
+    ROW(adaptive),
     ROW(logit),
     ROW(isclose),
     ROW(clamp),
@@ -172,6 +223,15 @@ static const struct {
     ROW(pixel_shuffle),
     ROW(im2col),
     ROW(col2im),
+    ROW(while_),
+    ROW(fori),
+    ROW(scan),
+    ROW(cond),
+    ROW(switch_),
+    ROW(remat),
+    ROW(custom_vjp),
+    ROW(vmap),
+    ROW(value_and_grad),
 };
 enum { NROWS = sizeof rows / sizeof *rows, MOST = 4000 };
 
