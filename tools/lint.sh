@@ -35,6 +35,7 @@ tools/layers.sh || bad=1
 tools/files.sh || bad=1
 if [ -d "$BUILD/obj" ]; then tools/symbols.sh || bad=1; fi
 tools/links.sh || bad=1
+tools/faults.sh || bad=1
 tools/retired-words.sh || bad=1
 tools/conversions.sh || bad=1
 test/api/dtypes.sh --missing || bad=1
