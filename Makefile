@@ -24,8 +24,8 @@ CC := gcc
 endif
 OBJCOPY ?= objcopy
 
-ifeq ($(filter $(MODE),release debug asan tsan),)
-$(error MODE=$(MODE): choose release, debug, asan or tsan)
+ifeq ($(filter $(MODE),release debug asan tsan coverage),)
+$(error MODE=$(MODE): choose release, debug, asan, tsan or coverage)
 endif
 ifneq ($(words $(BUILD)),1)
 $(error BUILD must be one path without spaces)
@@ -63,6 +63,7 @@ CFLAGS_release := -O2 -g -DNDEBUG
 CFLAGS_debug := -O0 -g3 -DLZ_DEBUG
 CFLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DLZ_DEBUG
 CFLAGS_tsan := -O1 -g -fsanitize=thread -DLZ_DEBUG
+CFLAGS_coverage := -O0 -g --coverage -fprofile-update=atomic -DLZ_DEBUG
 CFLAGS_COMMON := -std=gnu11 $(WARN) -fvisibility=hidden -fPIC -pthread -D_GNU_SOURCE
 FLAGS := $(CFLAGS_COMMON) $(CFLAGS_$(MODE)) $(CFLAGS)
 INTERNAL := -I. -Iinclude -I$(BUILD)/gen
@@ -349,6 +350,14 @@ CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_team %/t_cuda_libs %/t_c
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_invariants %/t_profiler %/t_spmd %/t_callbacks,$(TESTS))
 check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(LT_MOCK) $(SHARED) $(PROGRAMS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh $(CUDA_TESTS) test/api/cuda.sh
+# Branches of the sources that read what others have written, by the tests that are about them: tools/coverage.sh has the list.
+COVERED := $(patsubst %.c,$(BUILD)/%,$(wildcard $(shell tools/coverage.sh tests)))
+coverage:
+	@$(MAKE) --no-print-directory MODE=coverage BUILD=build/coverage coverage-report
+coverage-report: $(COVERED)
+	@find $(BUILD) -name '*.gcda' -delete
+	@BUILD=$(BUILD) LZ_TEST_QUICK=1 tools/runtests.sh $(COVERED)
+	@BUILD=$(BUILD) tools/coverage.sh report
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ)
 	@for f in $(FUZZ); do echo "$$f"; $$f -max_total_time=$(FUZZ_SECONDS) test/fuzz/corpus/$${f##*/} || exit 1; done
@@ -461,6 +470,7 @@ help:
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
 	@echo 'make bench-peers   the same with JAX and NumPy (PEER_TORCH=python: torch) in turn, and the table of ratios'
+	@echo 'make coverage      branches of the readers of the cache, of files and of text that tests take, by file, and those they do not'
 	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
 	@echo 'make lint          layers, sizes, exported names, stale generated files, format'
 	@echo 'make format        clang-format 14 over the tree'
@@ -472,7 +482,7 @@ help:
 	@echo 'make apidoc        the API reference from the headers: build/apidoc/index.html, man pages in build/man'
 	@echo 'make install       PREFIX=/usr/local DESTDIR= LIBDIR=$$PREFIX/lib; uninstall takes it back'
 	@echo 'make clean         remove build/'
-	@echo 'MODE=release|debug|asan|tsan  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
+	@echo 'MODE=release|debug|asan|tsan|coverage  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
+.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz coverage coverage-report regen docs apidoc lint tidy format hooks install uninstall clean help FORCE

@@ -240,6 +240,48 @@ START_TEST(lying_numbers)
 }
 END_TEST
 
+/* What is left of an entry that is damaged is the cache's, which may remove it; nothing else is. */
+START_TEST(what_is_ours)
+{
+    encode("build", "avx2", "key", 3, "value", 5);
+    const size_t header = 168;
+    ck_assert(lz_entry_is_ours(bytes, nbytes, nbytes));
+    for (size_t n = 0; n < 24; n++) /* a beginning: the magic, or nothing */
+        ck_assert(lz_entry_is_ours(bytes, n, n));
+    memset(bytes, 0xff, 8); /* without its magic: by the two lengths or the four numbers */
+    ck_assert(lz_entry_is_ours(bytes, header, nbytes));
+    ck_assert(!lz_entry_is_ours(bytes, header - 1, nbytes));
+    ck_assert(lz_entry_is_ours(bytes, header, nbytes + 1));
+    put(40 + 32, 7, 4); /* not the second number either */
+    ck_assert(lz_entry_is_ours(bytes, header, nbytes));
+    ck_assert(!lz_entry_is_ours(bytes, header, nbytes + 1));
+    put(12, 167, 4);
+    ck_assert(!lz_entry_is_ours(bytes, header, nbytes));
+    memset(bytes, 0, header); /* zeros, as a power failure leaves them */
+    ck_assert(lz_entry_is_ours(bytes, header, nbytes));
+    bytes[header - 1] = 1;
+    ck_assert(!lz_entry_is_ours(bytes, header, nbytes));
+    lz_free(bytes);
+}
+END_TEST
+
+/* The first bytes of a file that is whole: no more of the header than was read is looked at. */
+START_TEST(beginnings)
+{
+    encode("build", "avx2", "key", 3, "value", 5);
+    for (size_t n = 0; n < 168; n++) {
+        const char *why = NULL;
+        lz_entry e;
+        uint8_t *part = malloc(n + 1);
+        memcpy(part, bytes, n);
+        ck_assert_int_eq(lz_entry_parse_header(part, n, nbytes, &e, &why), LZ_ENTRY_DAMAGED);
+        ck_assert_ptr_nonnull(why);
+        free(part);
+    }
+    lz_free(bytes);
+}
+END_TEST
+
 START_TEST(texts_must_be_terminated)
 {
     encode("build", "avx2", "key", 3, "v", 1);
@@ -452,6 +494,8 @@ int main(void)
     tcase_add_test(t, every_bit_flip);
     tcase_add_test(t, every_bit_is_signed);
     tcase_add_test(t, lying_numbers);
+    tcase_add_test(t, what_is_ours);
+    tcase_add_test(t, beginnings);
     tcase_add_test(t, texts_must_be_terminated);
     tcase_add_test(t, foreign_schema_needs_a_valid_digest);
     tcase_add_test(t, frames_of_another_make);

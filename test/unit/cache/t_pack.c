@@ -78,6 +78,50 @@ static void reseal(uint8_t *p, size_t n)
         p[n - 16 + i] = (uint8_t)((i < 8 ? h.lo : h.hi) >> (8 * (i % 8)));
 }
 
+static void put_number(uint8_t *p, uint64_t v, int width)
+{
+    for (int i = 0; i < width; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* Numbers that lie, and truncations, under a digest that is right. */
+START_TEST(lying_numbers)
+{
+    static const uint64_t lies[] = {
+        0,   1,   2,   7,          8,        31,      32,         39,         40,
+        255, 256, 257, 0x7fffffff, 1u << 20, 1048577, 0x80000000, UINT32_MAX, UINT64_MAX};
+    lz_buf good = make(7, _i ? key : NULL), b = make(7, _i ? key : NULL);
+    uint8_t *bytes = (uint8_t *)b.data;
+    lz_pack p;
+    for (size_t at = 8; at < 40 + 8 + 8;) { /* the header, the build id, a length */
+        int width = at == 16 || at == 48 ? 8 : at < 32 ? 4 : 1;
+        for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+            put_number(bytes + at, lies[i], width);
+            bool same = memcmp(bytes, good.data, b.len) == 0;
+            reseal(bytes, b.len);
+            const char *why = lz_pack_open(bytes, b.len, &p);
+            if (!why &&
+                !same) { /* another count or MAC would leave bytes over: only the build id */
+                ck_assert_msg(at >= 32 && at < 40, "byte %zu is %llu", at,
+                              (unsigned long long)lies[i]);
+                ck_assert_uint_lt(strlen(p.build), 8);
+            }
+            ck_assert(!same || !why);
+            memcpy(bytes, good.data, b.len);
+        }
+        at += (size_t)width;
+    }
+    for (size_t n = 48; n < b.len; n++) {
+        put_number(bytes + 16, n, 8);
+        reseal(bytes, n);
+        ck_assert_ptr_nonnull(lz_pack_open(bytes, n, &p));
+        memcpy(bytes, good.data, b.len);
+    }
+    lz_buf_free(&b);
+    lz_buf_free(&good);
+}
+END_TEST
+
 /* ---- of caches ---- */
 
 enum { KEYS = 20 };
@@ -285,6 +329,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, ct_teardown);
     tcase_add_loop_test(t, written_and_read, 0, 2);
     tcase_add_test(t, damaged);
+    tcase_add_loop_test(t, lying_numbers, 0, 2);
     tcase_add_loop_test(t, there_and_back, 0, 2);
     tcase_add_test(t, who_may_import);
     tcase_add_loop_test(t, mutated, 0, 2);
