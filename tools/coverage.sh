@@ -3,7 +3,6 @@
 #   tools/coverage.sh tests            the tests that are about them, as patterns of files
 #   BUILD=build/coverage tools/coverage.sh report [FILE]
 #                                      of each source: branches, how many were taken, per cent; with FILE the lines whose branches were not
-# Branches that a compiler makes for calls are not counted (gcov's fallthrough of a call that does not return).
 set -u
 sources=(cache data ir/text)
 if [ "$1" = tests ]; then
@@ -14,7 +13,7 @@ if [ "$1" = tests ]; then
         'test/fuzz/f_safetensors.c' 'test/fuzz/f_safetensors_index.c' 'test/fuzz/f_csv.c' 'test/fuzz/f_idx.c' 'test/fuzz/f_checkpoint_manifest.c'
     exit
 fi
-BUILD=${BUILD:?} root=$PWD only=${2:-}
+BUILD=${BUILD:?} only=${2:-}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 for f in $(find "${sources[@]}" -name '*.c' | LC_ALL=C sort); do
