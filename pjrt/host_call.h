@@ -5,7 +5,7 @@
  * structs grow at their end only. Includes nothing but abi.h. */
 #ifndef LZ_PJRT_HOST_CALL_H
 #define LZ_PJRT_HOST_CALL_H
-#include "pjrt/abi.h"
+#include "backends/pjrt/abi.h"
 
 /* None of the standard's numbers, which count from 0. */
 enum { PJRT_EXTENSION_LAZULI_HOST_CALL = 0x4c5a0001 };
