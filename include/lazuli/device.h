@@ -74,10 +74,10 @@ typedef struct lz_plugin_option {
  * Fields that are 0 have the default. */
 typedef struct lz_device_plugin {
     size_t struct_size;
-    const char *library_path; /* as dlopen takes it */
-    const lz_plugin_option *create_options;
-    size_t ncreate_options;
-    int host_index;       /* the number of this host; 0: what the client says */
+    const char *library_path;               /* as dlopen takes it */
+    const lz_plugin_option *create_options; /* for its client; NULL: none */
+    size_t ncreate_options;                 /* how many there are */
+    int host_index;                         /* the number of this host; 0: what the client says */
     int physical_devices; /* so many are used, and have to be there; 0: all there are */
     uint64_t dtypes;      /* bit d: it computes with lz_dtype d; 0: with all it has numbers for */
     bool native_rng;      /* random bits are the plugin's own; else those of every device */

@@ -104,8 +104,8 @@ typedef struct lz_local_shard {
 LZ_API lz_status lz_local_shard_of(lz_shape shape, lz_mesh *mesh, lz_placements placements,
                                    int64_t device, lz_local_shard *out);
 /* The parts of x, which is computed first: copies those of the first n devices of this process, and
- * gives the number of its devices; -1 with LZ_ENULL, LZ_ESTATE, those of x. Host data that no program has used
- * yet is whole on every device. Source: XLAShardedTensor.local_shards. */
+ * gives the number of its devices; -1 with LZ_ENULL, LZ_ESTATE, those of x. Host data that no
+ * program has used yet is whole on every device. Source: XLAShardedTensor.local_shards. */
 LZ_API int64_t lz_local_shards_at(lz_tensor *x, lz_local_shard *out, int64_t n,
                                   const lz_site *site);
 #define lz_local_shards(...) lz_local_shards_at(__VA_ARGS__, LZ_SITE)
@@ -116,9 +116,9 @@ LZ_MUST_USE LZ_API lz_status lz_local_to_host_at(lz_tensor *x, int64_t device, v
 #define lz_local_to_host(...) lz_local_to_host_at(__VA_ARGS__, LZ_SITE)
 /* The tensor whose parts are given: shards[d] are the elements of device d's, densely, as
  * lz_local_shard_of says; NULL for one that has none, and for those of other processes. Of devices
- * that have the same part the first one's is taken, and the others' may be NULL. Each device gets its part only. The tensor keeps the
- * placement as that of lz_distribute_tensor does. LZ_ENULL names the device. Source:
- * DTensor.from_local. */
+ * that have the same part the first one's is taken, and the others' may be NULL. Each device gets
+ * its part only. The tensor keeps the placement as that of lz_distribute_tensor does. LZ_ENULL
+ * names the device. Source: DTensor.from_local. */
 LZ_API lz_tensor *lz_from_local_at(lz_dtype dtype, lz_shape shape, lz_mesh *mesh,
                                    lz_placements placements, const void *const *shards,
                                    const lz_site *site);

@@ -51,7 +51,7 @@ ok 'gpt, warm: the loss' [ "$(field warm loss | sort -u)" = "$(field alone loss)
 ok 'gpt, warm: nothing is compiled' [ "$(field warm llvm_compiles | sort -u)" = 0 ]
 # ---- who differs, is late, or dies ----
 differs() { # level, what, pattern, how many say so: at level 0 some may wait for a collective that others do not come to
-    PT_XLA_DEBUG_FILE=/dev/null PT_XLA_DEBUG_LEVEL=$1 CPU_NUM_DEVICES=2 by_hand 4 $([ "$1" = 1 ] && echo $patient || echo $hasty) differ 2 "$2"
+    PT_XLA_DEBUG_FILE=/dev/null PT_XLA_DEBUG_LEVEL=$1 CPU_NUM_DEVICES=2 by_hand 4 "$([ "$1" = 1 ] && echo $patient || echo $hasty)" differ 2 "$2"
     wait "${pid[@]}"
     ok "another $2 at level $1" [ "$(grep -lE "$3" out.? | wc -l)" -ge "${4:-4}" ]
 }
