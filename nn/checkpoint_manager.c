@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/process_end.h"
 #include "nn/preemption.h"
+#include "runtime/spmd/local_shards.h"
+#include <lazuli/replicas.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -209,6 +211,18 @@ static lz_status take_save(const lz_checkpoint_manager *m, int64_t step, const l
     return LZ_OK;
 }
 
+/* Of several processes all gather the values, the first one writes them, and all know how it went.
+ */
+static lz_status save_shared(lz_checkpoint_manager *m, lz_ckpt_job *j)
+{
+    char *spare = NULL;
+    size_t room = 0;
+    lz_status s = lz_ckpt_job_copy(j, &spare, &room);
+    if (s == LZ_OK && lz_process_index() == 0)
+        s = lz_ckpt_save_now(m, j);
+    return lz_device_agree(s);
+}
+
 static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
                       const lz_checkpoint_save_options *o)
 {
@@ -217,7 +231,7 @@ static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoin
     lz_ckpt_job *j = lz_ckpt_job_new(step, c, o);
     if (!j)
         return lz_error_get()->status;
-    lz_status s = lz_ckpt_save_now(m, j);
+    lz_status s = lz_device_is_shared() ? save_shared(m, j) : lz_ckpt_save_now(m, j);
     lz_ckpt_job_free(j);
     return s;
 }
@@ -239,7 +253,8 @@ static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_che
         s = lz_ckpt_job_copy(j, &spare, &room);
         lz_free(spare); /* too small */
     }
-    if (s == LZ_OK)
+    bool writes = !lz_device_is_shared() || lz_process_index() == 0; /* it is the same in all */
+    if (s == LZ_OK && writes)
         return lz_ckpt_queue_put(m, j);
     if (j)
         lz_ckpt_job_free(j);
@@ -297,15 +312,24 @@ bool lz_checkpoint_manager_should_save(lz_checkpoint_manager *m, int64_t step)
            (step % m->o.save_interval == 0 || lz_checkpoint_manager_reached_preemption(m, step));
 }
 
+/* Of several processes: one of them has been told to end. */
+static bool any_preempted(bool here)
+{
+    bool there = false;
+    LZ_QUIETLY
+        there = lz_device_is_shared() && lz_device_agree(here ? LZ_ESTATE : LZ_OK) == LZ_ESTATE;
+    return here || there;
+}
+
 /* A signal between a save and the question whether to go on must not end the training unsaved: so
- * each step has one answer. Of several processes it will be what they agree on. */
+ * each step has one answer, which is that of all processes that train together. */
 bool lz_checkpoint_manager_reached_preemption(lz_checkpoint_manager *m, int64_t step)
 {
     LZ_PUBLIC(false);
     if (!m || !m->handles)
         return false;
     if (step != m->asked)
-        m->answer = lz_preemption_count() != m->preempted;
+        m->answer = any_preempted(lz_preemption_count() != m->preempted);
     m->asked = step;
     return m->answer;
 }

@@ -82,6 +82,43 @@ lz_status lz_local_shard_of(lz_shape shape, lz_mesh *mesh, lz_placements placeme
     return s;
 }
 
+/* ---- several processes ---- */
+
+static bool is_shared(const lz_backend *be)
+{
+    int64_t first, n;
+    if (!be->partitions || !be->exchange)
+        return false;
+    be->local_devices(&first, &n);
+    return n < be->partitions();
+}
+
+bool lz_device_is_shared(void)
+{
+    const lz_dev *d = lz_dev_current();
+    return d && is_shared(d->be);
+}
+
+lz_status lz_device_agree(lz_status mine)
+{
+    const lz_backend *be = lz_dev_current()->be;
+    const lz_error before = *lz_error_get();
+    const int32_t given = (int32_t)mine;
+    int64_t n = be->partitions();
+    int32_t *all = lz_calloc((size_t)n, sizeof *all);
+    lz_status s = all ? be->exchange(&given, sizeof given, all)
+                      : LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " statuses", n);
+    for (int64_t d = 0; s == LZ_OK && d < n; d++)
+        if (all[d] != LZ_OK)
+            s = LZ_FAIL((lz_status)all[d], "the process of device %" PRId64 " has failed", d);
+    lz_free(all);
+    if (mine != LZ_OK) {
+        lz_error_set(&before);
+        return mine;
+    }
+    return s;
+}
+
 /* ---- out ---- */
 
 /* A tensor whose value is there. */
@@ -150,7 +187,7 @@ lz_status lz_snapshot_shards(const lz_snapshot *snapshot, size_t i, lz_local_sha
         return LZ_OK;
     placed_of(&p, node);
     lz_status s = compute(&p);
-    if (s == LZ_OK && !(p.s && p.s->unreduced))
+    if (s == LZ_OK && !(p.s && p.s->unreduced) && p.n == node->dev->be->partitions())
         *count = p.n;
     for (int64_t d = 0; d < *count && d < n; d++)
         out[d] = shard_of(&p, p.first + d);
@@ -407,9 +444,17 @@ lz_status lz_wanted_shards(lz_tensor *x, lz_local_shard *out, int64_t n, int64_t
     if (!to)
         return lz_error_get()->status;
     const lz_sharding *s = home_of(x, to);
+    int64_t first = 0, here = 0;
+    if (s)
+        to->dev->be->local_devices(&first, &here);
     *count = s ? s->mesh->ndevice : 0;
-    for (int64_t d = 0; d < *count && d < n; d++)
+    for (int64_t d = 0; d < *count && d < n; d++) {
         out[d] = describe(s, &lz_node_type(to)->shape, d);
+        if (d < first || d >= first + here)
+            memset(out[d].extent, 0, sizeof out[d].extent);
+        else
+            out[d].replica_id = is_local_copy(s, first, here, partition_at(s->mesh, d));
+    }
     lz_node_release(to);
     return LZ_OK;
 }

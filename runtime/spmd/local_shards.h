@@ -7,9 +7,16 @@
 #include <lazuli/dtensor.h>
 
 /* The parts of value i of a snapshot: those of the first n devices. *count: devices; 0: it is on
- * one device, or a sum that is still to be formed, so that its parts are not it. */
+ * one device, or some are of other processes, or it is a sum that is still to be formed, so that
+ * its parts are not it: it is to be read whole. */
 lz_status lz_snapshot_shards(const lz_snapshot *s, size_t i, lz_local_shard *out, int64_t n,
                              int64_t *count);
+/* Whether the thread's device is one of several processes, which all run the same program. What
+ * they read of it whole they read together. */
+bool lz_device_is_shared(void);
+/* Of such a device: LZ_OK if it is that in all processes, else the status of one of them; they come
+ * here together. */
+lz_status lz_device_agree(lz_status mine);
 /* The elements of one of them, densely, wherever the value has been moved to since. dst has room
  * for them. Errors: lz_local_to_host's. */
 lz_status lz_snapshot_read_shard(const lz_snapshot *s, size_t i, const lz_local_shard *shard,

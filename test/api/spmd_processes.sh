@@ -49,6 +49,25 @@ ok 'gpt: the loss' [ "$(field spread loss | sort -u)" = "$(field alone loss)" ]
 CPU_NUM_DEVICES=2 gpt warm "$tool" launch -n 4
 ok 'gpt, warm: the loss' [ "$(field warm loss | sort -u)" = "$(field alone loss)" ]
 ok 'gpt, warm: nothing is compiled' [ "$(field warm llvm_compiles | sort -u)" = 0 ]
+# ---- checkpoints: the first process writes what all gather; SIGTERM of one has all save the same step ----
+saved() { # NAME, devices of each, processes, options...
+    local name=$1 devices=$2 n=$3
+    shift 3
+    LAZULI_COLLECTIVE_TIMEOUT=$patient CPU_NUM_DEVICES=$devices timeout $limit "$tool" launch -n "$n" "$lib/examples/gpt" --json --fake_data --layers 1 --heads 2 \
+        --dim 16 --context 12 --batch 8 --sample 0 --mesh data=2,fsdp=2,tensor=2 "$@" >"$tmp/$name" 2>err
+}
+ok 'saved by 4 processes' saved part 2 4 --steps 4 --stop 2 --checkpoint "$tmp/c.gpt" --every 1
+ok 'which goes on in 1' saved on1 8 1 --steps 4 --stop 3 --checkpoint "$tmp/c.gpt" --every 1
+ok 'and in 2' saved on2 4 2 --steps 4 --checkpoint "$tmp/c.gpt" --every 1
+ok 'is the same training' [ "$(field on2 loss | sort -u)" = "$(field alone loss)" ]
+program=$lib/examples/gpt CPU_NUM_DEVICES=2 by_hand 4 $patient --fake_data --layers 1 --heads 2 --dim 16 --context 12 --batch 8 --sample 0 --mesh data=2,fsdp=2,tensor=2 \
+    --steps 1000000 --checkpoint "$tmp/c.term" --every 20
+for ((r = 0; r < 400 * slow; r++)); do [ -d "$tmp/c.term/step_20" ] && break; sleep 0.05; done
+kill -TERM "${pid[2]}"
+all=yes
+for ((r = 0; r < 4; r++)); do wait "${pid[r]}" || all=no; done
+ok 'SIGTERM of one ends all' [ $all = yes ]
+ok 'after the same step' [ "$(cat out.? err.? | sed -n 's/^SIGTERM: saved step //p' | sort -u)" = "$(ls "$tmp/c.term" | sed 's/step_//' | sort -n | tail -1)" ]
 # ---- who differs, is late, or dies ----
 differs() { # level, what, pattern, how many say so: at level 0 some may wait for a collective that others do not come to
     PT_XLA_DEBUG_FILE=/dev/null PT_XLA_DEBUG_LEVEL=$1 CPU_NUM_DEVICES=2 by_hand 4 "$([ "$1" = 1 ] && echo $patient || echo $hasty)" differ 2 "$2"
