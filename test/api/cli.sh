@@ -302,7 +302,7 @@ t 0 'kernel' '' lazuli opt two.mlir --emit=loops
 t 0 'digraph' '' lazuli opt two.mlir --emit=dot
 t 1 '' "lazuli: opt: there is no pass 'nope'" lazuli opt two.mlir --passes=nope
 t 1 '' "there is no pass 'nope'" lazuli opt two.mlir --passes=fold,nope,simplify
-t 2 '' "lazuli opt: --emit takes stablehlo, loops, plan or dot, not 'llvm'" lazuli opt two.mlir --emit=llvm
+t 2 '' "lazuli opt: --emit takes stablehlo, portable, loops, plan or dot, not 'llvm'" lazuli opt two.mlir --emit=llvm
 t 2 '' 'lazuli opt: one FILE.mlir is needed' lazuli opt
 t 2 '' 'lazuli opt: one FILE.mlir is needed' lazuli opt two.mlir two.mlir
 t 2 '' "lazuli opt: .*option '--list' doesn't allow an argument" lazuli opt --list=x

@@ -192,7 +192,7 @@ START_TEST(names)
     ck_assert_int_eq(lz_plugin_register("two", &c), LZ_EINVAL);
     c.path = "x.so";
     for (int i = 1; i < LZ_PLUGINS_MAX; i++) {
-        char name[8];
+        char name[16];
         (void)snprintf(name, sizeof name, "p%d", i);
         ck_assert_int_eq(lz_plugin_register(name, &c), LZ_OK);
     }
