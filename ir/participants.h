@@ -57,7 +57,8 @@ lz_status lz_func_bind_partitions(const lz_func *f, int64_t n, bool replicas, lz
 
 /* The same function where what was partition p of n is partition to[p]: groups of its collectives
  * name those, in the order they had, so sums are the same. A function that asks for the number of
- * its partition by itself is not for this. Errors: LZ_EUNSUPPORTED (partition_id), LZ_ERANGE (a
+ * its partition by itself, or has groups of replicas, is not for this. Errors: LZ_EUNSUPPORTED
+ * (partition_id, a collective that names no partitions), LZ_ERANGE (a
  * group names another), LZ_EMEM. */
 lz_status lz_func_renumber_partitions(const lz_func *f, const int64_t *to, int64_t n,
                                       lz_func **out);

@@ -203,6 +203,46 @@ START_TEST(in_loops)
 }
 END_TEST
 
+/* Partitions under other numbers give what they gave. */
+START_TEST(renumbered)
+{
+    const row *r = &rows[_i];
+    lz_buf b = {0};
+    lz_literal *x[MOST], **args[MOST], *got[MOST], **results[MOST], *same[MOST], **others[MOST];
+    lz_literal *const *moved[MOST];
+    int64_t to[MOST];
+    lz_func *g;
+    text_of(r, &b);
+    lz_func *f = parse(lz_buf_str(&b), "f");
+    for (int i = 0; i < r->n; i++) {
+        to[i] = (i * (r->n - 1) + 1) % r->n; /* backwards, from 1 on */
+        x[i] = values(lz_val_type(f, 0), i);
+        args[i] = &x[i];
+        results[i] = &got[i];
+        moved[to[i]] = &x[i];
+        others[to[i]] = &same[i];
+    }
+    ck_assert_msg(lz_func_renumber_partitions(f, to, r->n, &g) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    ck_assert_int_eq(lz_ref_run_partitions(f, r->n, (lz_literal *const *const *)args, results),
+                     LZ_OK);
+    ck_assert_int_eq(lz_ref_run_partitions(g, r->n, moved, others), LZ_OK);
+    for (int i = 0; i < r->n; i++) {
+        ck_assert_msg(lz_literal_eq(got[i], same[i]), "%s: partition %d", r->name, i);
+        lz_literal_release(got[i]);
+        lz_literal_release(same[i]);
+        lz_literal_release(x[i]);
+    }
+    lz_func_free(g);
+    ck_assert_int_eq(lz_func_renumber_partitions(f, to, 1, &g), LZ_ERANGE);
+    lz_func_free(f);
+    lz_buf_free(&b);
+    f = parse(loop, NULL);
+    ck_assert_int_eq(lz_func_renumber_partitions(f, to, 4, &g), LZ_EUNSUPPORTED); /* partition_id */
+    lz_func_free(f);
+}
+END_TEST
+
 /* Where nobody meets, each goes its own way, and knows its number there. */
 START_TEST(apart)
 {
@@ -311,6 +351,7 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_loop_test(t, as_written_out, 0, NROW);
     tcase_add_loop_test(t, refused, 0, NROW);
+    tcase_add_loop_test(t, renumbered, 0, NROW);
     tcase_add_test(t, of_replicas);
     tcase_add_test(t, in_loops);
     tcase_add_test(t, apart);
