@@ -40,4 +40,8 @@ by_hand() { # processes, timeout, arguments...: pids in pid, output in out.RANK 
         pid[r]=$!
     done
 }
+mpi_runs() { # launcher: whether it is there, and its library can be used
+    command -v "$1" >/dev/null || { echo "skipped: there is no $1"; return 1; }
+    [ -z "$san" ] || { echo "skipped: $1 with sanitizers"; return 1; }
+}
 same() { cmp -s "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }; }

@@ -111,8 +111,7 @@ done
 mpi() { # launcher, options...
     local run=$1
     shift
-    command -v "$run" >/dev/null || { echo "skipped: there is no $run"; return; }
-    [ -n "$san" ] && { echo "skipped: $run with sanitizers"; return; }
+    mpi_runs "$run" || return
     LAZULI_COLLECTIVE_TIMEOUT=$patient CPU_NUM_DEVICES=2 timeout $limit "$run" "$@" -n 4 ./ranks bits >told 2>err
     ok "$run" same one told
     ok "$run: ends well" [ ! -s err ]
