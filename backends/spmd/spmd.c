@@ -46,7 +46,7 @@ static lz_status find_all(const lz_backend *be, int *n, int *first)
     *first = 0;
     if (p->count <= 1)
         return LZ_OK;
-    if (!be->world)
+    if (!be->world || !be->miss)
         return LZ_FAIL(LZ_EUNSUPPORTED,
                        "SPMD: this is one of %d processes (%s), and the devices of several %s are "
                        "no virtual device: LAZULI_LAUNCHER=none makes one of each process's",
@@ -113,7 +113,7 @@ static lz_status spmd_device_info(int device, lz_device_info *out)
     LZ_TRY(lz_spmd.be->device_info(0, out));
     int at = snprintf(out->details, sizeof out->details, "%" PRId64 " devices of %s", lz_spmd.n,
                       lz_spmd.be->name);
-    if (lz_spmd_spread())
+    if (lz_spmd_is_multiprocess())
         snprintf(out->details + at, sizeof out->details - (size_t)at,
                  ", %" PRId64 " of this process, from number %" PRId64 " on", lz_spmd.nlocal,
                  lz_spmd.first);
@@ -132,7 +132,7 @@ static void spmd_key(int device, lz_buf *out)
     (void)device;
     /* Groups of collectives are of devices where these are of several processes. */
     lz_buf_printf(out, "SPMD/%d %" PRId64 "%s of ", FORMAT, lz_spmd.n,
-                  lz_spmd_spread() ? " by device" : "");
+                  lz_spmd_is_multiprocess() ? " by device" : "");
     lz_spmd.be->key(0, out);
 }
 

@@ -22,7 +22,7 @@ extern lz_spmd_devices lz_spmd;
 
 /* Whether some devices are of other processes: a program is then run by each device for itself, and
  * they meet in its collectives. */
-static inline bool lz_spmd_spread(void)
+static inline bool lz_spmd_is_multiprocess(void)
 {
     return lz_spmd.nlocal < lz_spmd.n;
 }

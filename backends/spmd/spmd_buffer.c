@@ -94,7 +94,7 @@ static int64_t partition_of(const lz_sharding *at, int64_t l)
 static int64_t first_local(const lz_sharding *at, int64_t l)
 {
     int64_t of = lz_tile_first(at, partition_of(at, l)), best = l;
-    if (!lz_spmd_spread())
+    if (!lz_spmd_is_multiprocess())
         return of;
     for (int64_t k = 0; k < lz_spmd.nlocal; k++)
         if (lz_tile_first(at, partition_of(at, k)) == of &&

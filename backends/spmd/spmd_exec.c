@@ -91,7 +91,7 @@ static lz_status describe(spmd_exec *x, const lz_func *f, const lz_compile_optio
  * device that is at position p. */
 static lz_status order_devices(spmd_exec *x, const lz_mesh *mesh)
 {
-    if (!lz_spmd_spread() || !mesh->device_ids)
+    if (!lz_spmd_is_multiprocess() || !mesh->device_ids)
         return LZ_OK;
     x->number = lz_calloc((size_t)lz_spmd.nlocal, sizeof(lz_device_buffer *));
     if (!x->number)
@@ -137,11 +137,12 @@ static lz_status partition(const lz_func *f, const lz_compile_options *o, const 
         s = lz_shard_report_collectives(&x->p, mesh, &x->collectives);
     if (s == LZ_OK)
         s = order_devices(x, mesh);
-    if (s == LZ_OK && lz_spmd_spread() && compares())
+    if (s == LZ_OK && lz_spmd_is_multiprocess() && compares())
         s = lz_spmd_trace_new(f, &x->trace);
     if (s == LZ_OK) {
         x->mesh = mesh;
-        x->program = lz_func_hash(x->p.local);
+        if (lz_spmd_is_multiprocess())
+            x->program = lz_func_hash(x->p.local);
     }
     if (s != LZ_OK) {
         exec_free(x);
@@ -176,7 +177,7 @@ static lz_compile_options inner_options(const spmd_exec *x, const lz_compile_opt
     in.donate = x->donate;
     in.func = x->p.local;
     in.partitions = (uint32_t)lz_spmd.n;
-    in.program = &x->program;
+    in.program = lz_spmd_is_multiprocess() ? &x->program : NULL;
     return in;
 }
 
@@ -333,7 +334,7 @@ static lz_status start_partitions(run *r, const spmd_exec *x, const bool *gives,
 {
     lz_device_buffer *const *const *in = (lz_device_buffer *const *const *)r->in;
     *started = true;
-    if (lz_spmd_spread())
+    if (lz_spmd_is_multiprocess())
         return lz_spmd_execute_local(x->inner, x->p.nout, in, gives, awaited, r->out, &r->done);
     return lz_spmd.be->execute_partitions(x->inner, lz_spmd.n, NULL, in, gives, awaited, r->out,
                                           NULL, &r->done);
@@ -384,7 +385,7 @@ lz_status lz_spmd_execute(lz_exec *exec, int device, lz_device_buffer *const *in
         s = place_inputs(&r, x, in);
     if (s == LZ_OK)
         s = start(&r, x, donated, awaited, out, &started);
-    if (s != LZ_OK && !started && lz_spmd_spread())
+    if (s != LZ_OK && !started && lz_spmd_is_multiprocess())
         lz_spmd_miss(x->inner);
     if (s == LZ_OK) {
         lz_event_retain(r.done);

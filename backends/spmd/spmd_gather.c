@@ -10,7 +10,7 @@
 
 bool lz_spmd_has_all(const lz_sharding *at)
 {
-    if (!lz_spmd_spread())
+    if (!lz_spmd_is_multiprocess())
         return true;
     int64_t have = 0, need = 0;
     for (int64_t p = 0; p < lz_spmd.n; p++)

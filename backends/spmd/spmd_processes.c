@@ -16,7 +16,7 @@ static lz_mutex order = LZ_MUTEX_INIT("spmd order");
 int64_t lz_spmd_partition_of(const lz_mesh *m, int64_t l)
 {
     int64_t device = lz_spmd.first + l, p = 0;
-    if (!lz_spmd_spread() || !m->device_ids)
+    if (!lz_spmd_is_multiprocess() || !m->device_ids)
         return device;
     while (m->device_ids[p] != device)
         p++;
@@ -26,7 +26,7 @@ int64_t lz_spmd_partition_of(const lz_mesh *m, int64_t l)
 lz_status lz_spmd_by_device(const lz_mesh *m, lz_func **f)
 {
     lz_func *g = NULL;
-    if (!lz_spmd_spread() || !m->device_ids)
+    if (!lz_spmd_is_multiprocess() || !m->device_ids)
         return LZ_OK;
     lz_status s = lz_func_renumber_partitions(*f, m->device_ids, m->ndevice, &g);
     lz_func_free(*f);

@@ -99,23 +99,31 @@ bool lz_device_is_shared(void)
     return d && is_shared(d->be);
 }
 
-lz_status lz_device_agree(lz_status mine)
+lz_status lz_device_max(int32_t mine, int32_t *most)
 {
     const lz_backend *be = lz_dev_current()->be;
-    const lz_error before = *lz_error_get();
-    const int32_t given = (int32_t)mine;
     int64_t n = be->partitions();
     int32_t *all = lz_calloc((size_t)n, sizeof *all);
-    lz_status s = all ? be->exchange(&given, sizeof given, all)
-                      : LZ_FAIL(LZ_EMEM, "no memory for %" PRId64 " statuses", n);
+    lz_status s = all ? be->exchange(&mine, sizeof mine, all)
+                      : LZ_FAIL(LZ_EMEM, "no memory for what %" PRId64 " devices say", n);
+    *most = mine;
     for (int64_t d = 0; s == LZ_OK && d < n; d++)
-        if (all[d] != LZ_OK)
-            s = LZ_FAIL((lz_status)all[d], "the process of device %" PRId64 " has failed", d);
+        *most = all[d] > *most ? all[d] : *most;
     lz_free(all);
+    return s;
+}
+
+lz_status lz_device_agree(lz_status mine)
+{
+    const lz_error own = *lz_error_get();
+    int32_t worst;
+    lz_status s = lz_device_max((int32_t)mine, &worst);
     if (mine != LZ_OK) {
-        lz_error_set(&before);
+        lz_error_set(&own);
         return mine;
     }
+    if (s == LZ_OK && worst != LZ_OK)
+        s = LZ_FAIL((lz_status)worst, "another process has failed");
     return s;
 }
 
