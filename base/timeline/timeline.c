@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static uint64_t nwritten; /* events of the file */
 static struct {           /* the thread that writes while the trace runs */
     pthread_t thread;
     bool started;
-    _Atomic uint32_t stop;
+    _Atomic uint32_t turn; /* whose number is another one ends, though the next has begun */
 } writer;
 static int64_t began_ns, began_wall_ns;
 static int64_t file_from_ns;         /* the file has what began since then */
@@ -555,16 +556,16 @@ static bool write_some(void)
     return done;
 }
 
-static void *write_loop(void *unused)
+static void *write_loop(void *arg)
 {
-    (void)unused;
+    const uint32_t turn = (uint32_t)(uintptr_t)arg;
     bool done = true;
-    while (!atomic_load(&writer.stop)) {
+    while (atomic_load(&writer.turn) == turn) {
         if (done)
-            (void)lz_futex_wait(&writer.stop, 0, (int64_t)WRITE_MS * 1000000);
+            (void)lz_futex_wait(&writer.turn, turn, (int64_t)WRITE_MS * 1000000);
         done = true;
         lz_mutex_lock(&lock);
-        if ((running || ntap) && !atomic_load(&writer.stop))
+        if ((running || ntap) && atomic_load(&writer.turn) == turn)
             LZ_QUIETLY
                 done = write_some();
         lz_mutex_unlock(&lock);
@@ -576,10 +577,10 @@ static void *write_loop(void *unused)
  * library: in_child. */
 static void start_writer(void)
 {
-    atomic_store(&writer.stop, 0);
+    void *turn = (void *)(uintptr_t)atomic_load(&writer.turn);
     LZ_QUIETLY
         writer.started =
-            lz_thread_start_unarmed(&writer.thread, "lz-trace", write_loop, NULL) == LZ_OK;
+            lz_thread_start_unarmed(&writer.thread, "lz-trace", write_loop, turn) == LZ_OK;
 }
 
 /* Whether there is a thread to be joined, without the lock. */
@@ -588,8 +589,8 @@ static bool stop_writer(pthread_t *t)
     bool is = writer.started;
     writer.started = false;
     *t = writer.thread;
-    atomic_store(&writer.stop, 1);
-    lz_futex_wake(&writer.stop, 1);
+    atomic_fetch_add(&writer.turn, 1);
+    lz_futex_wake(&writer.turn, INT_MAX); /* the one before may still wait */
     return is;
 }
 

@@ -7,9 +7,12 @@
 #include "base/timeline/timeline.h"
 #include "suite.h"
 #include <jansson.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char path[64];
@@ -590,6 +593,37 @@ START_TEST(too_many_taps)
 }
 END_TEST
 
+static void ignore_event(const lz_trace_event *e, void *user)
+{
+    (void)e, (void)user;
+}
+
+static void *tap_off(void *tap)
+{
+    lz_timeline_tap_off(tap);
+    return NULL;
+}
+
+/* The last one to go waits for the thread that writes, though the next one starts another. */
+START_TEST(taps_that_come_and_go)
+{
+    for (int i = 0; i < 100; i++) {
+        lz_timeline_tap first = {.event = ignore_event}, next = first;
+        struct timespec until;
+        pthread_t t;
+        OK(lz_timeline_tap_on(&first));
+        ck_assert_int_eq(pthread_create(&t, NULL, tap_off, &first), 0);
+        while (lz_timeline_on())
+            sched_yield();
+        OK(lz_timeline_tap_on(&next));
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 10;
+        ck_assert_int_eq(pthread_timedjoin_np(t, NULL, &until), 0);
+        lz_timeline_tap_off(&next);
+    }
+}
+END_TEST
+
 static void tapped(void)
 {
     span("in the child");
@@ -651,6 +685,7 @@ int main(void)
     tcase_add_test(t, arrows_that_began_before_a_tap);
     tcase_add_test(t, curves_of_taps);
     tcase_add_test(t, too_many_taps);
+    tcase_add_test(t, taps_that_come_and_go);
     tcase_add_test(t, taps_and_fork);
     tcase_add_test(t, taps_before_the_steps_of_a_trace);
     suite_add_tcase(s, t);
