@@ -86,9 +86,11 @@ static int64_t nstep;         /* that have ended */
 static bool asked;            /* LAZULI_TRACE started it */
 static lz_timeline_tap *taps[LZ_TIMELINE_TAPS];
 static uint32_t ntap;
-static int64_t from_ns;   /* what began earlier is of no interest to any of them */
-static uint64_t nwritten; /* events of the file */
-static struct {           /* the thread that writes while the trace runs */
+static int64_t from_ns;            /* what began earlier is of no interest to any of them */
+static uint64_t nwritten;          /* events of the file, */
+static uint64_t nrefused;          /* that it has no room for, though they were recorded, */
+static uint64_t file_from_dropped; /* and ndropped when it began */
+static struct {                    /* the thread that writes while the trace runs */
     pthread_t thread;
     bool started;
     _Atomic uint32_t turn; /* whose number is another one ends, though the next has begun */
@@ -456,14 +458,14 @@ static void tell_name(recorder *r);
 static void write_record(recorder *r, const record *e)
 {
     lz_trace_event v = event_of(r, e);
-    bool full = running && nwritten >= limit;
-    if (running && !full && v.start_ns >= file_from_ns) {
+    bool of_file = running && v.start_ns >= file_from_ns;
+    if (of_file && nwritten < limit) {
         nwritten++;
         tell_name(r);
         lz_trace_event_json(&v, (int)getpid(), began_ns, next_event,
                             &(destination){v.start_ns + v.ns});
-    } else if (full) {
-        atomic_fetch_add_explicit(&ndropped, 1, memory_order_relaxed);
+    } else if (of_file) {
+        nrefused++;
     }
     for (uint32_t i = 0; i < ntap; i++) {
         lz_trace_event seen = v;
@@ -528,14 +530,14 @@ static bool drain_all(bool all)
 
 static lz_trace_totals ending(void)
 {
-    return (lz_trace_totals){atomic_load(&ndropped), began_wall_ns};
+    return (lz_trace_totals){atomic_load(&ndropped) - file_from_dropped + nrefused, began_wall_ns};
 }
 
 /* Nobody records any more. */
 static lz_status write_rest(void)
 {
-    lz_trace_totals e = ending();
     (void)drain_all(true);
+    lz_trace_totals e = ending();
     running = false;
     return ring.steps ? lz_timeline_ring_close(&ring, &e) : lz_trace_file_close(&file, &e);
 }
@@ -543,8 +545,8 @@ static lz_status write_rest(void)
 /* false: there is more. */
 static bool write_some(void)
 {
-    lz_trace_totals e = ending();
     bool done = drain_all(false);
+    lz_trace_totals e = ending();
     if (done)
         sweep();
     if (!running)
@@ -674,7 +676,7 @@ static lz_status end_now(bool only_ours)
     bool ends = s == LZ_OK && running, join = ends && !ntap && stop_writer(&t);
     if (ends)
         s = end();
-    uint64_t dropped = ends ? atomic_load(&ndropped) : 0;
+    uint64_t dropped = ends ? ending().dropped : 0;
     lz_mutex_unlock(&lock);
     if (join)
         (void)pthread_join(t, NULL);
@@ -760,7 +762,6 @@ static void begin_counts(uint64_t most)
 {
     atomic_store(&most_events, most);
     atomic_store(&nevent, 0);
-    atomic_store(&ndropped, 0);
     atomic_store(&warned, false);
 }
 
@@ -780,7 +781,8 @@ static lz_status begin(const char *path, uint64_t most, const lz_trace_steps *of
     nstep = nrow_told = 0;
     snprintf(shown_path, sizeof shown_path, "%s", path);
     limit = most;
-    nwritten = 0;
+    nwritten = nrefused = 0;
+    file_from_dropped = atomic_load(&ndropped);
     begin_counts(ntap ? UINT64_MAX : most);
     began_wall_ns = lz_wall_ns();
     began_ns = lz_now_ns();
@@ -863,6 +865,7 @@ lz_status lz_timeline_tap_on(lz_timeline_tap *t)
         t->began_wall_ns = lz_wall_ns();
         t->began_ns = lz_now_ns();
         t->first_flow = atomic_load(&nflow);
+        t->missed = atomic_load(&ndropped);
         if (!records) {
             begin_counts(UINT64_MAX);
             from_ns = t->began_ns;
@@ -899,6 +902,7 @@ void lz_timeline_tap_off(lz_timeline_tap *t)
             drain_all(true);
         taps[i] = taps[--ntap];
     }
+    t->missed = atomic_load(&ndropped) - t->missed;
     if (last) {
         atomic_store(&nevent, nwritten);
         atomic_store(&most_events, limit);
@@ -908,9 +912,4 @@ void lz_timeline_tap_off(lz_timeline_tap *t)
     lz_mutex_unlock(&lock);
     if (join)
         (void)pthread_join(writes, NULL);
-}
-
-uint64_t lz_timeline_missed(void)
-{
-    return atomic_load_explicit(&ndropped, memory_order_relaxed);
 }

@@ -113,14 +113,13 @@ typedef struct lz_timeline_tap {
     void *user;
     int64_t began_ns, began_wall_ns; /* set by lz_timeline_tap_on */
     uint64_t first_flow;             /* arrows before it are not seen */
+    uint64_t missed; /* after lz_timeline_tap_off: events that there was no memory for */
 } lz_timeline_tap;
 /* Four times a second the tap gets what was recorded. The program's own traces are as without it;
  * in a forked child there is no tap. LZ_EUNAVAILABLE: there are LZ_TIMELINE_TAPS already. */
 lz_status lz_timeline_tap_on(lz_timeline_tap *t);
 /* The tap gets the rest now, and nothing after that. */
 void lz_timeline_tap_off(lz_timeline_tap *t);
-/* Events that no trace and no tap got, for want of memory. */
-uint64_t lz_timeline_missed(void);
 
 /* Calls fn whenever a trace or a tap is about to stop, while it still records: for spans that are
  * known later. For good; at most a few. */

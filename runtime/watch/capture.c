@@ -47,7 +47,6 @@ lz_status lz_watch_capture_begin(lz_watch_capture *c)
     lz_status s = lz_timeline_tap_on(&c->tap);
     if (s != LZ_OK)
         lz_mutex_destroy(&c->lock);
-    c->missed = lz_timeline_missed();
     return s;
 }
 
@@ -91,13 +90,9 @@ void lz_watch_capture_stop(lz_watch_capture *c)
     lz_timeline_tap_off(&c->tap);
 }
 
-uint64_t lz_watch_capture_dropped(lz_watch_capture *c)
+uint64_t lz_watch_capture_dropped(const lz_watch_capture *c)
 {
-    uint64_t missed = lz_timeline_missed();
-    lz_mutex_lock(&c->lock);
-    uint64_t n = c->dropped + (missed > c->missed ? missed - c->missed : 0);
-    lz_mutex_unlock(&c->lock);
-    return n;
+    return c->dropped + c->tap.missed;
 }
 
 void lz_watch_capture_end(lz_watch_capture *c)

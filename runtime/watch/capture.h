@@ -16,7 +16,6 @@ typedef struct lz_watch_capture {
     LZ_VEC(size_t) pieces; /* where pieces end, but the last */
     int64_t curve_ns[8];   /* when a quantity was last taken, by a hash of its name */
     uint64_t dropped;
-    uint64_t missed; /* by the timeline, before it began */
 } lz_watch_capture;
 
 /* As lz_timeline_tap_on. The struct stays where it is until lz_watch_capture_end. */
@@ -28,7 +27,7 @@ lz_status lz_watch_capture_take(lz_watch_capture *c,
                                 lz_status (*fn)(const void *p, size_t n, void *user), void *user);
 /* Nothing is added from now on; what is there can still be taken. */
 void lz_watch_capture_stop(lz_watch_capture *c);
-/* Events that are missing. */
-uint64_t lz_watch_capture_dropped(lz_watch_capture *c);
-void lz_watch_capture_end(lz_watch_capture *c); /* after lz_watch_capture_stop */
+/* After lz_watch_capture_stop: events that are missing. */
+uint64_t lz_watch_capture_dropped(const lz_watch_capture *c);
+void lz_watch_capture_end(lz_watch_capture *c); /* likewise */
 #endif
