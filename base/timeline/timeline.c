@@ -328,23 +328,13 @@ uint64_t lz_timeline_flow(void)
     return atomic_fetch_add_explicit(&nflow, 1, memory_order_relaxed) + 1;
 }
 
-/* Where only taps listen, a curve has a point in half a millisecond: programs of small kernels use
- * and free memory more often than anything else happens. Curves that share a slot have fewer. */
+/* Where only taps listen a curve need not be whole: programs of small kernels use and free memory
+ * more often than anything else happens. */
 static bool too_dense(const char *name, int64_t now)
 {
-    enum { SLOTS = 16 };
-    static const int64_t apart_ns = 500000;
-    static _Atomic int64_t latest[SLOTS];
-    uint32_t h = 0;
-    if (atomic_load_explicit(&whole_curves, memory_order_relaxed))
-        return false;
-    for (const char *c = name; *c; c++)
-        h = h * 31 + (uint8_t)*c;
-    int64_t last = atomic_load_explicit(&latest[h % SLOTS], memory_order_relaxed);
-    if (now < last + apart_ns)
-        return true;
-    atomic_store_explicit(&latest[h % SLOTS], now, memory_order_relaxed);
-    return false;
+    static lz_trace_curves curves;
+    return !atomic_load_explicit(&whole_curves, memory_order_relaxed) &&
+           lz_trace_curve_dense(&curves, lz_trace_text_of(name), now);
 }
 
 static void add_point(const char *name, const char *unit, int64_t value)

@@ -29,6 +29,20 @@ const lz_trace_arg *lz_trace_arg_of(const lz_trace_event *e, const char *key)
     return NULL;
 }
 
+bool lz_trace_curve_dense(lz_trace_curves *c, lz_trace_text name, int64_t now_ns)
+{
+    enum { SLOTS = sizeof c->latest_ns / sizeof *c->latest_ns };
+    static const int64_t apart_ns = 500000;
+    uint32_t h = name.n;
+    for (uint32_t i = 0; i < name.n; i++)
+        h = h * 31 + (uint8_t)name.at[i];
+    _Atomic int64_t *latest = &c->latest_ns[h % SLOTS];
+    if (now_ns < atomic_load_explicit(latest, memory_order_relaxed) + apart_ns)
+        return true;
+    atomic_store_explicit(latest, now_ns, memory_order_relaxed);
+    return false;
+}
+
 /* ---- JSON ---- */
 
 static void put_micros(lz_buf *b, const char *what, int64_t ns)

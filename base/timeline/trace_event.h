@@ -1,10 +1,11 @@
 /* trace_event.h - an event of a timeline for those who read it: as Chrome trace events are written
  * (JSON), and as bytes that go from the process that records it to one that makes files of it.
  * Bytes are those of any sender: what is read from them is checked, and so are names.
- * Threads: pure functions. */
+ * Threads: pure functions, and lz_trace_curve_dense is thread-safe. */
 #ifndef LZ_BASE_TIMELINE_TRACE_EVENT_H
 #define LZ_BASE_TIMELINE_TRACE_EVENT_H
 #include "base/vec.h"
+#include <stdatomic.h>
 
 enum {
     LZ_TRACE_TEXT = 255, /* the longest text of an event, in bytes */
@@ -42,6 +43,14 @@ lz_trace_text lz_trace_text_of(const char *s);
 /* NULL: there is no such argument. */
 const lz_trace_arg *lz_trace_arg_of(const lz_trace_event *e, const char *key);
 bool lz_trace_text_is(lz_trace_text t, const char *s);
+
+/* When curves had their latest points, by a hash of their names. Zero-initialise. */
+typedef struct lz_trace_curves {
+    _Atomic int64_t latest_ns[16];
+} lz_trace_curves;
+/* Whether the curve has had a point within the half millisecond before: else this one counts.
+ * Curves that share a hash have fewer points each. */
+bool lz_trace_curve_dense(lz_trace_curves *c, lz_trace_text name, int64_t now_ns);
 
 /* The event as one JSON object, and its arrow as another. `next` gives where each is to be put,
  * after what is needed between two. */

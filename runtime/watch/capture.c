@@ -3,30 +3,12 @@
 #include "runtime/watch/statistics.h"
 #include <string.h>
 
-enum { CURVE_NS = 500000 };
-
-/* Whether the event is a point of a curve that has one just before: they would be most of the
- * events of a program of small kernels. Curves that share a hash have fewer points each. */
-static bool too_dense(lz_watch_capture *c, const lz_trace_event *e)
-{
-    uint32_t h = e->name.n;
-    if (e->category.n)
-        return false;
-    for (uint32_t i = 0; i < e->name.n; i++)
-        h = h * 31 + (uint8_t)e->name.at[i];
-    int64_t *last = &c->curve_ns[h % (sizeof c->curve_ns / sizeof *c->curve_ns)];
-    if (e->start_ns < *last + CURVE_NS)
-        return true;
-    *last = e->start_ns;
-    return false;
-}
-
 static void add_event(const lz_trace_event *e, void *user)
 {
     lz_watch_capture *c = user;
     lz_mutex_lock(&c->lock);
     size_t begun = c->pieces.len ? c->pieces.data[c->pieces.len - 1] : 0, was = c->bytes.len;
-    if (too_dense(c, e)) {
+    if (!e->category.n && lz_trace_curve_dense(&c->curves, e->name, e->start_ns)) {
         /* nothing is missing */
     } else if (c->bytes.failed || was >= LZ_CAPTURE_BYTES) {
         c->dropped++;

@@ -12,9 +12,9 @@ enum { LZ_CAPTURE_BYTES = 32 << 20 }; /* that wait to be taken */
 typedef struct lz_watch_capture {
     lz_timeline_tap tap;
     lz_mutex lock;
-    lz_buf bytes;          /* whole events; */
-    LZ_VEC(size_t) pieces; /* where pieces end, but the last */
-    int64_t curve_ns[8];   /* when a quantity was last taken, by a hash of its name */
+    lz_buf bytes;           /* whole events; */
+    LZ_VEC(size_t) pieces;  /* where pieces end, but the last */
+    lz_trace_curves curves; /* of what is taken, where a file gets them whole */
     uint64_t dropped;
 } lz_watch_capture;
 

@@ -16,8 +16,12 @@ enum { PATH = 4096 - 256, NAME = 200, FIRST_NS = 250000000, MOST_RUNS = 1000, AR
 
 /* The latest arrows that have one end: a beginning is written at once, an end when its beginning
  * has come, which may be later, or not at all where the trace is cut. */
+typedef struct arrow {
+    uint64_t flow; /* 0: none */
+    int64_t tid, start_ns;
+} arrow;
 typedef struct arrows {
-    lz_trace_event at[ARROWS]; /* flow 0: none; without texts */
+    arrow at[ARROWS];
     uint32_t next;
 } arrows;
 
@@ -184,22 +188,21 @@ static lz_buf *next_event(void *user)
     return lz_trace_file_event(user);
 }
 
-/* The arrow's other end, which is no longer waited for; NULL: it has not come. */
-static const lz_trace_event *take_arrow(arrows *a, uint64_t flow, lz_trace_event *out)
+/* The arrow's other end, which is no longer waited for; false: it has not come. */
+static bool take_arrow(arrows *a, uint64_t flow, arrow *out)
 {
     for (uint32_t i = 0; i < ARROWS; i++)
         if (a->at[i].flow == flow) {
             *out = a->at[i];
             a->at[i].flow = 0;
-            return out;
+            return true;
         }
-    return NULL;
+    return false;
 }
 
 static void keep_arrow(arrows *a, const lz_trace_event *e)
 {
-    a->at[a->next++ % ARROWS] =
-        (lz_trace_event){.tid = e->tid, .start_ns = e->start_ns, .flow = e->flow};
+    a->at[a->next++ % ARROWS] = (arrow){e->flow, e->tid, e->start_ns};
 }
 
 static void write_arrow(lz_trace_folder *f, const lz_trace_event *e)
@@ -209,12 +212,13 @@ static void write_arrow(lz_trace_folder *f, const lz_trace_event *e)
 
 static void add_arrow(lz_trace_folder *f, const lz_trace_event *e)
 {
-    lz_trace_event other;
-    const lz_trace_event *met = take_arrow(e->sends ? &f->ended : &f->begun, e->flow, &other);
+    arrow other;
+    bool met = take_arrow(e->sends ? &f->ended : &f->begun, e->flow, &other);
     if (e->sends || met)
         write_arrow(f, e);
     if (e->sends && met)
-        write_arrow(f, met);
+        write_arrow(
+            f, &(lz_trace_event){.tid = other.tid, .start_ns = other.start_ns, .flow = other.flow});
     if (!met)
         keep_arrow(e->sends ? &f->begun : &f->ended, e);
 }
@@ -256,12 +260,12 @@ void lz_trace_folder_flush(lz_trace_folder *f)
 lz_status lz_trace_folder_close(lz_trace_folder *f, uint64_t dropped)
 {
     lz_trace_totals t = totals(f, dropped);
-    lz_status s = write_xplane(f), j;
+    lz_status s = write_xplane(f);
     if (s == LZ_OK)
         s = lz_trace_file_close(&f->json, &t);
     else
-        LZ_QUIETLY
-            j = lz_trace_file_close(&f->json, &t), (void)j;
+        LZ_QUIETLY (void)
+            lz_trace_file_close(&f->json, &t);
     free_folder(f);
     return s;
 }
