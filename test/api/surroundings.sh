@@ -15,7 +15,15 @@ func.func @sum() {
   func.return
 }
 M
+cp "$tmp/sum.mlir" "$tmp/as-it-was"
 passed=0 failed=0 ran=0
+# Where a standard stream is closed, the next file gets its descriptor: what is printed must not be in the program, in an entry of the
+# cache, or in a file of its own.
+unharmed() {
+    cmp "$tmp/sum.mlir" "$tmp/as-it-was" || return 1
+    [ "$(find "$tmp" -mindepth 1 -maxdepth 1 ! -name 'cache-*' | sort | tr '\n' ' ')" = "$tmp/as-it-was $tmp/err $tmp/out $tmp/sum.mlir " ] || { ls "$tmp"; return 1; }
+    [ ! -d "$tmp/cache-$ran" ] || "$tool" cache verify --path "$tmp/cache-$ran" >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }
+}
 # what is done before, and whether it must succeed; in a shell of its own, twice
 surrounded() {
     local name=$1 must=$2 before=$3 rc again
@@ -36,6 +44,7 @@ surrounded() {
             tail -3 "$tmp/err"
         fi
     done
+    if unharmed; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $name: what it leaves"; fi
     ran=$((ran + 1))
 }
 surrounded 'as usual' must true
@@ -51,6 +60,5 @@ if ! grep -q -- -fsanitize "$BUILD/flags"; then # their shadow takes more
     surrounded '512 MiB of address space' may 'ulimit -v 524288'
     surrounded '64 MiB of address space' may 'ulimit -v 65536'
 fi
-[ ! -s "$tmp/sum.mlir.tmp" ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
