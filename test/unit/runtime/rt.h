@@ -85,4 +85,13 @@ static inline int64_t rt_metric(const char *name)
     lz_metric_summary m = {0, 0};
     return lz_metric_data(name, &m) == LZ_OK ? (int64_t)m.total_samples : -1;
 }
+/* A step that runs kernels. */
+static inline void rt_step(void)
+{
+    lz_scope_begin();
+    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(64, 64));
+    (void)lz_item(lz_sum(lz_matmul(lz_exp(x), x)));
+    OK(lz_mark_step());
+    lz_scope_end();
+}
 #endif

@@ -28,15 +28,6 @@ static void remove_dir(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static void step(void)
-{
-    lz_scope_begin();
-    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(64, 64));
-    (void)lz_item(lz_sum(lz_matmul(lz_exp(x), x)));
-    OK(lz_mark_step());
-    lz_scope_end();
-}
-
 /* ---- files ---- */
 
 /* The n-th run's file that ends so; "" when there is none. */
@@ -110,11 +101,11 @@ static int kernels_of(xs_field space)
 
 START_TEST(of_a_program)
 {
-    step();
+    rt_step();
     OK(lz_trace_detached(dir, 300));
     int64_t end = lz_now_ns() + 400000000;
     while (lz_now_ns() < end) {
-        step();
+        rt_step();
         usleep(3000);
     }
     OK(lz_trace_detached_wait());
@@ -140,17 +131,17 @@ END_TEST
 START_TEST(beside_a_trace_of_the_programs)
 {
     char own[96];
-    step();
+    rt_step();
     ck_assert_int_eq(mkdir(dir, 0777), 0);
     snprintf(own, sizeof own, "%s/own.json", dir);
     OK(lz_start_trace(own));
-    step();
+    rt_step();
     OK(lz_trace_detached(dir, 100000));
-    step();
+    rt_step();
     OK(lz_stop_trace());
-    step();
+    rt_step();
     OK(lz_start_trace(own)); /* is not disturbed */
-    step();
+    rt_step();
     OK(lz_stop_trace());
     tf_file f = tf_load(own);
     ck_assert_int_eq(tf_count(&f, "step", "lz_mark_step"), 1);
@@ -167,7 +158,7 @@ START_TEST(ended_by_the_process)
     if (pid == 0) {
         OK(lz_trace_detached(dir, 3600000));
         for (int i = 0; i < 3; i++)
-            step();
+            rt_step();
         exit(0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -191,7 +182,7 @@ START_TEST(killed)
         signal(signals[_i], SIG_DFL); /* Check's own handler is inherited */
         OK(lz_trace_detached(dir, 3600000));
         for (int64_t end = lz_now_ns() + 1500000000;;) {
-            step();
+            rt_step();
             usleep(3000);
             if (end && lz_now_ns() > end && write(go[1], "x", 1) == 1)
                 end = 0;
@@ -216,12 +207,12 @@ START_TEST(forked)
     if (pid == 0) {
         bool good = !lz_timeline_on() && lz_trace_detached_wait() == LZ_ESTATE;
         for (int i = 0; i < 3; i++)
-            step();
+            rt_step();
         exit(good ? 0 : 1);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
-    step();
+    rt_step();
     pid = fork(); /* and of one that is */
     if (pid == 0)
         exit(lz_trace_detached_wait() == LZ_EFORK ? 0 : 1);

@@ -80,15 +80,6 @@ static void refused(int fd, lz_status status, const char *text)
     lz_net_close(&fd);
 }
 
-static void step(void)
-{
-    lz_scope_begin();
-    lz_tensor *x = lz_ones(LZ_F32, LZ_SHAPE(64, 64));
-    (void)lz_item(lz_sum(lz_matmul(lz_exp(x), x)));
-    OK(lz_mark_step());
-    lz_scope_end();
-}
-
 /* ---- what it answers ---- */
 
 START_TEST(counts)
@@ -100,7 +91,7 @@ START_TEST(counts)
     ck_assert_uint_eq(was.ndevice, 0); /* asking starts none */
     ck_assert_uint_gt(was.resident_bytes, 0);
     for (int i = 0; i < 5; i++)
-        step();
+        rt_step();
     lz_watch_statistics is = statistics(port);
     ck_assert_uint_eq(is.steps, 5);
     ck_assert_uint_eq(is.compilations, is.memory_misses);
@@ -154,7 +145,7 @@ static atomic_bool stop;
 static void *steps(void *unused)
 {
     while (!atomic_load(&stop))
-        step();
+        rt_step();
     return unused;
 }
 
@@ -162,7 +153,7 @@ START_TEST(captures)
 {
     pthread_t t;
     int port = start();
-    step();
+    rt_step();
     pthread_create(&t, NULL, steps, NULL);
     int fd = connect_to(port), other = connect_to(port);
     ask(fd, &(lz_watch_ask){LZ_WATCH_VERSION, LZ_WATCH_CAPTURE, 300});
@@ -280,7 +271,7 @@ static int captured_until(void (*ends)(void), int port, bool *ended)
 
 static void stops(void)
 {
-    step();
+    rt_step();
     OK(lz_stop_server());
 }
 
@@ -311,7 +302,7 @@ START_TEST(the_process_ends_while_capturing)
         port = start();
         if (write(up[1], &port, sizeof port) != sizeof port || read(go[0], &c, 1) != 1)
             _exit(1);
-        step();
+        rt_step();
         exit(0);
     }
     ck_assert_int_eq(read(up[0], &port, sizeof port), sizeof port);
@@ -332,7 +323,7 @@ START_TEST(forked)
     if (pid == 0) {
         if (lz_server_port() != 0 || lz_stop_server() != LZ_ESTATE)
             _exit(1);
-        step();
+        rt_step();
         if (start() == port)
             _exit(2);
         exit(0);
@@ -340,7 +331,7 @@ START_TEST(forked)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
     (void)statistics(port);
-    step();
+    rt_step();
     pid = fork();
     if (pid == 0) {
         bool off = lz_server_port() == 0 && lz_start_server(0) == LZ_EFORK;
@@ -359,7 +350,7 @@ START_TEST(by_the_environment)
 {
     setenv("LAZULI_SERVER", "0", 1);
     ck_assert_int_eq(lz_server_port(), 0);
-    step();
+    rt_step();
     ck_assert_int_gt(lz_server_port(), 0);
     ck_assert_uint_eq(statistics(lz_server_port()).steps, 1);
 }
@@ -370,7 +361,7 @@ START_TEST(bad_environments)
 {
     setenv("LAZULI_SERVER", bad[_i], 1);
     setenv("LAZULI_LOG", "error", 1);
-    step(); /* the program goes on */
+    rt_step(); /* the program goes on */
     ck_assert_int_eq(lz_server_port(), 0);
 }
 END_TEST
