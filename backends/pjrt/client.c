@@ -197,13 +197,30 @@ lz_status lz_plugin_device_info(lz_plugin *p, int device, lz_device_info *out)
     return LZ_OK;
 }
 
+/* What the client was created with may be about how it compiles. */
+static void put_settings(const lz_plugin_config *c, lz_buf *out)
+{
+    lz_buf_u32(out, c->nsetting);
+    for (uint32_t i = 0; i < c->nsetting; i++) {
+        const lz_plugin_setting *s = &c->setting[i];
+        size_t n = s->integers ? s->count : 0;
+        lz_buf_lstr(out, s->name);
+        lz_buf_u8(out, (uint8_t)s->type);
+        lz_buf_lstr(out, s->text ? s->text : "");
+        lz_buf_put(out, &s->number, sizeof s->number);
+        lz_buf_u64(out, n);
+        for (size_t k = 0; k < n; k++)
+            lz_buf_u64(out, (uint64_t)s->integers[k]);
+    }
+}
+
 void lz_plugin_key(lz_plugin *p, int device, lz_buf *out)
 {
     if (lz_plugin_device_check(p, device) != LZ_OK) {
         out->failed = true;
         return;
     }
-    lz_buf_puts(out, "PJRT1");
+    lz_buf_puts(out, "PJRT2");
     lz_buf_u8(out, p->config.native_rng);
     lz_buf_u64(out, (uint64_t)p->config.gather_threshold);
     lz_buf_lstr(out, p->platform);
@@ -211,4 +228,5 @@ void lz_plugin_key(lz_plugin *p, int device, lz_buf *out)
     lz_buf_lstr(out, p->device[device].kind);
     lz_buf_u32(out, (uint32_t)p->device[device].id);
     lz_buf_u32(out, (uint32_t)p->api.pjrt_api_version.minor_version);
+    put_settings(&p->config, out);
 }

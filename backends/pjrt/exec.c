@@ -321,6 +321,21 @@ lz_status lz_plugin_serialize(lz_exec *exec, lz_buf *out)
     return out->failed ? LZ_FAIL(LZ_EMEM, "no memory to serialise a program") : LZ_OK;
 }
 
+/* Whether the stored function can be what `want` became; NULL: that of any. */
+static lz_status check_stored(const lz_plugin *p, const lz_func *f, const lz_func *want)
+{
+    bool same = !want || (f->nparam == want->nparam && f->nresult == want->nresult);
+    for (uint32_t i = 0; want && same && i < f->nparam; i++)
+        same = lz_val_type(f, i) == lz_val_type(want, i);
+    for (uint32_t k = 0; want && same && k < f->nresult; k++)
+        same = lz_val_type(f, f->results[k]) == lz_val_type(want, want->results[k]);
+    if (!same)
+        return LZ_FAIL(LZ_ECORRUPT,
+                       "plugin %s: a stored executable is of another program than '%s'", p->name,
+                       want->name);
+    return check_func(p, f, 0);
+}
+
 static lz_status load(lz_plugin_exec *x, int device, const void *data, size_t n)
 {
     lz_plugin *p = x->p;
@@ -354,10 +369,15 @@ lz_status lz_plugin_deserialize(lz_plugin *p, int device, const void *data, size
     if (r.failed || r.p != r.end || memcmp(head, magic, sizeof magic) != 0)
         return LZ_FAIL(LZ_ECORRUPT, "plugin %s: %zu bytes that are no program of it", p->name, n);
     LZ_TRY(lz_func_deserialize(fp, nf, &f));
-    LZ_TRY(exec_new(p, f, o, &x));
-    lz_status s = load(x, device, xp, nx);
+    lz_status s = check_stored(p, f, o ? o->func : NULL);
     if (s != LZ_OK) {
-        release(x);
+        lz_func_free(f);
+        return s;
+    }
+    LZ_TRY(exec_new(p, f, o, &x));
+    s = load(x, device, xp, nx);
+    if (s != LZ_OK) {
+        lz_plugin_exec_free((lz_exec *)x);
         return LZ_FAIL(LZ_ECORRUPT, "plugin %s: a stored executable does not load: %s", p->name,
                        lz_error_get()->message);
     }

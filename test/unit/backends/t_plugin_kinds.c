@@ -70,6 +70,18 @@ static const char same_text[] =
     "module @same { func.func public @main(%arg0: tensor<3xf32>) -> tensor<3xf32> {\n"
     "  %0 = stablehlo.add %arg0, %arg0 : tensor<3xf32>\n"
     "  return %0 : tensor<3xf32> } }";
+static const char other_text[] =
+    "module @other { func.func public @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n"
+    "  %0 = stablehlo.add %arg0, %arg0 : tensor<2xf32>\n"
+    "  return %0 : tensor<2xf32> } }";
+
+static lz_func *parse(const char *text)
+{
+    lz_func *f;
+    ck_assert_msg(lz_func_parse(text, strlen(text), "same", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    return f;
+}
 
 /* The error of this stage is the one that is expected, if one is. */
 static bool ends(int kind, int stage, lz_status s)
@@ -118,7 +130,22 @@ static bool run_and_read(const lz_backend *b, lz_exec *x, int kind)
     return b->wait_all(0) != LZ_OK || b->wait_all(1) != LZ_OK;
 }
 
-static bool store_and_load(const lz_backend *b, lz_exec *x, int kind)
+/* What is stored is loaded for the function that it is of, and for no other. */
+static void load_for(const lz_backend *b, const lz_buf *bytes, const lz_func *f)
+{
+    lz_exec *y = NULL;
+    lz_func *other = parse(other_text);
+    ck_assert_int_eq(
+        b->deserialize(0, bytes->data, bytes->len, &(lz_compile_options){.func = other}, &y),
+        LZ_ECORRUPT);
+    ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "of another program than 'other'"));
+    ck_assert_int_eq(
+        b->deserialize(0, bytes->data, bytes->len, &(lz_compile_options){.func = f}, &y), LZ_OK);
+    b->exec_free(y);
+    lz_func_free(other);
+}
+
+static bool store_and_load(const lz_backend *b, lz_exec *x, const lz_func *f, int kind)
 {
     lz_buf bytes = {0};
     lz_exec *y = NULL;
@@ -129,6 +156,8 @@ static bool store_and_load(const lz_backend *b, lz_exec *x, int kind)
         lz_exec *z = NULL;
         ck_assert_int_eq(b->deserialize(0, bytes.data, n, NULL, &z), LZ_ECORRUPT);
     }
+    if (!over)
+        load_for(b, &bytes, f);
     if (y)
         b->exec_free(y);
     lz_buf_free(&bytes);
@@ -155,20 +184,56 @@ START_TEST(kinds)
     ck_assert_str_eq(info.kind, "mock: Mock 9000");
     ck_assert_uint_eq(info.memory_limit, 4096);
     ck_assert_int_eq(b->device_info(2, &info), LZ_ENOENT);
-    lz_func *f;
+    lz_func *f = parse(same_text);
     lz_exec *x = NULL;
     bool donate = kind == 41;
     lz_compile_options o = {.donate = &donate};
-    ck_assert_int_eq(lz_func_parse(same_text, sizeof same_text - 1, "same", &f), LZ_OK);
     if (!ends(kind, AT_COMPILE, b->compile(0, f, &o, &x)))
-        (void)(run_and_read(b, x, kind) || store_and_load(b, x, kind));
+        (void)(run_and_read(b, x, kind) || store_and_load(b, x, f, kind));
     if (x)
         b->exec_free(x);
     lz_func_free(f);
     ck_assert_int_eq(b->device_info(1, &info), LZ_OK);
-    if (kind != 31 && kind != 30) /* one that leaves an event behind, one that is called twice */
+    if (kind != 31 && kind != 30) /* an event is left behind, or called twice */
         ck_assert_msg(info.memory_used == 1000, "kind %d: %d objects are left", kind,
                       (int)info.memory_used - 1000);
+}
+END_TEST
+
+static void key_of(const lz_plugin_config *c, const char *name, lz_buf *out)
+{
+    const lz_backend *b = lz_test_plugin_with(name, c, "test/plugin/kind0.so");
+    b->key(0, out);
+    ck_assert(!out->failed);
+}
+
+/* The cache tells apart what a plugin was created with. */
+START_TEST(keys)
+{
+    int64_t numbers[] = {1, 2};
+    lz_plugin_setting all[] = {
+        {.name = "a", .type = LZ_PLUGIN_TEXT, .text = "x", .count = 1},
+        {.name = "a", .type = LZ_PLUGIN_TEXT, .text = "y", .count = 1},
+        {.name = "b", .type = LZ_PLUGIN_TEXT, .text = "x", .count = 1},
+        {.name = "a", .type = LZ_PLUGIN_INTEGER, .integers = numbers, .count = 1},
+        {.name = "a", .type = LZ_PLUGIN_INTEGERS, .integers = numbers, .count = 2},
+        {.name = "a", .type = LZ_PLUGIN_NUMBER, .number = 1, .count = 1},
+    };
+    enum { N = sizeof all / sizeof *all };
+    lz_buf key[N + 1] = {{0}};
+    char name[16];
+    for (int i = 0; i <= N; i++) { /* the last has the options of the first */
+        lz_plugin_config c = {.host_index = -1, .setting = &all[i % N], .nsetting = 1};
+        (void)snprintf(name, sizeof name, "mock%d", i);
+        key_of(&c, name, &key[i]);
+    }
+    for (int i = 0; i <= N; i++)
+        for (int k = 0; k < i; k++)
+            ck_assert_int_eq(key[i].len == key[k].len &&
+                                 memcmp(key[i].data, key[k].data, key[i].len) == 0,
+                             i == N && k == 0);
+    for (int i = 0; i <= N; i++)
+        lz_buf_free(&key[i]);
 }
 END_TEST
 
@@ -219,11 +284,17 @@ START_TEST(dtypes_wanted)
 {
     lz_plugin_config c = {.host_index = -1, .dtypes = UINT64_C(1) << LZ_I32};
     const lz_backend *b = lz_test_plugin_with("mock", &c, "test/plugin/kind0.so");
-    lz_func *f;
+    const lz_backend *any = lz_test_plugin("any", "test/plugin/kind0.so");
+    lz_func *f = parse(same_text);
+    lz_buf bytes = {0};
     lz_exec *x;
-    ck_assert_int_eq(lz_func_parse(same_text, sizeof same_text - 1, "same", &f), LZ_OK);
     ck_assert_int_eq(b->compile(0, f, NULL, &x), LZ_EUNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "of f32, a dtype"));
+    ck_assert_int_eq(any->compile(0, f, NULL, &x), LZ_OK); /* nor is what another has stored */
+    ck_assert_int_eq(any->serialize(x, &bytes), LZ_OK);
+    any->exec_free(x);
+    ck_assert_int_eq(b->deserialize(0, bytes.data, bytes.len, NULL, &x), LZ_EUNSUPPORTED);
+    lz_buf_free(&bytes);
     lz_func_free(f);
 }
 END_TEST
@@ -233,6 +304,7 @@ int main(void)
     Suite *s = suite_create("plugin_kinds");
     TCase *t = tcase_create("kinds");
     tcase_add_loop_test(t, kinds, 0, KINDS + 1);
+    tcase_add_test(t, keys);
     tcase_add_test(t, names);
     tcase_add_test(t, devices_wanted);
     tcase_add_test(t, dtypes_wanted);
