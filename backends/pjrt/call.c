@@ -1,7 +1,8 @@
 /* call.c - what a plugin answers: its errors become statuses, and its events the engine's.
  * A plugin tells that an event is complete by calling back. What it is given for that is the number
- * of an entry of a table here and not an address: a call that comes twice, or after the time is up,
- * finds an entry that is not waiting any more, or somebody else's with another number.
+ * of an entry of a table here and not an address: a call that comes after the time is up finds an
+ * entry that nobody waits for, and one that comes twice finds it free, or somebody else's with
+ * another number.
  * Threads: thread-safe. */
 #include "backends/pjrt/client.h"
 #include "base/alloc.h"
@@ -78,22 +79,22 @@ lz_status lz_plugin_check(lz_plugin *p, const char *function, PJRT_Error *e)
 
 typedef struct watch {
     uint32_t number; /* of the last who used the entry */
-    lz_plugin *p;
-    lz_event *done; /* NULL: the entry is free */
+    lz_plugin *p;    /* NULL: the entry is free */
+    lz_event *done;  /* NULL: its time was up, and the callback is still to come */
     const char *function;
     int64_t deadline; /* 0: none */
 } watch;
 static struct {
     lz_mutex lock;
     LZ_VEC(watch) all;
-    bool timed; /* the thread runs that looks at deadlines */
-} watches = {.lock = LZ_MUTEX_INIT("plugin_watches")};
-
-enum { TICK_NS = 5000000 };
+    bool timed;              /* the thread runs that looks at deadlines */
+    int64_t next;            /* when it wakes up; INT64_MAX: when there is a deadline */
+    _Atomic uint32_t sooner; /* counts deadlines before that */
+} watches = {.lock = LZ_MUTEX_INIT("plugin_watches"), .next = INT64_MAX};
 
 _Static_assert(sizeof(void *) >= sizeof(uint64_t), "a callback is given an entry and its number");
 
-/* Takes the entry of this number, if it waits: out->done is NULL where it does not. */
+/* Takes the entry of this number, if there is one: out->p is NULL where there is not. */
 static void take(uint64_t token, watch *out)
 {
     uint32_t at = (uint32_t)token, number = (uint32_t)(token >> 32);
@@ -101,6 +102,7 @@ static void take(uint64_t token, watch *out)
     lz_mutex_lock(&watches.lock);
     if (at < watches.all.len && watches.all.data[at].number == number) {
         *out = watches.all.data[at];
+        watches.all.data[at].p = NULL;
         watches.all.data[at].done = NULL;
     }
     lz_mutex_unlock(&watches.lock);
@@ -120,28 +122,33 @@ static void on_ready(PJRT_Error *e, void *user)
     watch w;
     lz_error err;
     take((uintptr_t)user, &w);
-    if (!w.done)
+    if (!w.p)
         return; /* nobody knows whose error it is */
     if (e)
         read_error(w.p, w.function, e, &err);
-    lz_event_complete(w.done, e ? &err : NULL);
+    if (w.done)
+        lz_event_complete(w.done, e ? &err : NULL);
     lz_event_release(w.done);
 }
 
-/* Gives up one whose time is up; false: there is none. */
+/* Gives up one whose time is up; false: there is none, and watches.next is the earliest. */
 static bool give_up_one(void)
 {
     watch w = {0};
-    int64_t now = lz_now_ns();
+    int64_t now = lz_now_ns(), next = INT64_MAX;
     lz_mutex_lock(&watches.lock);
     for (uint32_t i = 0; i < watches.all.len && !w.done; i++) {
         watch *x = &watches.all.data[i];
-        if (x->done && x->deadline && x->deadline < now) {
+        if (!x->done || !x->deadline)
+            continue;
+        if (x->deadline < now) {
             w = *x;
             x->done = NULL;
-            x->number++;
+        } else if (x->deadline < next) {
+            next = x->deadline;
         }
     }
+    watches.next = next;
     lz_mutex_unlock(&watches.lock);
     if (w.done)
         fail(&w, LZ_ETIMEOUT, "its event is not complete in time (LAZULI_PLUGIN_TIMEOUT)");
@@ -150,22 +157,43 @@ static bool give_up_one(void)
 
 static void *look_at_deadlines(void *unused)
 {
-    _Atomic uint32_t never = 0;
     for (;;) {
+        uint32_t sooner = atomic_load(&watches.sooner);
         while (give_up_one())
             ;
-        (void)lz_futex_wait(&never, 0, TICK_NS);
+        lz_mutex_lock(&watches.lock);
+        int64_t next = watches.next;
+        lz_mutex_unlock(&watches.lock);
+        int64_t left = next - lz_now_ns() + 1;
+        if (left > 0)
+            (void)lz_futex_wait(&watches.sooner, sooner, next == INT64_MAX ? -1 : left);
     }
     return unused;
+}
+
+/* The lock is held: the thread that looks at deadlines will be awake at this one. */
+static void expect(int64_t deadline)
+{
+    pthread_t thread;
+    if (deadline < watches.next) {
+        watches.next = deadline;
+        atomic_fetch_add(&watches.sooner, 1);
+        lz_futex_wake(&watches.sooner, 1);
+    }
+    LZ_QUIETLY { /* if it does not start, the next deadline tries again */
+        if (!watches.timed)
+            watches.timed =
+                lz_thread_start(&thread, "lz-plugin-time", look_at_deadlines, NULL) == LZ_OK &&
+                pthread_detach(thread) == 0;
+    }
 }
 
 /* Enters it; false without memory. */
 static bool enter(const watch *w, uint64_t *token)
 {
     uint32_t at = 0;
-    bool start = false;
     lz_mutex_lock(&watches.lock);
-    while (at < watches.all.len && watches.all.data[at].done)
+    while (at < watches.all.len && watches.all.data[at].p)
         at++;
     bool ok = at < watches.all.len || lz_vec_push(&watches.all, (watch){0}) == LZ_OK;
     if (ok) {
@@ -173,14 +201,19 @@ static bool enter(const watch *w, uint64_t *token)
         watches.all.data[at] = *w;
         watches.all.data[at].number = number;
         *token = (uint64_t)number << 32 | at;
-        start = w->deadline && !watches.timed;
-        watches.timed |= start;
+        if (w->deadline)
+            expect(w->deadline);
     }
     lz_mutex_unlock(&watches.lock);
-    pthread_t thread;
-    if (start && lz_thread_start(&thread, "lz-plugin-time", look_at_deadlines, NULL) == LZ_OK)
-        (void)pthread_detach(thread);
     return ok;
+}
+
+static void destroy_event(lz_plugin *p, PJRT_Event *e)
+{
+    LZ_PLUGIN_ARGS(d, Event_Destroy, .event = e);
+    LZ_QUIETLY {
+        (void)LZ_PLUGIN_CALL(p, Event_Destroy, d);
+    }
 }
 
 void lz_plugin_watch(lz_plugin *p, PJRT_Event *e, const char *function, lz_event *done)
@@ -204,14 +237,18 @@ void lz_plugin_watch(lz_plugin *p, PJRT_Event *e, const char *function, lz_event
         if (failed)
             on_ready(failed, (void *)(uintptr_t)token);
     }
-    LZ_PLUGIN_ARGS(d, Event_Destroy, .event = e);
-    LZ_QUIETLY {
-        (void)LZ_PLUGIN_CALL(p, Event_Destroy, d);
-    }
+    destroy_event(p, e);
 }
 
+/* Without a time limit by the plugin's own function, if it has that: nothing here can run out. */
 lz_status lz_plugin_await(lz_plugin *p, PJRT_Event *e, const char *function)
 {
+    if (e && p->config.timeout <= 0 && p->api.Event_Await) {
+        LZ_PLUGIN_ARGS(x, Event_Await, .event = e);
+        lz_status s = lz_plugin_check(p, function, p->api.Event_Await(&x.a));
+        destroy_event(p, e);
+        return s;
+    }
     lz_event *done = lz_event_new();
     if (!done)
         return LZ_EMEM;

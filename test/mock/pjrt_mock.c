@@ -92,13 +92,26 @@ static PJRT_Error *event_on_ready(PJRT_Event_OnReady_Args *a)
     if (KIND == 36)
         return error(PJRT_INTERNAL, "no callbacks today");
     if (KIND == 31)
-        return NULL; /* never */
+        return NULL;  /* never */
+    if (KIND == 45) { /* when the next event is asked for */
+        static PJRT_Event_OnReady_Args last;
+        if (last.callback)
+            last.callback(error(PJRT_DATA_LOSS, "too late"), last.user_arg);
+        last = *a;
+        return NULL;
+    }
     a->callback(e, a->user_arg);
     if (KIND == 30) {
         a->callback(NULL, a->user_arg);
         a->callback(NULL, (void *)~(uintptr_t)0);
     }
     return NULL;
+}
+
+static PJRT_Error *event_await(PJRT_Event_Await_Args *a)
+{
+    ARGS(Event_Await);
+    return a->event->error;
 }
 
 /* ---- client ---- */
@@ -303,7 +316,7 @@ static PJRT_Error *to_host(PJRT_Buffer_ToHostBuffer_Args *a)
     if (KIND == 32 || a->dst_size != sizeof b->v)
         return error(PJRT_OUT_OF_RANGE, "no such bytes");
     memcpy(a->dst, b->v, sizeof b->v);
-    a->event = event(KIND == 33 ? error(PJRT_ABORTED, "torn") : NULL);
+    a->event = event(KIND == 33 || KIND == 46 ? error(PJRT_ABORTED, "torn") : NULL);
     return NULL;
 }
 
@@ -331,6 +344,7 @@ GetPjrtApi(void)
                     .Error_GetCode = error_code,
                     .Plugin_Initialize = initialize,
                     .Event_Destroy = event_destroy,
+                    .Event_Await = KIND == 46 ? event_await : NULL,
                     .Event_OnReady = event_on_ready,
                     .Client_Create = client_create,
                     .Client_PlatformName = platform_name,

@@ -63,6 +63,8 @@ static const struct {
     [42] = {AT_START, LZ_EPERM, "PJRT_Client_Create: xxx xxx"},
     [43] = {AT_LOAD, LZ_ECORRUPT, "it made no executable of 'main', and no error"},
     [44] = {NEVER, LZ_OK, ""}, /* newer */
+    [45] = {AT_RUN, LZ_ETIMEOUT, "its event is not complete in time"},
+    [46] = {AT_READ, LZ_EDEVICE, "PJRT_Buffer_ToHostBuffer: torn"},
 };
 _Static_assert(sizeof expected / sizeof *expected == KINDS + 1, "one of each kind");
 
@@ -169,7 +171,7 @@ START_TEST(kinds)
     int kind = _i;
     char file[64];
     (void)snprintf(file, sizeof file, "test/plugin/kind%d.so", kind);
-    lz_plugin_config c = {.host_index = -1, .timeout = kind == 31 ? 0.1 : 0};
+    lz_plugin_config c = {.host_index = -1, .timeout = kind == 31 || kind == 45 ? 0.1 : 0};
     const lz_backend *b = lz_test_plugin_with("mock", &c, file);
     ck_assert_ptr_nonnull(b);
     lz_device_info info;
@@ -194,9 +196,26 @@ START_TEST(kinds)
         b->exec_free(x);
     lz_func_free(f);
     ck_assert_int_eq(b->device_info(1, &info), LZ_OK);
-    if (kind != 31 && kind != 30) /* an event is left behind, or called twice */
+    if (kind != 31 && kind != 45 && kind != 30) /* an event is left behind, or called twice */
         ck_assert_msg(info.memory_used == 1000, "kind %d: %d objects are left", kind,
                       (int)info.memory_used - 1000);
+}
+END_TEST
+
+/* The first event's callback comes with an error when its time is up, and others wait: they do not
+ * get it. */
+START_TEST(late_callbacks)
+{
+    lz_plugin_config c = {.host_index = -1, .timeout = 0.1};
+    const lz_backend *b = lz_test_plugin_with("mock", &c, "test/plugin/kind45.so");
+    lz_func *f = parse(same_text);
+    lz_device_buffer *out;
+    lz_exec *x;
+    ck_assert_int_eq(b->compile(0, f, NULL, &x), LZ_OK);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(run_once(b, x, 0, false, &out), LZ_ETIMEOUT);
+    b->exec_free(x);
+    lz_func_free(f);
 }
 END_TEST
 
@@ -304,6 +323,7 @@ int main(void)
     Suite *s = suite_create("plugin_kinds");
     TCase *t = tcase_create("kinds");
     tcase_add_loop_test(t, kinds, 0, KINDS + 1);
+    tcase_add_test(t, late_callbacks);
     tcase_add_test(t, keys);
     tcase_add_test(t, names);
     tcase_add_test(t, devices_wanted);
