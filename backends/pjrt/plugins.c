@@ -113,9 +113,11 @@ static lz_status check_config(const char *name, const lz_plugin_config *c)
     if (strlen(c->path) >= LZ_PLUGIN_PATH)
         return LZ_FAIL(LZ_ERANGE, "plugin %s: the path of its library is longer than %d bytes",
                        name, LZ_PLUGIN_PATH - 1);
-    if (c->physical_devices < 0 || !(c->timeout >= 0))
-        return LZ_FAIL(LZ_EINVAL, "plugin %s: %s is negative, or no number", name,
-                       c->physical_devices < 0 ? "the number of devices" : "the time limit");
+    if (c->physical_devices < 0)
+        return LZ_FAIL(LZ_EINVAL, "plugin %s: the number of devices is negative", name);
+    if (!(c->timeout >= 0 && c->timeout <= LZ_PLUGIN_TIMEOUT_MOST))
+        return LZ_FAIL(LZ_EINVAL, "plugin %s: the time limit is %g seconds, not 0 to %d", name,
+                       c->timeout, LZ_PLUGIN_TIMEOUT_MOST);
     return LZ_OK;
 }
 
@@ -252,7 +254,11 @@ static void read_environment(void)
     const char *names = lz_cfg_str(LZ_OPT_PJRT_NAMES), *one = lz_cfg_str(LZ_OPT_PJRT_LIBRARY);
     if (!lz_cfg_bool(LZ_OPT_PJRT_DYNAMIC_PLUGINS) || (!names[0] && !one[0]))
         return;
-    lz_plugin_setting settings[ENV_SETTINGS] = {{0}};
+    lz_plugin_setting *settings = lz_calloc(ENV_SETTINGS, sizeof *settings);
+    if (!settings) {
+        LZ_WARN("plugin", "no memory for the plugins that the environment names");
+        return;
+    }
     lz_plugin_config c = {.host_index = -1,
                           .setting = settings,
                           .nsetting = read_settings(lz_cfg_str(LZ_OPT_PLUGIN_OPTIONS), settings),
@@ -260,11 +266,7 @@ static void read_environment(void)
     read_names(names, &c);
     if (one[0])
         add_named("LIBRARY", strlen("LIBRARY"), one, strlen(one), &c);
-    for (uint32_t i = 0; i < ENV_SETTINGS; i++) {
-        lz_free(settings[i].name);
-        lz_free(settings[i].text);
-        lz_free(settings[i].integers);
-    }
+    lz_plugin_settings_free(settings, ENV_SETTINGS);
 }
 
 void lz_plugins_of_environment(void)

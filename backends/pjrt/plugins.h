@@ -15,7 +15,12 @@
 #define LZ_BACKENDS_PJRT_PLUGINS_H
 #include "backends/backend.h"
 
-enum { LZ_PLUGINS_MAX = 8, LZ_PLUGIN_NAME = 24, LZ_PLUGIN_PATH = 1024 };
+enum {
+    LZ_PLUGINS_MAX = 8,
+    LZ_PLUGIN_NAME = 24,
+    LZ_PLUGIN_PATH = 1024,
+    LZ_PLUGIN_TIMEOUT_MOST = 1000000000
+};
 
 typedef enum lz_plugin_value {
     LZ_PLUGIN_TEXT,
@@ -45,9 +50,9 @@ typedef struct lz_plugin_config {
     double timeout;           /* seconds after which work is given up; 0: never */
 } lz_plugin_config;
 
-/* Copies all of it. LZ_EINVAL: no name of a platform; LZ_EEXIST: there is such a platform, from
- * another library or with other options (the same once more is fine); LZ_ERANGE: no slot is free;
- * LZ_EMEM. */
+/* Copies all of it. LZ_EINVAL: no name of a platform, a number that is out of its range; LZ_EEXIST:
+ * there is such a platform, from another library or with other options (the same once more is
+ * fine); LZ_ERANGE: no slot is free; LZ_EMEM. */
 lz_status lz_plugin_register(const char *name, const lz_plugin_config *c);
 /* Those that the environment names are registered, once; what is wrong there is a warning. */
 void lz_plugins_of_environment(void);

@@ -10,12 +10,9 @@
 
 enum { OPTIONS_MAX = 1024 };
 
-static lz_status wrong(uint32_t i, const char *name, const char *what)
+static lz_status missing(uint32_t i, const lz_plugin_option *o, const char *what)
 {
-    return LZ_FAIL(strcmp(what, "type") == 0 ? LZ_EINVAL : LZ_ENULL,
-                   "option %u%s%.40s%s: its %s %s", i, name ? " (" : "", name ? name : "",
-                   name ? ")" : "", what,
-                   strcmp(what, "type") == 0 ? "is none of lz_plugin_option_type" : "is NULL");
+    return LZ_FAIL(LZ_ENULL, "option %u (%.40s): its %s is NULL", i, o->name ? o->name : "", what);
 }
 
 /* What it refers to stays the caller's; *integer is room for one. */
@@ -23,14 +20,14 @@ static lz_status read_option(uint32_t i, const lz_plugin_option *o, int64_t *int
                              lz_plugin_setting *to)
 {
     if (!o->name)
-        return wrong(i, NULL, "name");
+        return missing(i, o, "name");
     *to = (lz_plugin_setting){.name = (char *)o->name, .count = 1};
     *integer = o->type == LZ_PLUGIN_BOOL ? o->integer != 0 : o->integer;
     switch (o->type) {
     case LZ_PLUGIN_STRING:
         to->type = LZ_PLUGIN_TEXT;
         to->text = (char *)o->string;
-        return o->string ? LZ_OK : wrong(i, o->name, "string");
+        return o->string ? LZ_OK : missing(i, o, "string");
     case LZ_PLUGIN_INT64:
         to->type = LZ_PLUGIN_INTEGER;
         to->integers = integer;
@@ -39,7 +36,7 @@ static lz_status read_option(uint32_t i, const lz_plugin_option *o, int64_t *int
         to->type = LZ_PLUGIN_INTEGERS;
         to->integers = o->list ? (int64_t *)o->list : integer;
         to->count = o->list_length;
-        return o->list || !o->list_length ? LZ_OK : wrong(i, o->name, "list");
+        return o->list || !o->list_length ? LZ_OK : missing(i, o, "list");
     case LZ_PLUGIN_FLOAT:
         to->type = LZ_PLUGIN_NUMBER;
         to->number = o->number;
@@ -49,7 +46,8 @@ static lz_status read_option(uint32_t i, const lz_plugin_option *o, int64_t *int
         to->integers = integer;
         return LZ_OK;
     default:
-        return wrong(i, o->name, "type");
+        return LZ_FAIL(LZ_EINVAL, "option %u (%.40s): its type is none of lz_plugin_option_type", i,
+                       o->name);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "suite.h"
 #include "support/plugin.h"
 #include "test/mock/pjrt_mock.h"
+#include <math.h>
 #include <string.h>
 
 enum { AT_START, AT_COMPILE, AT_RUN, AT_READ, AT_STORE, AT_LOAD, NEVER };
@@ -272,6 +273,12 @@ START_TEST(names)
     c.physical_devices = -1;
     ck_assert_int_eq(lz_plugin_register("two", &c), LZ_EINVAL);
     c.physical_devices = 0;
+    static const double limits[] = {-1, NAN, INFINITY, 1e10};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        c.timeout = limits[i];
+        ck_assert_int_eq(lz_plugin_register("two", &c), LZ_EINVAL);
+    }
+    c.timeout = 0;
     c.path = "";
     ck_assert_int_eq(lz_plugin_register("two", &c), LZ_EINVAL);
     c.path = "x.so";
