@@ -43,7 +43,7 @@ static void count(lz_plugin *p, size_t nbytes)
         ;
 }
 
-static void destroy(lz_plugin *p, PJRT_Buffer *b)
+void lz_plugin_buffer_destroy(lz_plugin *p, PJRT_Buffer *b)
 {
     if (lz_fork_happened()) /* the plugin's threads are not there, nor is who holds its locks */
         return;
@@ -58,7 +58,7 @@ lz_plugin_array *lz_plugin_array_new(lz_plugin *p, PJRT_Buffer *b, const lz_type
     lz_plugin_array *a = lz_alloc(sizeof *a);
     if (!a) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for a buffer of plugin %s", p->name);
-        destroy(p, b);
+        lz_plugin_buffer_destroy(p, b);
         return NULL;
     }
     *a = (lz_plugin_array){.p = p, .handle = b, .type = t};
@@ -72,7 +72,7 @@ void lz_plugin_array_release(lz_plugin_array *a)
     if (!a || atomic_fetch_sub(&a->refs, 1) != 1)
         return;
     atomic_fetch_sub(&a->p->used, a->type->nbytes);
-    destroy(a->p, a->handle);
+    lz_plugin_buffer_destroy(a->p, a->handle);
     lz_free(a);
 }
 
@@ -159,14 +159,15 @@ static lz_status look(buffer *x, lz_plugin_array **array)
     return LZ_OK;
 }
 
-/* Puts new content in the place of what there was. */
-static void put(buffer *x, void *host, lz_plugin_array *array)
+/* Puts new content in the place of what there was; `gone`: there is none any more. */
+static void put(buffer *x, void *host, lz_plugin_array *array, bool gone)
 {
     lz_mutex_lock(&x->lock);
     void *old_host = x->host;
     lz_plugin_array *old = x->array;
     x->host = host;
     x->array = array;
+    x->gone |= gone;
     lz_mutex_unlock(&x->lock);
     lz_free(old_host);
     lz_plugin_array_release(old);
@@ -174,9 +175,7 @@ static void put(buffer *x, void *host, lz_plugin_array *array)
 
 void lz_plugin_buffer_gone(lz_device_buffer *b)
 {
-    buffer *x = (buffer *)b;
-    put(x, NULL, NULL);
-    x->gone = true;
+    put((buffer *)b, NULL, NULL, true);
 }
 
 /* ---- from the host ---- */
@@ -199,7 +198,7 @@ lz_status lz_plugin_copy_in(lz_device_buffer *dst, const void *src, size_t nbyte
     lz_device_buffer_changed(dst);
     if (nbytes)
         memcpy(host, src, nbytes);
-    put(x, host, NULL);
+    put(x, host, NULL, false);
     return LZ_OK;
 }
 
@@ -222,7 +221,7 @@ static lz_status upload(lz_plugin *p, uint32_t device, const void *bytes, const 
         s = lz_plugin_array_check(p, x.a.buffer, t, "a buffer made from the host's");
     if (s != LZ_OK) {
         if (x.a.buffer)
-            destroy(p, x.a.buffer);
+            lz_plugin_buffer_destroy(p, x.a.buffer);
         return s;
     }
     *out = lz_plugin_array_new(p, x.a.buffer, t);
@@ -231,8 +230,8 @@ static lz_status upload(lz_plugin *p, uint32_t device, const void *bytes, const 
 
 /* ---- to the host ---- */
 
-/* Reads all of it. A plugin that has no time left may still write when it wakes up: then the bytes
- * are left to it. */
+/* Reads all of it. A plugin that has no time left, or that there was no memory to wait for, may
+ * still write when it wakes up: then the bytes are left to it. */
 static lz_status download(lz_plugin *p, const lz_plugin_array *a, void *dst)
 {
     int64_t order[LZ_MAX_RANK + 1];
@@ -254,7 +253,7 @@ static lz_status download(lz_plugin *p, const lz_plugin_array *a, void *dst)
         s = lz_plugin_await(p, x.a.event, "Buffer_ToHostBuffer");
     if (s == LZ_OK && stage)
         memcpy(dst, stage, n);
-    if (s != LZ_ETIMEOUT)
+    if (s != LZ_ETIMEOUT && s != LZ_EMEM)
         lz_free(stage);
     return s;
 }
@@ -320,7 +319,7 @@ lz_status lz_plugin_buffer_as(lz_device_buffer *b, const lz_type *t, lz_plugin_a
     LZ_TRY(convert(x, t, out));
     if (t->nbytes == b->nbytes) { /* all of it: it stays there */
         atomic_fetch_add(&(*out)->refs, 1);
-        put(x, NULL, *out);
+        put(x, NULL, *out, false);
     }
     return LZ_OK;
 }

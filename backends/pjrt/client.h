@@ -87,6 +87,7 @@ lz_device_buffer *lz_plugin_result(lz_plugin *p, int device, lz_plugin_array *a)
 void lz_plugin_free(lz_device_buffer *b);
 lz_status lz_plugin_copy_in(lz_device_buffer *dst, const void *src, size_t nbytes);
 lz_status lz_plugin_copy_out(lz_device_buffer *src, void *dst, size_t nbytes);
+void lz_plugin_buffer_destroy(lz_plugin *p, PJRT_Buffer *b);
 /* The buffer's content as an array of this type on its device: a new reference. */
 lz_status lz_plugin_buffer_as(lz_device_buffer *b, const lz_type *t, lz_plugin_array **out);
 /* Its array has been donated. */
@@ -95,11 +96,9 @@ int32_t lz_plugin_type_number(lz_dtype d); /* 0: PJRT has none */
 
 /* ---- exec.c ---- */
 typedef struct lz_plugin_exec {
-    _Atomic uint32_t refs;
     lz_plugin *p;
     lz_func *f; /* in StableHLO alone */
     bool *donate;
-    bool donates;
     lz_buf code; /* of f; empty: it came from bytes, and is printed when another device wants it */
     lz_mutex lock;
     PJRT_LoadedExecutable **loaded; /* by device */

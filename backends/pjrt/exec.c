@@ -23,9 +23,10 @@ static void unload(lz_plugin *p, PJRT_LoadedExecutable *l)
     }
 }
 
-static void release(lz_plugin_exec *x)
+void lz_plugin_exec_free(lz_exec *exec)
 {
-    if (!x || atomic_fetch_sub(&x->refs, 1) != 1)
+    lz_plugin_exec *x = (lz_plugin_exec *)exec;
+    if (!x)
         return;
     for (int d = 0; x->loaded && d < x->p->ndevice; d++)
         if (x->loaded[d])
@@ -36,11 +37,6 @@ static void release(lz_plugin_exec *x)
     lz_buf_free(&x->code);
     lz_mutex_destroy(&x->lock);
     lz_free(x);
-}
-
-void lz_plugin_exec_free(lz_exec *x)
-{
-    release((lz_plugin_exec *)x);
 }
 
 void lz_plugin_exec_info(const lz_exec *x, lz_exec_info *out)
@@ -57,19 +53,17 @@ static lz_status exec_new(lz_plugin *p, lz_func *f, const lz_compile_options *o,
         lz_func_free(f);
         return LZ_FAIL(LZ_EMEM, "no memory for an executable of plugin %s", p->name);
     }
-    atomic_init(&x->refs, 1);
     lz_mutex_init(&x->lock, "plugin_exec");
     x->p = p;
     x->f = f;
     x->loaded = lz_calloc((size_t)p->ndevice, sizeof(void *));
     x->donate = lz_calloc((size_t)f->nparam + 1, sizeof *x->donate);
     if (!x->loaded || !x->donate) {
-        release(x);
+        lz_plugin_exec_free((lz_exec *)x);
         return LZ_FAIL(LZ_EMEM, "no memory for an executable of plugin %s", p->name);
     }
     for (uint32_t i = 0; i < f->nparam; i++) {
         x->donate[i] = o && o->donate && o->donate[i];
-        x->donates |= x->donate[i];
         x->info.argument_bytes += lz_val_type(f, i)->nbytes;
     }
     for (uint32_t k = 0; k < f->nresult; k++)
@@ -260,7 +254,7 @@ lz_status lz_plugin_compile(lz_plugin *p, int device, const lz_func *f, const lz
     LZ_TRY(exec_new(p, portable, o, &x));
     s = lz_plugin_exec_on(x, device, &l);
     if (s != LZ_OK) {
-        release(x);
+        lz_plugin_exec_free((lz_exec *)x);
         return s;
     }
     x->info.lower_ms = lower_ms;

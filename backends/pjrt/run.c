@@ -56,10 +56,7 @@ static void drop_results(run *r)
 {
     for (uint32_t k = 0; k < r->m; k++)
         if (r->result[k]) {
-            LZ_PLUGIN_ARGS(d, Buffer_Destroy, .buffer = r->result[k]);
-            LZ_QUIETLY {
-                (void)LZ_PLUGIN_CALL(r->x->p, Buffer_Destroy, d);
-            }
+            lz_plugin_buffer_destroy(r->x->p, r->result[k]);
             r->result[k] = NULL;
         }
 }
