@@ -300,6 +300,14 @@ t 0 'dce .*; fold .*; simplify ' '' lazuli opt --list
 t 0 '^plan: ' '' lazuli opt two.mlir --emit=plan
 t 0 'kernel' '' lazuli opt two.mlir --emit=loops
 t 0 'digraph' '' lazuli opt two.mlir --emit=dot
+cat >random.mlir <<'MLIR'
+func.func @main(%s: tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>) {
+  %a, %b = stablehlo.rng_bit_generator %s, algorithm = PHILOX : (tensor<2xui64>) -> (tensor<2xui64>, tensor<7xui32>)
+  return %a, %b : tensor<2xui64>, tensor<7xui32>
+}
+MLIR
+t 0 'rng_bit_generator' '' lazuli opt random.mlir --emit=stablehlo
+t 0 '^([^r]|r[^n]|rn[^g])*stablehlo.xor([^r]|r[^n]|rn[^g])*$' '' lazuli opt random.mlir --emit=portable
 t 1 '' "lazuli: opt: there is no pass 'nope'" lazuli opt two.mlir --passes=nope
 t 1 '' "there is no pass 'nope'" lazuli opt two.mlir --passes=fold,nope,simplify
 t 2 '' "lazuli opt: --emit takes stablehlo, portable, loops, plan or dot, not 'llvm'" lazuli opt two.mlir --emit=llvm
