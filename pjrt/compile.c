@@ -42,7 +42,7 @@ void lz_pjrt_program_release(lz_pjrt_program *p)
     if (p->exec)
         p->be->exec_free(p->exec);
     lz_func_free(p->f);
-    lz_pjrt_spread_free(p->spread);
+    lz_pjrt_partitioned_free(p->partitioned);
     lz_free(p->donate);
     lz_free(p->device);
     lz_buf_free(&p->code);
@@ -113,8 +113,8 @@ static lz_status read_code(lz_pjrt_program *p, const lz_pjrt_options *o)
         p->donate[donated.data[i]] = true;
     lz_vec_free(&donated);
     if (s == LZ_OK && o->partitions * o->replicas > 1)
-        s = lz_pjrt_spread_make(o, p->donate, &p->f, &p->spread);
-    p->run = p->spread && p->spread->parts.local ? p->spread->parts.local : p->f;
+        s = lz_pjrt_partitioned_make(o, p->donate, &p->f, &p->partitioned);
+    p->run = p->partitioned && p->partitioned->parts.local ? p->partitioned->parts.local : p->f;
     return s;
 }
 
@@ -168,7 +168,7 @@ static lz_status read_program(lz_pjrt_program *p, const PJRT_TopologyDescription
     LZ_TRY(lz_pjrt_options_read(p->options.data, p->options.len, &o));
     LZ_TRY(read_devices(p, t, &o));
     LZ_TRY(read_code(p, &o));
-    return p->spread ? lz_pjrt_spread_settle(p->spread, p->be, p->device) : LZ_OK;
+    return p->partitioned ? lz_pjrt_partitioned_settle(p->partitioned, p->be, p->device) : LZ_OK;
 }
 
 /* ---- compiling ---- */
@@ -176,14 +176,14 @@ static lz_status read_program(lz_pjrt_program *p, const PJRT_TopologyDescription
 /* Who runs it together: as in its key. */
 static uint32_t team_of(const lz_pjrt_program *p)
 {
-    const lz_pjrt_spread *x = p->spread;
+    const lz_pjrt_partitioned *x = p->partitioned;
     return !x ? 0 : x->replicas ? x->n : x->n | LZ_KEY_PARTITIONS;
 }
 
 /* Of several devices the first is asked for all: they are alike. */
 static int compile_device(const lz_pjrt_program *p)
 {
-    return p->spread ? 0 : p->device[0];
+    return p->partitioned ? 0 : p->device[0];
 }
 
 static lz_status make_key(const lz_pjrt_program *p, lz_buf *key)

@@ -217,7 +217,7 @@ lz_pjrt_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats
     PJRT_REACHES(a, host_temp_size_in_bytes);
     const lz_pjrt_program *p = a->executable->p;
     p->be->exec_info(p->exec, &info);
-    if (p->spread && p->spread->parts.local) /* its number is nothing that a host gives */
+    if (p->partitioned && p->partitioned->parts.local) /* its number is nothing that a host gives */
         info.argument_bytes -= sizeof(uint32_t);
     size_t from =
         offsetof(PJRT_Executable_GetCompiledMemoryStats_Args, generated_code_size_in_bytes);
@@ -246,8 +246,8 @@ PJRT_Error *lz_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram
     PJRT_Program *g = a->program;
     lz_buf part = {0};
     PJRT_Error *e = NULL;
-    if (p->spread && p->spread->parts.local) {
-        if (lz_pjrt_spread_print(p->spread, &part) != LZ_OK)
+    if (p->partitioned && p->partitioned->parts.local) {
+        if (lz_pjrt_partitioned_print(p->partitioned, &part) != LZ_OK)
             e = lz_pjrt_failed();
         code = &part;
     }

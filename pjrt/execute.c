@@ -161,8 +161,8 @@ PJRT_Error *lz_pjrt_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args 
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "the executable has been deleted");
     if (lz_pjrt_in_host_call())
         return lz_pjrt_refuse_wait("a program cannot be executed");
-    if (x->p->spread)
-        return lz_pjrt_execute_spread(a);
+    if (x->p->partitioned)
+        return lz_pjrt_execute_partitioned(a);
     if (a->num_devices != 1)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
                              "arguments for %zu devices, the program runs "

@@ -72,12 +72,12 @@ static lz_status read_build(const field *all, lz_pjrt_options *o)
             o->assignment = f.at;
             o->nassignment = f.n;
         } else if (f.number == 12) {
-            o->spread_results = f.at;
-            o->nspread_results = f.n;
+            o->propagate_results = f.at;
+            o->npropagate_results = f.n;
             o->all_results = f.value != 0;
         } else if (f.number == 18) {
-            o->spread_params = f.at;
-            o->nspread_params = f.n;
+            o->propagate_params = f.at;
+            o->npropagate_params = f.n;
             o->all_params = f.value != 0;
         }
     }
@@ -130,10 +130,10 @@ lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out)
     return LZ_OK;
 }
 
-bool lz_pjrt_options_may_spread(const lz_pjrt_options *o, bool param, uint32_t i)
+bool lz_pjrt_options_may_propagate(const lz_pjrt_options *o, bool param, uint32_t i)
 {
-    const uint8_t *list = param ? o->spread_params : o->spread_results;
-    size_t n = param ? o->nspread_params : o->nspread_results;
+    const uint8_t *list = param ? o->propagate_params : o->propagate_results;
+    size_t n = param ? o->npropagate_params : o->npropagate_results;
     if (!list)
         return param ? o->all_params : o->all_results;
     return n == 1 ? list[0] != 0 : i < n && list[i] != 0;

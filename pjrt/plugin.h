@@ -155,21 +155,21 @@ typedef struct lz_pjrt_options {
     int64_t device;         /* -1: not said */
     const void *assignment; /* DeviceAssignmentProto, within the bytes read; NULL: none */
     size_t nassignment;
-    /* Which parameters and results without a mark may be spread: one for each, or one for all;
-     * NULL: all_params, all_results. */
-    const uint8_t *spread_params, *spread_results;
-    size_t nspread_params, nspread_results;
+    /* Which parameters and results without a mark propagation may shard: one for each, or one for
+     * all; NULL: all_params, all_results. */
+    const uint8_t *propagate_params, *propagate_results;
+    size_t npropagate_params, npropagate_results;
     bool all_params, all_results;
 } lz_pjrt_options;
 lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out);
-bool lz_pjrt_options_may_spread(const lz_pjrt_options *o, bool param, uint32_t i);
+bool lz_pjrt_options_may_propagate(const lz_pjrt_options *o, bool param, uint32_t i);
 /* DeviceAssignmentProto: device[p * replicas + r] runs replica r of partition p. */
 lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size_t ndevice);
 void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
                               const int32_t *device);
 
-/* ---- spread.c: programs of several devices ---- */
-typedef struct lz_pjrt_spread {
+/* ---- partitioned.c: programs of several devices ---- */
+typedef struct lz_pjrt_partitioned {
     uint32_t n;           /* devices */
     bool replicas;        /* they are replicas of one partition */
     const lz_mesh *mesh;  /* of whose positions partitions have the numbers; NULL: no marks */
@@ -183,18 +183,20 @@ typedef struct lz_pjrt_spread {
     size_t *text_size;         /* and the same as it is asked for */
     uint32_t *home;            /* of a position: its device */
     lz_device_buffer **number; /* of a position: itself, the last argument of parts.local */
-} lz_pjrt_spread;
+} lz_pjrt_partitioned;
 /* f: with its marks; it may get more. *out is the caller's to free, also on failure. Errors:
  * LZ_EUNSUPPORTED naming the operation, LZ_EINVAL, LZ_EMEM. */
-lz_status lz_pjrt_spread_make(const lz_pjrt_options *o, const bool *donate, lz_func **f,
-                              lz_pjrt_spread **out);
+lz_status lz_pjrt_partitioned_make(const lz_pjrt_options *o, const bool *donate, lz_func **f,
+                                   lz_pjrt_partitioned **out);
 /* device: as lz_pjrt_assignment_read. */
-lz_status lz_pjrt_spread_settle(lz_pjrt_spread *x, const lz_backend *be, const int32_t *device);
-void lz_pjrt_spread_free(lz_pjrt_spread *x);
+lz_status lz_pjrt_partitioned_settle(lz_pjrt_partitioned *x, const lz_backend *be,
+                                     const int32_t *device);
+void lz_pjrt_partitioned_free(lz_pjrt_partitioned *x);
 /* What every device runs, as text: it reads its number itself. Errors: LZ_EMEM. */
-lz_status lz_pjrt_spread_print(const lz_pjrt_spread *x, lz_buf *out);
+lz_status lz_pjrt_partitioned_print(const lz_pjrt_partitioned *x, lz_buf *out);
 /* The place in the assignment of the device that has value i's part of a position. */
-static inline uint32_t lz_pjrt_spread_device(const lz_pjrt_spread *x, uint32_t i, uint32_t position)
+static inline uint32_t lz_pjrt_partitioned_device(const lz_pjrt_partitioned *x, uint32_t i,
+                                                  uint32_t position)
 {
     return x->place[i] ? (uint32_t)x->place[i][position] : position;
 }
@@ -206,11 +208,11 @@ typedef struct lz_pjrt_program {
     _Atomic uint32_t refs;
     const lz_backend *be;
     lz_exec *exec;
-    lz_func *f;             /* for its parameters, its results and its name */
-    lz_pjrt_spread *spread; /* NULL: one device runs it */
-    const lz_func *run;     /* what a device runs: with the types of its buffers */
-    bool *donate;           /* by parameter */
-    bool calls_host;        /* lz_pjrt_calls_host */
+    lz_func *f;                       /* for its parameters, its results and its name */
+    lz_pjrt_partitioned *partitioned; /* NULL: one device runs it */
+    const lz_func *run;               /* what a device runs: with the types of its buffers */
+    bool *donate;                     /* by parameter */
+    bool calls_host;                  /* lz_pjrt_calls_host */
     uint32_t nreplica, npartition;
     int32_t *device; /* as in lz_pjrt_assignment_read */
     char fingerprint[33];
@@ -245,7 +247,7 @@ struct PJRT_LoadedExecutable {
     _Atomic bool deleted;
 };
 
-/* ---- execute.c, execute_spread.c ---- */
+/* ---- execute.c, execute_partitioned.c ---- */
 /* Which arguments the program takes over: those that it may, and that the caller does not keep.
  * False: none. */
 bool lz_pjrt_donations(const lz_pjrt_program *p, const PJRT_ExecuteOptions *o, bool *gives);
@@ -253,7 +255,7 @@ bool lz_pjrt_donations(const lz_pjrt_program *p, const PJRT_ExecuteOptions *o, b
 PJRT_Error *lz_pjrt_check_argument(const lz_pjrt_program *p, const PJRT_Device *d, uint32_t i,
                                    const PJRT_Buffer *x);
 /* LoadedExecutable_Execute of a program of several devices. */
-PJRT_Error *lz_pjrt_execute_spread(PJRT_LoadedExecutable_Execute_Args *a);
+PJRT_Error *lz_pjrt_execute_partitioned(PJRT_LoadedExecutable_Execute_Args *a);
 
 /* ---- host_call.c ---- */
 extern const PJRT_Lazuli_HostCall_Extension lz_pjrt_host_calls;

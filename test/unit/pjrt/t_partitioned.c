@@ -1,8 +1,8 @@
-/* t_spread.c - the plugin with eight devices: programs whose marks say how arrays are spread over
- * them, in sdy and in HLO's strings, replicas, devices in any order, donation of all parts, what a
- * host is told of parameters and results; and what it may get wrong. */
+/* t_partitioned.c - the plugin with eight devices: programs whose marks say how arrays are sharded
+ * over them, in sdy and in HLO's strings, replicas, devices in any order, donation of all parts,
+ * what a host is told of parameters and results; and what it may get wrong. */
 #include "base/alloc.h"
-#include "unit/pjrt/spread.h"
+#include "unit/pjrt/partitioned.h"
 #include <pthread.h>
 
 /* ---- partitions ---- */
@@ -56,11 +56,11 @@ START_TEST(partitions)
     product_begin(&p);
     for (int way = 0; way < 4; way++) {
         const int32_t *device = way & 1 ? backwards : NULL;
-        PJRT_LoadedExecutable *x = compile_spread(way & 2 ? gspmd : marked, N, device, false);
+        PJRT_LoadedExecutable *x = compile_partitioned(way & 2 ? gspmd : marked, N, device, false);
         lists l;
         for (int twice = 0; twice < 2; twice++) {
             give_product(&l, &p, device);
-            run_spread(x, &l, 2);
+            run_partitioned(x, &l, 2);
             expect_whole(&l, 0, "<" MESH ", [{\"x\"}, {}]>", p.c, p.z, device);
             lists_end(&l);
         }
@@ -94,13 +94,13 @@ START_TEST(some_devices)
     const lz_type *t = type_of(1, (const int64_t[]){6});
     const float v[6] = {1, 2, 3, 4, 5, 6}, want[6] = {6, 5, 4, 3, 2, 1};
     float got[2];
-    PJRT_LoadedExecutable *x = compile_spread(text, 3, own, false), *y;
+    PJRT_LoadedExecutable *x = compile_partitioned(text, 3, own, false), *y;
     lists l;
     lists_begin(&l, 3);
     give(&l, 0, "<mesh<[\"x\"=3]>, [{\"x\"}]>", t, v, own, NULL);
-    run_spread(x, &l, 1);
+    run_partitioned(x, &l, 1);
     expect_whole(&l, 0, "<mesh<[\"x\"=3]>, [{\"x\"}]>", t, want, own);
-    y = compile_spread(next, 1, second, false);
+    y = compile_partitioned(next, 1, second, false);
     PJRT_Buffer *out[1];
     run(y, &l.out[1][0], 1, out);
     download(out[0], got, sizeof got);
@@ -139,11 +139,11 @@ START_TEST(orders)
     static const int order[4] = {2, 0, 3, 1};
     const lz_type *t = type_of(1, (const int64_t[]){8});
     const float v[8] = {1, 2, 3, 4, 5, 6, 7, 8}, want[8] = {2, 4, 6, 8, 10, 12, 14, 16};
-    PJRT_LoadedExecutable *x = compile_spread(text, 4, NULL, false);
+    PJRT_LoadedExecutable *x = compile_partitioned(text, 4, NULL, false);
     lists l;
     lists_begin(&l, 4);
     give(&l, 0, "<mesh<[\"x\"=4]>, [{\"x\"}]>", t, v, NULL, order);
-    run_spread(x, &l, 1);
+    run_partitioned(x, &l, 1);
     expect_whole(&l, 0, "<mesh<[\"x\"=4]>, [{\"x\"}]>", t, want, NULL);
     lists_end(&l);
     end_executable(x);
@@ -178,7 +178,7 @@ START_TEST(replicas)
     lists_begin(&l, 4);
     for (int d = 0; d < 4; d++)
         l.in[d][0] = upload_to(own[d], (const float[]){(float)d, 10}, t);
-    run_spread(x, &l, 1);
+    run_partitioned(x, &l, 1);
     for (int d = 0; d < 4; d++) {
         float sum[2];
         uint32_t number[2];
@@ -225,18 +225,18 @@ START_TEST(shardings)
                       all[] = "\x08\0";
     static const char none[] = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
                                "  return %a : tensor<2xf32>\n}\n";
-    PJRT_LoadedExecutable *x = compile_spread(marked, N, NULL, false);
+    PJRT_LoadedExecutable *x = compile_partitioned(marked, N, NULL, false);
     expect_shardings(x, false, 2, (const char *const[]){a, b},
                      (const size_t[]){sizeof a - 1, sizeof b - 1});
     expect_shardings(x, true, 1, (const char *const[]){c}, (const size_t[]){sizeof c - 1});
     end_executable(x);
-    x = compile_spread(none, 3, NULL, true);
+    x = compile_partitioned(none, 3, NULL, true);
     expect_shardings(x, true, 1, (const char *const[]){all}, (const size_t[]){sizeof all - 1});
     end_executable(x);
 }
 END_TEST
 
-/* What has no mark is whole on every device, or, if the host allows it, spread like what it comes
+/* What has no mark is whole on every device, or, if the host allows it, sharded like what it comes
  * from, but evenly and along whole axes: 12 rows over 4 and 10 over 2. */
 START_TEST(unmarked)
 {
@@ -260,11 +260,11 @@ START_TEST(unmarked)
     for (int i = 0; i < 12; i++)
         minus[i] = -v[i];
     for (int may = 0; may < 2; may++) {
-        PJRT_LoadedExecutable *x = compile_spread(text, 4, NULL, may);
+        PJRT_LoadedExecutable *x = compile_partitioned(text, 4, NULL, may);
         lists l;
         lists_begin(&l, 4);
         give(&l, 0, SQUARE "[{\"x\", \"y\"}]>", t[0], v, NULL, NULL);
-        run_spread(x, &l, 1);
+        run_partitioned(x, &l, 1);
         expect_whole(&l, 0, may ? SQUARE "[{\"x\", \"y\"}]>" : SQUARE "[{}]>", t[0], minus, NULL);
         expect_whole(&l, 1, may ? SQUARE "[{\"x\"}]>" : SQUARE "[{}]>", t[1], v, NULL);
         expect_whole(&l, 2, SQUARE "[{}]>", t[2], v, NULL);
@@ -279,7 +279,7 @@ START_TEST(bytes_and_text)
 {
     product p;
     product_begin(&p);
-    PJRT_LoadedExecutable *x = compile_spread(marked, N, NULL, false), *y;
+    PJRT_LoadedExecutable *x = compile_partitioned(marked, N, NULL, false), *y;
     PJRT_Executable *e = executable_of(x);
     PJRT_Executable_GetCompiledMemoryStats_Args m =
         ARGS(Executable_GetCompiledMemoryStats, .executable = e);
@@ -297,7 +297,7 @@ START_TEST(bytes_and_text)
     s.serialized_executable_deleter(s.serialized_executable);
     lists l;
     give_product(&l, &p, NULL);
-    run_spread(y, &l, 2);
+    run_partitioned(y, &l, 2);
     expect_whole(&l, 0, "<" MESH ", [{\"x\"}, {}]>", p.c, p.z, NULL);
     lists_end(&l);
     PJRT_Program g = {.struct_size = sizeof g};
@@ -349,7 +349,7 @@ START_TEST(donation)
     count_up(v, 800, 800);
     for (int i = 0; i < 800; i++)
         twice[i] = 2 * v[i];
-    PJRT_LoadedExecutable *x = compile_spread(donating, N, NULL, false);
+    PJRT_LoadedExecutable *x = compile_partitioned(donating, N, NULL, false);
     for (int way = 0; way < 3; way++) { /* given up; kept; with a reader outside of one part */
         lists l;
         give_pair(&l, t, v);
@@ -386,7 +386,7 @@ START_TEST(donation)
     l.in[3][1] = spare;
     for (int d = 0; d < N; d++)
         ck_assert(!is_deleted(l.in[d][0]));
-    run_spread(x, &l, 2);
+    run_partitioned(x, &l, 2);
     expect_whole(&l, 0, ROW, t, twice, NULL);
     lists_end(&l);
     end_executable(x);
@@ -402,7 +402,7 @@ START_TEST(donation_that_fails)
     count_up(v, 800, 800);
     for (int i = 0; i < 800; i++)
         twice[i] = 2 * v[i];
-    PJRT_LoadedExecutable *x = compile_spread(donating, N, NULL, false);
+    PJRT_LoadedExecutable *x = compile_partitioned(donating, N, NULL, false);
     for (int n = 1; n < 40; n++) {
         lists l;
         give_pair(&l, t, v);
@@ -433,7 +433,7 @@ START_TEST(donation_that_fails)
                 expect_whole(&l, 0, ROW, t, twice, NULL);
         }
         if (!gone) {
-            run_spread(x, &l, 2);
+            run_partitioned(x, &l, 2);
             expect_whole(&l, 0, ROW, t, twice, NULL);
         }
         lists_end(&l);
@@ -456,7 +456,7 @@ START_TEST(wrong)
     product p;
     lists l;
     product_begin(&p);
-    x = compile_spread(marked, N, NULL, false);
+    x = compile_partitioned(marked, N, NULL, false);
     give_product(&l, &p, NULL);
     l.n = 7;
     expect(try_run(x, &l, 2, NULL, 0), PJRT_INVALID_ARGUMENT, "arguments for 7 devices");
@@ -495,7 +495,7 @@ static void *work(void *arg)
     for (int i = 0; i < 20; i++) {
         lists l;
         give_product(&l, &p, NULL);
-        run_spread(x, &l, 2);
+        run_partitioned(x, &l, 2);
         expect_whole(&l, 0, "<" MESH ", [{\"x\"}, {}]>", p.c, p.z, NULL);
         lists_end(&l);
     }
@@ -505,8 +505,8 @@ static void *work(void *arg)
 START_TEST(threads)
 {
     pthread_t t[4];
-    PJRT_LoadedExecutable *x[2] = {compile_spread(marked, N, NULL, false),
-                                   compile_spread(gspmd, N, NULL, false)};
+    PJRT_LoadedExecutable *x[2] = {compile_partitioned(marked, N, NULL, false),
+                                   compile_partitioned(gspmd, N, NULL, false)};
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&t[i], NULL, work, x[i % 2]), 0);
     for (int i = 0; i < 4; i++)
@@ -518,7 +518,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("spread");
+    Suite *s = suite_create("partitioned");
     TCase *t = tcase_create("devices");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, partitions);

@@ -1,7 +1,7 @@
-/* spread.h - host.h's calls for programs of several devices: eight of them, lists of arguments and
- * of results for each, arrays in parts. */
-#ifndef LZ_TEST_PJRT_SPREAD_H
-#define LZ_TEST_PJRT_SPREAD_H
+/* partitioned.h - host.h's calls for programs of several devices: eight of them, lists of arguments
+ * and of results for each, arrays in parts. */
+#ifndef LZ_TEST_PJRT_PARTITIONED_H
+#define LZ_TEST_PJRT_PARTITIONED_H
 #include "shard/tiles.h"
 #include "unit/pjrt/host.h"
 #include <stdlib.h>
@@ -35,10 +35,10 @@ static inline void teardown(void)
 
 /* ---- programs ---- */
 
-/* CompileOptionsProto. device: of each replica of each partition; NULL: not said. spread: whether
- * what has no mark may be spread. */
+/* CompileOptionsProto. device: of each replica of each partition; NULL: not said. propagate:
+ * whether what has no mark may be sharded by propagation. */
 static inline void write_options(lz_buf *b, int replicas, int partitions, const int32_t *device,
-                                 bool spread)
+                                 bool propagate)
 {
     lz_buf build = {0}, assigned = {0};
     const uint8_t numbers[] = {4 << 3, (uint8_t)replicas, 5 << 3, (uint8_t)partitions};
@@ -49,7 +49,7 @@ static inline void write_options(lz_buf *b, int replicas, int partitions, const 
         lz_buf_u8(&build, (uint8_t)assigned.len);
         lz_buf_put(&build, assigned.data, assigned.len);
     }
-    if (spread) { /* fields 12 and 18, of one flag for all */
+    if (propagate) { /* fields 12 and 18, of one flag for all */
         const uint8_t all[] = {12 << 3 | 2, 1, 1, (18 << 3 & 0x7f) | 0x80 | 2, 18 >> 4, 1, 1};
         lz_buf_put(&build, all, sizeof all);
     }
@@ -61,21 +61,21 @@ static inline void write_options(lz_buf *b, int replicas, int partitions, const 
 }
 
 static inline PJRT_Error *try_compile(const char *text, int replicas, int partitions,
-                                      const int32_t *device, bool spread,
+                                      const int32_t *device, bool propagate,
                                       PJRT_LoadedExecutable **out)
 {
     lz_buf o = {0};
-    write_options(&o, replicas, partitions, device, spread);
+    write_options(&o, replicas, partitions, device, propagate);
     PJRT_Error *e = compile_as(text, "mlir", o.data, o.len, out);
     lz_buf_free(&o);
     return e;
 }
 
-static inline PJRT_LoadedExecutable *compile_spread(const char *text, int n, const int32_t *device,
-                                                    bool spread)
+static inline PJRT_LoadedExecutable *compile_partitioned(const char *text, int n,
+                                                         const int32_t *device, bool propagate)
 {
     PJRT_LoadedExecutable *x;
-    must(try_compile(text, 1, n, device, spread, &x), "Client_Compile");
+    must(try_compile(text, 1, n, device, propagate, &x), "Client_Compile");
     return x;
 }
 
@@ -186,7 +186,7 @@ static inline PJRT_Error *try_run(PJRT_LoadedExecutable *x, lists *l, int nin, c
     return api->LoadedExecutable_Execute(&a);
 }
 
-static inline void run_spread(PJRT_LoadedExecutable *x, lists *l, int nin)
+static inline void run_partitioned(PJRT_LoadedExecutable *x, lists *l, int nin)
 {
     must(try_run(x, l, nin, NULL, 0), "LoadedExecutable_Execute");
     for (int d = 0; d < l->n; d++)

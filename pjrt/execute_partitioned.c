@@ -1,4 +1,4 @@
-/* execute_spread.c - running an executable of several devices, which meet in collectives: each
+/* execute_partitioned.c - running an executable of several devices, which meet in collectives: each
  * device has a list of arguments, its parts, and gets a list of results. All run in one call, and
  * are complete together. Threads: thread-safe. */
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 /* Of one execution: by position in the mesh, where hosts count by device. */
 typedef struct team {
     const lz_pjrt_program *p;
-    const lz_pjrt_spread *x;
+    const lz_pjrt_partitioned *x;
     PJRT_Device *const *device; /* by place in the assignment */
     uint32_t nin, nout;
     PJRT_Buffer *const *const *arg;
@@ -19,7 +19,7 @@ typedef struct team {
 
 static PJRT_Buffer *argument(const team *t, uint32_t position, uint32_t i)
 {
-    return t->arg[lz_pjrt_spread_device(t->x, i, position)][i];
+    return t->arg[lz_pjrt_partitioned_device(t->x, i, position)][i];
 }
 
 /* ---- arguments ---- */
@@ -27,7 +27,7 @@ static PJRT_Buffer *argument(const team *t, uint32_t position, uint32_t i)
 static PJRT_Error *take_argument(team *t, uint32_t q, uint32_t i)
 {
     PJRT_Buffer *b = argument(t, q, i);
-    PJRT_Device *d = t->device[lz_pjrt_spread_device(t->x, i, q)];
+    PJRT_Device *d = t->device[lz_pjrt_partitioned_device(t->x, i, q)];
     PJRT_Error *e = lz_pjrt_check_argument(t->p, d, i, b);
     if (e)
         return e;
@@ -105,7 +105,7 @@ static PJRT_Error *give_results(team *t, PJRT_Buffer **const *list)
             list[d][k] = NULL;
     for (uint32_t q = 0; q < t->x->n; q++)
         for (uint32_t k = 0; k < t->nout; k++) {
-            uint32_t d = lz_pjrt_spread_device(t->x, t->nin + k, q);
+            uint32_t d = lz_pjrt_partitioned_device(t->x, t->nin + k, q);
             const lz_type *type = lz_val_type(t->p->run, t->p->run->results[k]);
             list[d][k] = lz_pjrt_buffer(t->device[d], type, t->out[q][k]);
             t->out[q][k] = NULL;
@@ -216,11 +216,11 @@ static void end(team *t)
     lz_free(t->in);
 }
 
-PJRT_Error *lz_pjrt_execute_spread(PJRT_LoadedExecutable_Execute_Args *a)
+PJRT_Error *lz_pjrt_execute_partitioned(PJRT_LoadedExecutable_Execute_Args *a)
 {
     const PJRT_LoadedExecutable *x = a->executable;
     team t = {.p = x->p,
-              .x = x->p->spread,
+              .x = x->p->partitioned,
               .device = x->device,
               .nin = x->p->f->nparam,
               .nout = x->p->f->nresult,

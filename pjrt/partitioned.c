@@ -1,8 +1,8 @@
-/* spread.c - programs of several devices: partitions of one program, whose marks say how arrays are
- * spread over a mesh, or replicas of one that is written for a device already. What each device
- * runs, where the parts of parameters and results are, and how a host is told so (OpSharding).
- * A partition is a position in the mesh, which says the device there; a device is named by its
- * place in the assignment. Threads: functions are pure. */
+/* partitioned.c - programs of several devices: partitions of one program, whose marks say how
+ * arrays are sharded over a mesh, or replicas of one that is written for a device already. What
+ * each device runs, where the parts of parameters and results are, and how a host is told so
+ * (OpSharding). A partition is a position in the mesh, which says the device there; a device is
+ * named by its place in the assignment. Threads: functions are pure. */
 #include "base/alloc.h"
 #include "ir/attr.h"
 #include "ir/func.h"
@@ -141,7 +141,7 @@ static lz_status find_mesh(const lz_func *f, const lz_sharding *const *mark, uin
 
 /* Where the parts of each parameter and result are: devices by position. Positions of meshes that
  * differ in nothing else are the same. */
-static lz_status find_devices(lz_pjrt_spread *x, const lz_func *f, const lz_mesh *mesh,
+static lz_status find_devices(lz_pjrt_partitioned *x, const lz_func *f, const lz_mesh *mesh,
                               const lz_sharding *const *mark)
 {
     x->mesh = mesh;
@@ -202,7 +202,7 @@ static lz_status default_marks(const lz_func *f, const lz_mesh *mesh, const lz_p
     for (uint32_t i = 0; i < f->nparam + f->nresult; i++) {
         bool param = i < f->nparam;
         lz_val v = param ? i : f->results[i - f->nparam];
-        if (mark[i] || lz_pjrt_options_may_spread(o, param, param ? i : i - f->nparam))
+        if (mark[i] || lz_pjrt_options_may_propagate(o, param, param ? i : i - f->nparam))
             continue;
         want[i] = lz_sharding_replicated(mesh, lz_val_type(f, v)->shape.rank);
         if (!want[i])
@@ -212,7 +212,7 @@ static lz_status default_marks(const lz_func *f, const lz_mesh *mesh, const lz_p
 }
 
 /* Which parameters and results the partition has cut unevenly of its own accord; *any: some. */
-static lz_status uneven_marks(const lz_pjrt_spread *x, const lz_func *f,
+static lz_status uneven_marks(const lz_pjrt_partitioned *x, const lz_func *f,
                               const lz_sharding *const *mark, const lz_sharding **want, bool *any)
 {
     *any = false;
@@ -228,7 +228,7 @@ static lz_status uneven_marks(const lz_pjrt_spread *x, const lz_func *f,
 
 /* A mark more may change where others are, so it is done again; each time one is marked that was
  * not. */
-static lz_status partition(lz_pjrt_spread *x, lz_func **f, const bool *donate,
+static lz_status partition(lz_pjrt_partitioned *x, lz_func **f, const bool *donate,
                            const lz_sharding **mark, const lz_sharding **want)
 {
     uint32_t n = (*f)->nparam + (*f)->nresult;
@@ -269,7 +269,7 @@ static void put_list(lz_buf *b, int field, const int64_t *v, size_t n)
 }
 
 /* The devices, row after row of the tiles of s; those that hold parts of one sum, and then copies,
- * vary fastest. place: as in lz_pjrt_spread. */
+ * vary fastest. place: as in lz_pjrt_partitioned. */
 static void order_devices(const lz_sharding *s, uint32_t sums, uint32_t copies,
                           const int64_t *place, int64_t *device)
 {
@@ -318,7 +318,7 @@ static lz_status write_sharding(const lz_sharding *s, const int64_t *place, lz_b
 }
 
 /* The texts of parameters, then of results. Without marks all is whole everywhere. */
-static lz_status write_shardings(lz_pjrt_spread *x, const lz_func *f)
+static lz_status write_shardings(lz_pjrt_partitioned *x, const lz_func *f)
 {
     for (uint32_t i = 0; i < f->nparam + f->nresult; i++) {
         const lz_sharding *s = !x->parts.local ? NULL
@@ -338,7 +338,7 @@ static lz_status write_shardings(lz_pjrt_spread *x, const lz_func *f)
 
 /* ---- making it ---- */
 
-static lz_status make_room(lz_pjrt_spread *x, const lz_func *f)
+static lz_status make_room(lz_pjrt_partitioned *x, const lz_func *f)
 {
     size_t n = (size_t)f->nparam + f->nresult + 1;
     x->nvalue = f->nparam + f->nresult;
@@ -352,8 +352,9 @@ static lz_status make_room(lz_pjrt_spread *x, const lz_func *f)
 }
 
 /* mark, want: of parameters and results each. */
-static lz_status spread_marked(lz_pjrt_spread *x, const lz_pjrt_options *o, const bool *donate,
-                               const lz_sharding **mark, const lz_sharding **want, lz_func **f)
+static lz_status partition_marked(lz_pjrt_partitioned *x, const lz_pjrt_options *o,
+                                  const bool *donate, const lz_sharding **mark,
+                                  const lz_sharding **want, lz_func **f)
 {
     const lz_mesh *mesh;
     LZ_TRY(find_marks(*f, mark));
@@ -368,10 +369,10 @@ static lz_status spread_marked(lz_pjrt_spread *x, const lz_pjrt_options *o, cons
     return partition(x, f, donate, mark, want);
 }
 
-lz_status lz_pjrt_spread_make(const lz_pjrt_options *o, const bool *donate, lz_func **f,
-                              lz_pjrt_spread **out)
+lz_status lz_pjrt_partitioned_make(const lz_pjrt_options *o, const bool *donate, lz_func **f,
+                                   lz_pjrt_partitioned **out)
 {
-    lz_pjrt_spread *x = *out = lz_calloc(1, sizeof *x);
+    lz_pjrt_partitioned *x = *out = lz_calloc(1, sizeof *x);
     if (!x)
         return LZ_FAIL(LZ_EMEM, "no memory for a program");
     x->replicas = o->replicas > 1;
@@ -379,7 +380,7 @@ lz_status lz_pjrt_spread_make(const lz_pjrt_options *o, const bool *donate, lz_f
     LZ_TRY(make_room(x, *f));
     if (!x->replicas) {
         const lz_sharding **mark = lz_calloc(2 * (size_t)x->nvalue + 1, sizeof *mark);
-        lz_status s = mark ? spread_marked(x, o, donate, mark, mark + x->nvalue, f)
+        lz_status s = mark ? partition_marked(x, o, donate, mark, mark + x->nvalue, f)
                            : LZ_FAIL(LZ_EMEM, "no memory for the marks of a program");
         lz_free(mark);
         LZ_TRY(s);
@@ -388,7 +389,8 @@ lz_status lz_pjrt_spread_make(const lz_pjrt_options *o, const bool *donate, lz_f
 }
 
 /* Positions at devices, and their numbers where the program takes them. */
-lz_status lz_pjrt_spread_settle(lz_pjrt_spread *x, const lz_backend *be, const int32_t *device)
+lz_status lz_pjrt_partitioned_settle(lz_pjrt_partitioned *x, const lz_backend *be,
+                                     const int32_t *device)
 {
     const int64_t *ids = x->mesh ? x->mesh->device_ids : NULL;
     x->home = lz_calloc(x->n, sizeof *x->home);
@@ -405,7 +407,7 @@ lz_status lz_pjrt_spread_settle(lz_pjrt_spread *x, const lz_backend *be, const i
     return LZ_OK;
 }
 
-void lz_pjrt_spread_free(lz_pjrt_spread *x)
+void lz_pjrt_partitioned_free(lz_pjrt_partitioned *x)
 {
     if (!x)
         return;
@@ -434,7 +436,7 @@ static lz_status build_numbered(lz_func *g, const lz_func *f, lz_val *v)
     return lz_func_set_results(g, v + f->nparam, f->nresult);
 }
 
-lz_status lz_pjrt_spread_print(const lz_pjrt_spread *x, lz_buf *out)
+lz_status lz_pjrt_partitioned_print(const lz_pjrt_partitioned *x, lz_buf *out)
 {
     const lz_func *f = x->parts.local;
     lz_func *g = lz_func_new(f->name);
@@ -464,9 +466,9 @@ lz_status lz_pjrt_spread_print(const lz_pjrt_spread *x, lz_buf *out)
         const lz_pjrt_program *p = a->executable->p;                                               \
         PJRT_REACHES(a, sharding_sizes);                                                           \
         a->num = (n);                                                                              \
-        bool says = p->spread && (n) > 0;                                                          \
-        a->shardings = says ? p->spread->text + (from) : NULL;                                     \
-        a->sharding_sizes = says ? p->spread->text_size + (from) : NULL;                           \
+        bool says = p->partitioned && (n) > 0;                                                     \
+        a->shardings = says ? p->partitioned->text + (from) : NULL;                                \
+        a->sharding_sizes = says ? p->partitioned->text_size + (from) : NULL;                      \
         return NULL;                                                                               \
     }
 SHARDINGS(parameter_shardings, 0, p->f->nparam)
