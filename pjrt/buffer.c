@@ -224,12 +224,14 @@ static PJRT_Error *address(PJRT_Buffer *x, void **out)
     PJRT_Error *e = lz_pjrt_buffer_use(x, &b);
     if (e)
         return e;
-    lz_status s = lz_event_wait(b->ready);
-    if (s == LZ_OK)
+    e = lz_pjrt_check_wait(b->ready);
+    if (!e && lz_event_wait(b->ready) != LZ_OK)
+        e = lz_pjrt_failed();
+    if (!e)
         lz_device_buffer_lent(b);
     *out = b->data;
     lz_device_buffer_release(b);
-    return s == LZ_OK ? NULL : lz_pjrt_failed();
+    return e;
 }
 
 PJRT_Error *lz_pjrt_Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args *a)

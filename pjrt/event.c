@@ -56,6 +56,9 @@ PJRT_Error *lz_pjrt_Event_IsReady(PJRT_Event_IsReady_Args *a)
 
 PJRT_Error *lz_pjrt_Event_Await(PJRT_Event_Await_Args *a)
 {
+    PJRT_Error *e = lz_pjrt_check_wait(a->event->e);
+    if (e)
+        return e;
     PJRT_TRY(lz_event_wait(a->event->e));
     return NULL;
 }

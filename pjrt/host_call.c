@@ -37,6 +37,13 @@ PJRT_Error *lz_pjrt_refuse_wait(const char *what)
                          what);
 }
 
+PJRT_Error *lz_pjrt_check_wait(lz_event *ready)
+{
+    return lz_pjrt_in_host_call() && ready && !lz_event_done(ready)
+               ? lz_pjrt_refuse_wait("what is not computed yet cannot be waited for")
+               : NULL;
+}
+
 /* False once the host has closed. */
 static bool enter(void)
 {

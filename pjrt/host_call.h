@@ -26,7 +26,7 @@ typedef struct PJRT_Lazuli_HostCall {
 /* Called on a thread of the device, or in the one that executes the program, with no lock held; one
  * call of a device after the other, those of several at once. Gives 0 (PJRT_OK), or the code that
  * the program's results fail with. It may use buffers that are there. What would wait for the
- * device, and so for itself, is refused: executing programs, reading buffers that are not there
+ * device, and so for itself, is refused: executing programs, waiting for buffers that are not there
  * yet. */
 typedef int32_t (*PJRT_Lazuli_HostFunction)(const PJRT_Lazuli_HostCall *call, void *user);
 

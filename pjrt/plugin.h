@@ -261,6 +261,7 @@ PJRT_Error *lz_pjrt_execute_partitioned(PJRT_LoadedExecutable_Execute_Args *a);
 extern const PJRT_Lazuli_HostCall_Extension lz_pjrt_host_calls;
 bool lz_pjrt_in_host_call(void);                   /* this thread is in a function of the host's */
 PJRT_Error *lz_pjrt_refuse_wait(const char *what); /* the error of what it must not do */
+PJRT_Error *lz_pjrt_check_wait(lz_event *ready);   /* that, of waiting for it; NULL: it may */
 bool lz_pjrt_calls_host(const lz_func *f); /* calls functions that the host has registered */
 /* Around executing a program that does; done: of the execution, NULL: it has ended. */
 void lz_pjrt_host_calls_begin(void);

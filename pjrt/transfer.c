@@ -198,9 +198,10 @@ static void finish(void *user, const lz_error *err)
 static PJRT_Error *start(const download *from, PJRT_Event **out)
 {
     static const lz_error fine = {.status = LZ_OK};
-    if (lz_pjrt_in_host_call() && from->b->ready && !lz_event_done(from->b->ready)) {
+    PJRT_Error *e = lz_pjrt_check_wait(from->b->ready);
+    if (e) {
         lz_device_buffer_release(from->b);
-        return lz_pjrt_refuse_wait("a buffer that is not computed yet cannot be read");
+        return e;
     }
     download *w = lz_alloc(sizeof *w);
     PJRT_Event *event = w ? lz_pjrt_event_new(&w->done) : NULL;
@@ -292,6 +293,10 @@ static PJRT_Error *copy_to(PJRT_Buffer *x, PJRT_Device *d, PJRT_Buffer **out)
     PJRT_Error *e = lz_pjrt_buffer_use(x, &src);
     if (e)
         return e;
+    if ((e = lz_pjrt_check_wait(src->ready))) {
+        lz_device_buffer_release(src);
+        return e;
+    }
     lz_status s = copy_across(d->client->topology.be, d, x->type, src, &copy);
     lz_device_buffer_release(src);
     *out = s == LZ_OK ? lz_pjrt_buffer(d, x->type, copy) : NULL;

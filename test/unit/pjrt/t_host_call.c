@@ -304,6 +304,34 @@ END_TEST
 static PJRT_LoadedExecutable *inner;
 static PJRT_Buffer *inner_in, *unready;
 
+/* Every other call that waits for a buffer's content. */
+static void try_waits(PJRT_Buffer *b)
+{
+    PJRT_Buffer_ReadyEvent_Args r = ARGS(Buffer_ReadyEvent, .buffer = b);
+    CALL(Buffer_ReadyEvent, &r);
+    expect(await(r.event), PJRT_FAILED_PRECONDITION, "not computed yet");
+    PJRT_Buffer_UnsafePointer_Args u = ARGS(Buffer_UnsafePointer, .buffer = b);
+    expect(api->Buffer_UnsafePointer(&u), PJRT_FAILED_PRECONDITION, "not computed yet");
+    PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args o =
+        ARGS(Buffer_OpaqueDeviceMemoryDataPointer, .buffer = b);
+    expect(api->Buffer_OpaqueDeviceMemoryDataPointer(&o), PJRT_FAILED_PRECONDITION,
+           "not computed yet");
+    PJRT_Buffer_Device_Args d = ARGS(Buffer_Device, .buffer = b);
+    CALL(Buffer_Device, &d);
+    PJRT_Buffer_CopyToDevice_Args to =
+        ARGS(Buffer_CopyToDevice, .buffer = b, .dst_device = d.device);
+    expect(api->Buffer_CopyToDevice(&to), PJRT_FAILED_PRECONDITION, "not computed yet");
+    PJRT_Buffer_Memory_Args m = ARGS(Buffer_Memory, .buffer = b);
+    CALL(Buffer_Memory, &m);
+    PJRT_Buffer_CopyToMemory_Args in =
+        ARGS(Buffer_CopyToMemory, .buffer = b, .dst_memory = m.memory);
+    expect(api->Buffer_CopyToMemory(&in), PJRT_FAILED_PRECONDITION, "not computed yet");
+    float got[3];
+    PJRT_Buffer_CopyRawToHost_Args raw =
+        ARGS(Buffer_CopyRawToHost, .buffer = b, .dst = got, .transfer_size = sizeof got);
+    expect(api->Buffer_CopyRawToHost(&raw), PJRT_FAILED_PRECONDITION, "not computed yet");
+}
+
 static int32_t waits(const PJRT_Lazuli_HostCall *c, void *user)
 {
     PJRT_Buffer *out;
@@ -312,6 +340,7 @@ static int32_t waits(const PJRT_Lazuli_HostCall *c, void *user)
     must(download(inner_in, got, sizeof got), "a buffer that is there");
     lz_latch_wait(user, -1); /* until the caller has set `unready` */
     expect(download(unready, got, sizeof got), PJRT_FAILED_PRECONDITION, "not computed yet");
+    try_waits(unready);
     PJRT_Client_Destroy_Args d = ARGS(Client_Destroy, .client = client);
     expect(api->Client_Destroy(&d), PJRT_FAILED_PRECONDITION, "destroy");
     memcpy(c->rets[0], got, sizeof got);
