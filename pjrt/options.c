@@ -166,7 +166,7 @@ lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size
     return LZ_OK;
 }
 
-static void put_varint(lz_buf *b, uint64_t v)
+void lz_pjrt_put_varint(lz_buf *b, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
         lz_buf_u8(b, (uint8_t)(v | 0x80));
@@ -177,18 +177,18 @@ void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
                               const int32_t *device)
 {
     lz_buf_u8(b, 1 << 3);
-    put_varint(b, replicas);
+    lz_pjrt_put_varint(b, replicas);
     lz_buf_u8(b, 2 << 3);
-    put_varint(b, partitions);
+    lz_pjrt_put_varint(b, partitions);
     for (uint32_t p = 0; p < partitions; p++) {
         lz_buf ids = {0}, one = {0};
         for (uint32_t r = 0; r < replicas; r++)
-            put_varint(&ids, (uint64_t)device[p * replicas + r]);
+            lz_pjrt_put_varint(&ids, (uint64_t)device[p * replicas + r]);
         lz_buf_u8(&one, 1 << 3 | 2);
-        put_varint(&one, ids.len);
+        lz_pjrt_put_varint(&one, ids.len);
         lz_buf_put(&one, ids.data, ids.len);
         lz_buf_u8(b, 3 << 3 | 2);
-        put_varint(b, one.len);
+        lz_pjrt_put_varint(b, one.len);
         lz_buf_put(b, one.data, one.len);
         b->failed |= ids.failed || one.failed;
         lz_buf_free(&ids);

@@ -248,21 +248,14 @@ static lz_status partition(lz_pjrt_partitioned *x, lz_func **f, const bool *dona
 
 /* ---- OpSharding ---- */
 
-static void put_varint(lz_buf *b, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        lz_buf_u8(b, (uint8_t)(v | 0x80));
-    lz_buf_u8(b, (uint8_t)v);
-}
-
 /* A packed list of a protocol buffer. */
 static void put_list(lz_buf *b, int field, const int64_t *v, size_t n)
 {
     lz_buf list = {0};
     for (size_t i = 0; i < n; i++)
-        put_varint(&list, (uint64_t)v[i]);
+        lz_pjrt_put_varint(&list, (uint64_t)v[i]);
     lz_buf_u8(b, (uint8_t)(field << 3 | 2));
-    put_varint(b, list.len);
+    lz_pjrt_put_varint(b, list.len);
     lz_buf_put(b, list.data, list.len);
     b->failed |= list.failed;
     lz_buf_free(&list);
@@ -294,7 +287,7 @@ static lz_status write_sharding(const lz_sharding *s, const int64_t *place, lz_b
     uint32_t sums = s->unreduced, copies = lz_mesh_all(s->mesh) & ~lz_sharding_used(s);
     size_t ndim = (size_t)s->rank;
     lz_buf_u8(b, 1 << 3);
-    put_varint(b, lz_sharding_is_replicated(s) ? REPLICATED : OTHER);
+    lz_pjrt_put_varint(b, lz_sharding_is_replicated(s) ? REPLICATED : OTHER);
     if (lz_sharding_is_replicated(s))
         return b->failed ? LZ_FAIL(LZ_EMEM, "no memory for a sharding") : LZ_OK;
     int64_t *device = lz_calloc((size_t)s->mesh->ndevice, sizeof *device);
