@@ -41,12 +41,38 @@ static inline void expect(PJRT_Error *e, PJRT_Error_Code code, const char *word)
 
 /* ---- what a host does ---- */
 
-static inline void wait_for(PJRT_Event *e)
+static inline void open_client_with(const PJRT_NamedValue *options, size_t n)
+{
+    api = GetPjrtApi();
+    PJRT_Client_Create_Args a = ARGS(Client_Create, .create_options = options, .num_options = n);
+    CALL(Client_Create, &a);
+    client = a.client;
+}
+
+static inline void open_client(void)
+{
+    open_client_with(NULL, 0);
+}
+
+static inline void close_client(void)
+{
+    PJRT_Client_Destroy_Args a = ARGS(Client_Destroy, .client = client);
+    CALL(Client_Destroy, &a);
+}
+
+/* Gives the error that the event ended with. */
+static inline PJRT_Error *await(PJRT_Event *e)
 {
     PJRT_Event_Await_Args a = ARGS(Event_Await, .event = e);
-    CALL(Event_Await, &a);
     PJRT_Event_Destroy_Args d = ARGS(Event_Destroy, .event = e);
+    PJRT_Error *error = api->Event_Await(&a);
     CALL(Event_Destroy, &d);
+    return error;
+}
+
+static inline void wait_for(PJRT_Event *e)
+{
+    must(await(e), "Event_Await");
 }
 
 static inline PJRT_Buffer *upload(int32_t type, const void *data, size_t rank, const int64_t *dims,
@@ -60,15 +86,20 @@ static inline PJRT_Buffer *upload(int32_t type, const void *data, size_t rank, c
     return a.buffer;
 }
 
+static inline PJRT_Error *try_download(PJRT_Buffer *b, void *dst, size_t n)
+{
+    PJRT_Buffer_ToHostBuffer_Args a =
+        ARGS(Buffer_ToHostBuffer, .src = b, .dst = dst, .dst_size = n);
+    PJRT_Error *e = api->Buffer_ToHostBuffer(&a);
+    return e ? e : await(a.event);
+}
+
 static inline void download(PJRT_Buffer *b, void *dst, size_t n)
 {
     PJRT_Buffer_ToHostBuffer_Args size = ARGS(Buffer_ToHostBuffer, .src = b);
     CALL(Buffer_ToHostBuffer, &size);
     ck_assert_uint_eq(size.dst_size, n);
-    PJRT_Buffer_ToHostBuffer_Args a =
-        ARGS(Buffer_ToHostBuffer, .src = b, .dst = dst, .dst_size = n);
-    CALL(Buffer_ToHostBuffer, &a);
-    wait_for(a.event);
+    must(try_download(b, dst, n), "Buffer_ToHostBuffer");
 }
 
 static inline void drop(PJRT_Buffer *b)

@@ -17,20 +17,11 @@ static inline void setup(void)
                                    .type = PJRT_INT64,
                                    .int64_value = N,
                                    .value_size = 1};
-    api = GetPjrtApi();
-    PJRT_Client_Create_Args a = ARGS(Client_Create, .create_options = &count, .num_options = 1);
-    CALL(Client_Create, &a);
-    client = a.client;
+    open_client_with(&count, 1);
     PJRT_Client_AddressableDevices_Args d = ARGS(Client_AddressableDevices, .client = client);
     CALL(Client_AddressableDevices, &d);
     ck_assert_uint_eq(d.num_addressable_devices, N);
     devices = d.addressable_devices;
-}
-
-static inline void teardown(void)
-{
-    PJRT_Client_Destroy_Args a = ARGS(Client_Destroy, .client = client);
-    CALL(Client_Destroy, &a);
 }
 
 /* ---- programs ---- */

@@ -1,139 +1,32 @@
 /* t_host_call.c - functions of the host's in programs, by the C API alone: values, order by tokens,
  * errors, what is refused inside, threads, and the end of a client and of a host meanwhile. */
 #include "base/thread.h"
-#include "pjrt/host_call.h"
-#include "suite.h"
+#include "unit/pjrt/host.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
-const PJRT_Api *GetPjrtApi(void);
-static const PJRT_Api *api;
 static const PJRT_Lazuli_HostCall_Extension *host;
-static PJRT_Client *client;
-
-#define ARGS(NAME, ...)                                                                            \
-    (PJRT_##NAME##_Args)                                                                           \
-    {                                                                                              \
-        .struct_size = PJRT_##NAME##_Args_SIZE, __VA_ARGS__                                        \
-    }
-/* NULL: none. The text stays until the next call. */
-static const char *text_of(PJRT_Error *e, PJRT_Error_Code *code)
-{
-    static _Thread_local char text[512];
-    if (!e)
-        return NULL;
-    PJRT_Error_Message_Args m = ARGS(Error_Message, .error = e);
-    PJRT_Error_GetCode_Args c = ARGS(Error_GetCode, .error = e);
-    PJRT_Error_Destroy_Args d = ARGS(Error_Destroy, .error = e);
-    api->Error_Message(&m);
-    api->Error_GetCode(&c);
-    snprintf(text, sizeof text, "%.*s", (int)m.message_size, m.message);
-    *code = (PJRT_Error_Code)c.code;
-    api->Error_Destroy(&d);
-    return text;
-}
-#define CALL(NAME, args) must(api->NAME(args), #NAME)
-static void must(PJRT_Error *e, const char *what)
-{
-    PJRT_Error_Code code;
-    const char *text = text_of(e, &code);
-    ck_assert_msg(!text, "%s: %s", what, text);
-}
-static void expect(PJRT_Error *e, PJRT_Error_Code want, const char *word)
-{
-    PJRT_Error_Code code = PJRT_OK;
-    const char *text = text_of(e, &code);
-    ck_assert_msg(text && code == want && strstr(text, word), "%d: %s, not %d: %s", code,
-                  text ? text : "no error", want, word);
-}
 
 static void setup(void)
 {
-    api = GetPjrtApi();
+    open_client();
     const PJRT_Extension_Base *e = api->extension_start;
     while (e && e->type != PJRT_EXTENSION_LAZULI_HOST_CALL)
         e = e->next;
     ck_assert(e != NULL && e->struct_size >= sizeof *host);
     host = (const PJRT_Lazuli_HostCall_Extension *)e;
-    PJRT_Client_Create_Args a = ARGS(Client_Create);
-    CALL(Client_Create, &a);
-    client = a.client;
-}
-
-static void teardown(void)
-{
-    PJRT_Client_Destroy_Args a = ARGS(Client_Destroy, .client = client);
-    CALL(Client_Destroy, &a);
-}
-
-/* ---- what a host does ---- */
-
-static PJRT_Error *await(PJRT_Event *e)
-{
-    PJRT_Event_Await_Args a = ARGS(Event_Await, .event = e);
-    PJRT_Event_Destroy_Args d = ARGS(Event_Destroy, .event = e);
-    PJRT_Error *error = api->Event_Await(&a);
-    CALL(Event_Destroy, &d);
-    return error;
 }
 
 /* type 11: f32, 4: i32, 1: predicates */
-static PJRT_Buffer *upload(int32_t type, const void *data, size_t rank, int64_t n)
+static PJRT_Buffer *upload_list(int32_t type, const void *data, size_t rank, int64_t n)
 {
-    PJRT_Client_BufferFromHostBuffer_Args a =
-        ARGS(Client_BufferFromHostBuffer, .client = client, .data = data, .type = type, .dims = &n,
-             .num_dims = rank);
-    CALL(Client_BufferFromHostBuffer, &a);
-    must(await(a.done_with_host_buffer), "upload");
-    return a.buffer;
-}
-
-static PJRT_Error *download(PJRT_Buffer *b, void *dst, size_t n)
-{
-    PJRT_Buffer_ToHostBuffer_Args a =
-        ARGS(Buffer_ToHostBuffer, .src = b, .dst = dst, .dst_size = n);
-    PJRT_Error *e = api->Buffer_ToHostBuffer(&a);
-    return e ? e : await(a.event);
-}
-
-static void drop(PJRT_Buffer *b)
-{
-    PJRT_Buffer_Destroy_Args a = ARGS(Buffer_Destroy, .buffer = b);
-    CALL(Buffer_Destroy, &a);
-}
-
-static PJRT_LoadedExecutable *compile(const char *text)
-{
-    static const char one_device[] = {0x1a, 0x04, 0x20, 0x01, 0x28, 0x01};
-    PJRT_Program g = {.struct_size = sizeof g,
-                      .code = (char *)(uintptr_t)text,
-                      .code_size = strlen(text),
-                      .format = "mlir",
-                      .format_size = 4};
-    PJRT_Client_Compile_Args a =
-        ARGS(Client_Compile, .client = client, .program = &g, .compile_options = one_device,
-             .compile_options_size = sizeof one_device);
-    CALL(Client_Compile, &a);
-    return a.executable;
-}
-
-static void end_executable(PJRT_LoadedExecutable *x)
-{
-    PJRT_LoadedExecutable_Destroy_Args a = ARGS(LoadedExecutable_Destroy, .executable = x);
-    CALL(LoadedExecutable_Destroy, &a);
+    return upload(type, data, rank, &n, NULL);
 }
 
 static PJRT_Error *execute(PJRT_LoadedExecutable *x, PJRT_Buffer **in, size_t n, PJRT_Buffer **out,
                            PJRT_Event **done)
 {
-    PJRT_ExecuteOptions o = {.struct_size = sizeof o};
-    PJRT_Buffer *const *arguments[] = {in};
-    PJRT_Buffer **results[] = {out};
-    PJRT_LoadedExecutable_Execute_Args a = ARGS(
-        LoadedExecutable_Execute, .executable = x, .options = &o, .argument_lists = arguments,
-        .num_devices = 1, .num_args = n, .output_lists = results, .device_complete_events = done);
-    return api->LoadedExecutable_Execute(&a);
+    return run_with(x, in, n, NULL, 0, out, done);
 }
 
 /* ---- values ---- */
@@ -174,11 +67,11 @@ START_TEST(values)
     PJRT_LoadedExecutable *e = compile(sums);
     const float x[] = {1, 2, 3}, y[] = {10, 20, 30};
     float got[3];
-    PJRT_Buffer *in[] = {upload(11, x, 1, 3), upload(11, y, 1, 3)}, *out[2];
+    PJRT_Buffer *in[] = {upload_list(11, x, 1, 3), upload_list(11, y, 1, 3)}, *out[2];
     must(execute(e, in, 2, out, NULL), "execute");
-    must(download(out[0], got, sizeof got), "download");
+    download(out[0], got, sizeof got);
     ck_assert(got[0] == 34 && got[1] == 68 && got[2] == 102);
-    must(download(out[1], got, sizeof got), "download");
+    download(out[1], got, sizeof got);
     ck_assert(got[0] == -11 && got[2] == -33);
     ck_assert_int_eq(atomic_load(&calls), 1);
     /* its bytes would call what another process has under the name */
@@ -248,18 +141,18 @@ START_TEST(order)
     PJRT_LoadedExecutable *e = compile(ordered);
     const int x = 2, want[] = {2, 3, 4, 5, -5};
     int got;
-    PJRT_Buffer *token = upload(1, NULL, 1, 0), *n = upload(4, &x, 0, 0);
+    PJRT_Buffer *token = upload_list(1, NULL, 1, 0), *n = upload_list(4, &x, 0, 0);
     nseen = 0;
     for (int round = 0; round < 3; round++) { /* the token of one execution goes into the next */
         PJRT_Buffer *in[] = {token, n}, *out[2];
         must(execute(e, in, 2, out, NULL), "execute");
         drop(token);
         token = out[0];
-        must(download(out[1], &got, sizeof got), "download");
+        download(out[1], &got, sizeof got);
         ck_assert_int_eq(got, 5);
         drop(out[1]);
     }
-    must(download(token, &got, 0), "download");
+    download(token, &got, 0);
     ck_assert_int_eq(nseen, 15);
     for (int i = 0; i < 15; i++)
         ck_assert_int_eq(seen[i], want[i % 5]);
@@ -289,12 +182,12 @@ START_TEST(errors)
 {
     ck_assert_int_eq(host->register_function("t_any", fails, NULL), PJRT_OK);
     PJRT_LoadedExecutable *e = compile(one_call);
-    PJRT_Buffer *in = upload(11, three, 1, 3), *out;
+    PJRT_Buffer *in = upload_list(11, three, 1, 3), *out;
     PJRT_Event *done;
     float got[3];
     must(execute(e, &in, 1, &out, &done), "execute");
     expect(await(done), PJRT_OUT_OF_RANGE, "@t_any: 000000");
-    expect(download(out, got, sizeof got), PJRT_OUT_OF_RANGE, "000000");
+    expect(try_download(out, got, sizeof got), PJRT_OUT_OF_RANGE, "000000");
     drop(out);
     drop(in);
     end_executable(e);
@@ -337,9 +230,9 @@ static int32_t waits(const PJRT_Lazuli_HostCall *c, void *user)
     PJRT_Buffer *out;
     float got[3];
     expect(execute(inner, &inner_in, 1, &out, NULL), PJRT_FAILED_PRECONDITION, "executed");
-    must(download(inner_in, got, sizeof got), "a buffer that is there");
+    download(inner_in, got, sizeof got);
     lz_latch_wait(user, -1); /* until the caller has set `unready` */
-    expect(download(unready, got, sizeof got), PJRT_FAILED_PRECONDITION, "not computed yet");
+    expect(try_download(unready, got, sizeof got), PJRT_FAILED_PRECONDITION, "not computed yet");
     try_waits(unready);
     PJRT_Client_Destroy_Args d = ARGS(Client_Destroy, .client = client);
     expect(api->Client_Destroy(&d), PJRT_FAILED_PRECONDITION, "destroy");
@@ -352,12 +245,12 @@ START_TEST(refused)
     lz_latch go = {0};
     ck_assert_int_eq(host->register_function("t_any", waits, &go), PJRT_OK);
     PJRT_LoadedExecutable *e = inner = compile(one_call);
-    PJRT_Buffer *in = inner_in = upload(11, three, 1, 3), *out;
+    PJRT_Buffer *in = inner_in = upload_list(11, three, 1, 3), *out;
     float got[3];
     must(execute(e, &in, 1, &out, NULL), "execute");
     unready = out;
     lz_latch_set(&go);
-    must(download(out, got, sizeof got), "download");
+    download(out, got, sizeof got);
     ck_assert_float_eq(got[2], 3);
     drop(out);
     drop(in);
@@ -372,11 +265,11 @@ enum { THREADS = 4, ROUNDS = 50 };
 static void *host_thread(void *arg)
 {
     PJRT_LoadedExecutable *e = arg;
-    PJRT_Buffer *in[] = {upload(11, three, 1, 3), upload(11, three, 1, 3)}, *out[2];
+    PJRT_Buffer *in[] = {upload_list(11, three, 1, 3), upload_list(11, three, 1, 3)}, *out[2];
     float got[3];
     for (int i = 0; i < ROUNDS; i++) {
         must(execute(e, in, 2, out, NULL), "execute");
-        must(download(out[0], got, sizeof got), "download");
+        download(out[0], got, sizeof got);
         ck_assert_float_eq(got[2], 21);
         drop(out[0]);
         drop(out[1]);
@@ -421,7 +314,7 @@ START_TEST(ends)
 {
     ck_assert_int_eq(host->register_function("t_any", blocks, NULL), PJRT_OK);
     PJRT_LoadedExecutable *e = compile(one_call);
-    PJRT_Buffer *in = upload(11, three, 1, 3), *out, *late;
+    PJRT_Buffer *in = upload_list(11, three, 1, 3), *out, *late;
     PJRT_Event *done;
     must(execute(e, &in, 1, &out, NULL), "execute");
     lz_latch_wait(&began, -1);
@@ -445,7 +338,7 @@ int main(void)
 {
     Suite *s = suite_create("host_call");
     TCase *t = tcase_create("calls"), *end = tcase_create("ends");
-    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_checked_fixture(t, setup, close_client);
     tcase_add_test(t, values);
     tcase_add_test(t, order);
     tcase_add_test(t, errors);

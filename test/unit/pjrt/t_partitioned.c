@@ -520,7 +520,7 @@ int main(void)
 {
     Suite *s = suite_create("partitioned");
     TCase *t = tcase_create("devices");
-    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_checked_fixture(t, setup, close_client);
     tcase_add_test(t, partitions);
     tcase_add_test(t, some_devices);
     tcase_add_test(t, orders);

@@ -9,20 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void setup(void)
-{
-    api = GetPjrtApi();
-    PJRT_Client_Create_Args a = ARGS(Client_Create);
-    CALL(Client_Create, &a);
-    client = a.client;
-}
-
-static void teardown(void)
-{
-    PJRT_Client_Destroy_Args a = ARGS(Client_Destroy, .client = client);
-    CALL(Client_Destroy, &a);
-}
-
 /* ---- the table ---- */
 
 START_TEST(table)
@@ -672,7 +658,7 @@ int main(void)
 {
     Suite *s = suite_create("plugin");
     TCase *t = tcase_create("plugin");
-    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_checked_fixture(t, open_client, close_client);
     tcase_add_test(t, table);
     tcase_add_test(t, forked);
     tcase_add_test(t, devices);
