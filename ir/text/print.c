@@ -238,16 +238,19 @@ static uint32_t result_in_place(const lz_printer *p, uint32_t param)
     return k;
 }
 
-/* That the program may write over the parameter's buffer: with a result, or with anything. */
-static void print_donation(lz_printer *p, uint32_t param)
+/* That the program may write over the parameter's buffer: with a result, or with anything. Joins
+ * the dictionary of the mark: MLIR takes one. */
+static void print_donation(lz_printer *p, uint32_t param, bool marked)
 {
     if (!p->donate || !p->donate[param])
         return;
+    p->out->len -= marked && !p->out->failed; /* its brace */
+    lz_buf_puts(p->out, marked ? ", " : " {");
     uint32_t k = result_in_place(p, param);
     if (k < p->f->nresult)
-        lz_buf_printf(p->out, " {tf.aliasing_output = %u : i32}", k);
+        lz_buf_printf(p->out, "tf.aliasing_output = %u : i32}", k);
     else
-        lz_buf_puts(p->out, " {jax.buffer_donor = true}");
+        lz_buf_puts(p->out, "jax.buffer_donor = true}");
 }
 
 static void print_signature(lz_printer *p)
@@ -256,8 +259,9 @@ static void print_signature(lz_printer *p)
     for (uint32_t i = 0; i < p->f->nparam; i++) {
         lz_buf_printf(p->out, "%s%%arg%u: ", i ? ", " : "", i);
         lz_type_print(p->out, lz_val_type(p->f, i));
+        size_t before = p->out->len;
         lz_print_param_mark(p, i);
-        print_donation(p, i);
+        print_donation(p, i, p->out->len > before);
     }
     lz_buf_putc(p->out, ')');
     bool parens = p->f->nresult > 1 || (p->f->nresult && p->folded && p->folded[p->f->results[0]]);

@@ -210,6 +210,36 @@ START_TEST(donations)
 }
 END_TEST
 
+/* A parameter has one dictionary. */
+START_TEST(marked_donations)
+{
+    static const bool donate[] = {true, true};
+    lz_func *f = NULL, *back = NULL;
+    lz_buf text = {0};
+    lz_param_list given = {0};
+    lz_partitions about = {.donated = &given};
+    const char module[] =
+        "module @m { sdy.mesh @mesh = <[\"x\"=2]>\n"
+        "func.func @main(%a: tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}, "
+        "%b: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<2xf32> {\n"
+        "  %0 = stablehlo.negate %a : tensor<2xf32>\n"
+        "  return %0 : tensor<2xf32> } }";
+    ck_assert_int_eq(lz_func_parse_marked(module, sizeof module - 1, "t", NULL, 2, &about, &f),
+                     LZ_OK);
+    lz_func_print_donating(f, donate, &text, 0);
+    ck_assert_msg(strstr(text.data, ", tf.aliasing_output = 0 : i32}, ") != NULL, "%s", text.data);
+    ck_assert_ptr_null(strstr(text.data, "} {tf"));
+    ck_assert_ptr_null(strstr(text.data, "} {jax"));
+    ck_assert_int_eq(lz_func_parse_marked(text.data, text.len, "t", NULL, 2, &about, &back), LZ_OK);
+    ck_assert(given.len == 2 && given.data[0] == 0 && given.data[1] == 1);
+    ck_assert(lz_func_same(f, back));
+    lz_vec_free(&given);
+    lz_buf_free(&text);
+    lz_func_free(back);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("portable");
@@ -220,6 +250,7 @@ int main(void)
     tcase_add_test(t, what_stays);
     tcase_add_test(t, refused);
     tcase_add_test(t, donations);
+    tcase_add_test(t, marked_donations);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
