@@ -1,6 +1,6 @@
 /* json.c - see json.h. */
 #include "data/json.h"
-#include "base/json.h"
+#include "base/formats/json.h"
 #include "base/text.h"
 #include <string.h>
 

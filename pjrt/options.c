@@ -1,5 +1,7 @@
 /* options.c - what of the compile options says something here: CompileOptionsProto, a protocol
  * buffer, read field by field; what is not known is stepped over. Untrusted. Threads: pure. */
+#include "base/alloc.h"
+#include "base/formats/proto.h"
 #include "pjrt/plugin.h"
 #include <string.h>
 
@@ -166,32 +168,20 @@ lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size
     return LZ_OK;
 }
 
-void lz_pjrt_put_varint(lz_buf *b, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        lz_buf_u8(b, (uint8_t)(v | 0x80));
-    lz_buf_u8(b, (uint8_t)v);
-}
-
 void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
                               const int32_t *device)
 {
-    lz_buf_u8(b, 1 << 3);
-    lz_pjrt_put_varint(b, replicas);
-    lz_buf_u8(b, 2 << 3);
-    lz_pjrt_put_varint(b, partitions);
-    for (uint32_t p = 0; p < partitions; p++) {
-        lz_buf ids = {0}, one = {0};
+    lz_proto_int(b, 1, replicas);
+    lz_proto_int(b, 2, partitions);
+    int64_t *ids = lz_calloc((size_t)replicas + 1, sizeof *ids);
+    lz_buf one = {0};
+    for (uint32_t p = 0; p < partitions && ids; p++) {
         for (uint32_t r = 0; r < replicas; r++)
-            lz_pjrt_put_varint(&ids, (uint64_t)device[p * replicas + r]);
-        lz_buf_u8(&one, 1 << 3 | 2);
-        lz_pjrt_put_varint(&one, ids.len);
-        lz_buf_put(&one, ids.data, ids.len);
-        lz_buf_u8(b, 3 << 3 | 2);
-        lz_pjrt_put_varint(b, one.len);
-        lz_buf_put(b, one.data, one.len);
-        b->failed |= ids.failed || one.failed;
-        lz_buf_free(&ids);
-        lz_buf_free(&one);
+            ids[r] = device[p * replicas + r];
+        lz_proto_list(&one, 1, ids, replicas);
+        lz_proto_message(b, 3, &one);
     }
+    b->failed |= !ids;
+    lz_buf_free(&one);
+    lz_free(ids);
 }

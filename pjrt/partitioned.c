@@ -4,6 +4,7 @@
  * (OpSharding). A partition is a position in the mesh, which says the device there; a device is
  * named by its place in the assignment. Threads: functions are pure. */
 #include "base/alloc.h"
+#include "base/formats/proto.h"
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/participants.h"
@@ -248,19 +249,6 @@ static lz_status partition(lz_pjrt_partitioned *x, lz_func **f, const bool *dona
 
 /* ---- OpSharding ---- */
 
-/* A packed list of a protocol buffer. */
-static void put_list(lz_buf *b, int field, const int64_t *v, size_t n)
-{
-    lz_buf list = {0};
-    for (size_t i = 0; i < n; i++)
-        lz_pjrt_put_varint(&list, (uint64_t)v[i]);
-    lz_buf_u8(b, (uint8_t)(field << 3 | 2));
-    lz_pjrt_put_varint(b, list.len);
-    lz_buf_put(b, list.data, list.len);
-    b->failed |= list.failed;
-    lz_buf_free(&list);
-}
-
 /* The devices, row after row of the tiles of s; those that hold parts of one sum, and then copies,
  * vary fastest. place: as in lz_pjrt_partitioned. */
 static void order_devices(const lz_sharding *s, uint32_t sums, uint32_t copies,
@@ -286,8 +274,7 @@ static lz_status write_sharding(const lz_sharding *s, const int64_t *place, lz_b
     int64_t dims[LZ_MAX_RANK + 2];
     uint32_t sums = s->unreduced, copies = lz_mesh_all(s->mesh) & ~lz_sharding_used(s);
     size_t ndim = (size_t)s->rank;
-    lz_buf_u8(b, 1 << 3);
-    lz_pjrt_put_varint(b, lz_sharding_is_replicated(s) ? REPLICATED : OTHER);
+    lz_proto_int(b, 1, lz_sharding_is_replicated(s) ? REPLICATED : OTHER);
     if (lz_sharding_is_replicated(s))
         return b->failed ? LZ_FAIL(LZ_EMEM, "no memory for a sharding") : LZ_OK;
     int64_t *device = lz_calloc((size_t)s->mesh->ndevice, sizeof *device);
@@ -300,12 +287,12 @@ static lz_status write_sharding(const lz_sharding *s, const int64_t *place, lz_b
     if (copies)
         dims[ndim++] = lz_mesh_mask_size(s->mesh, copies);
     order_devices(s, sums, copies, place, device);
-    put_list(b, 3, dims, ndim);
-    put_list(b, 4, device, (size_t)s->mesh->ndevice);
+    lz_proto_list(b, 3, dims, ndim);
+    lz_proto_list(b, 4, device, (size_t)s->mesh->ndevice);
     if (sums)
-        put_list(b, 8, (const int64_t[]){UNREDUCED, REPLICATED}, copies ? 2 : 1);
+        lz_proto_list(b, 8, (const int64_t[]){UNREDUCED, REPLICATED}, copies ? 2 : 1);
     else if (copies)
-        lz_buf_put(b, (const uint8_t[]){6 << 3, 1}, 2);
+        lz_proto_int(b, 6, true);
     lz_free(device);
     return b->failed ? LZ_FAIL(LZ_EMEM, "no memory for a sharding") : LZ_OK;
 }

@@ -167,7 +167,6 @@ bool lz_pjrt_options_may_propagate(const lz_pjrt_options *o, bool param, uint32_
 lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size_t ndevice);
 void lz_pjrt_assignment_write(lz_buf *b, uint32_t replicas, uint32_t partitions,
                               const int32_t *device);
-void lz_pjrt_put_varint(lz_buf *b, uint64_t v);
 
 /* ---- partitioned.c: programs of several devices ---- */
 typedef struct lz_pjrt_partitioned {

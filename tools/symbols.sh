@@ -10,6 +10,7 @@ BUILD=${BUILD:?}
 # itself and the rooms of the lines above it; the rooms of one line know nothing of each other.
 order='
 base/
+base/formats/
 base/timeline/
 fft/avx2/ fft/avx512/ fft/baseline/ linalg/avx2/ linalg/avx512/ linalg/baseline/
 fft/ linalg/

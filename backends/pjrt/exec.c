@@ -4,6 +4,7 @@
  * Threads: thread-safe. */
 #include "backends/pjrt/client.h"
 #include "base/alloc.h"
+#include "base/formats/proto.h"
 #include "ir/attr.h"
 #include "lower/portable.h"
 #include <stdio.h>
@@ -75,44 +76,20 @@ static lz_status exec_new(lz_plugin *p, lz_func *f, const lz_compile_options *o,
 
 /* ---- what a plugin is asked ---- */
 
-static void put_varint(lz_buf *b, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        lz_buf_u8(b, (uint8_t)(v | 0x80));
-    lz_buf_u8(b, (uint8_t)v);
-}
-
-/* Field `number` of a protocol buffer: a number, or bytes. */
-static void put_number(lz_buf *b, uint32_t number, uint64_t v)
-{
-    put_varint(b, number << 3);
-    put_varint(b, v);
-}
-
-static void put_bytes(lz_buf *b, uint32_t number, const lz_buf *bytes)
-{
-    put_varint(b, number << 3 | 2);
-    put_varint(b, bytes->len);
-    lz_buf_put(b, bytes->data, bytes->len);
-    b->failed |= bytes->failed;
-}
-
 /* CompileOptionsProto{3: ExecutableBuildOptionsProto{4: replicas, 5: partitions, 9:
  * DeviceAssignmentProto{1: replicas, 2: computations, 3: {1: devices}}}}: one replica of one
  * partition, on this device. */
 static void write_options(int32_t id, lz_buf *out)
 {
-    lz_buf ids = {0}, computation = {0}, assignment = {0}, build = {0};
-    put_varint(&ids, (uint64_t)id);
-    put_bytes(&computation, 1, &ids);
-    put_number(&assignment, 1, 1);
-    put_number(&assignment, 2, 1);
-    put_bytes(&assignment, 3, &computation);
-    put_number(&build, 4, 1);
-    put_number(&build, 5, 1);
-    put_bytes(&build, 9, &assignment);
-    put_bytes(out, 3, &build);
-    lz_buf_free(&ids);
+    lz_buf computation = {0}, assignment = {0}, build = {0};
+    lz_proto_list(&computation, 1, (const int64_t[]){id}, 1);
+    lz_proto_int(&assignment, 1, 1);
+    lz_proto_int(&assignment, 2, 1);
+    lz_proto_message(&assignment, 3, &computation);
+    lz_proto_int(&build, 4, 1);
+    lz_proto_int(&build, 5, 1);
+    lz_proto_message(&build, 9, &assignment);
+    lz_proto_message(out, 3, &build);
     lz_buf_free(&computation);
     lz_buf_free(&assignment);
     lz_buf_free(&build);

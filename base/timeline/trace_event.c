@@ -3,7 +3,7 @@
  * with its length: the row's name, the event's, the category; and for each argument its key, a byte
  * that says what it is, and 8 bytes of a number or a text. */
 #include "base/timeline/trace_event.h"
-#include "base/json.h"
+#include "base/formats/json.h"
 #include "base/text.h"
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* events.c - see events.h. */
 #include "runtime/debug/events.h"
 #include "base/config.h"
-#include "base/json.h"
+#include "base/formats/json.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/timeline/timeline.h"

@@ -4,7 +4,7 @@
 #include "backends/cpu/cpu_limits.h"
 #include "base/config.h"
 #include "base/host_time.h"
-#include "base/json.h"
+#include "base/formats/json.h"
 #include "base/log.h"
 #include "base/outfile.h"
 #include "base/thread.h"

@@ -1,6 +1,6 @@
 /* xplane.c - see xplane.h; encodes what xplane_events.c has kept. */
 #include "ir/op.h"
-#include "runtime/watch/proto.h"
+#include "base/formats/proto.h"
 #include "runtime/watch/xplane_events.h"
 #include <inttypes.h>
 #include <stdio.h>

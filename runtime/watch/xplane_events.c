@@ -1,7 +1,7 @@
 /* xplane_events.c - see xplane_events.h; the events of a trace as they are added. */
 #include "runtime/watch/xplane_events.h"
 #include "base/text.h"
-#include "runtime/watch/proto.h"
+#include "base/formats/proto.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * much they grow in a second. */
 #include "backends/distributed/net.h"
 #include "base/env.h"
-#include "base/json.h"
+#include "base/formats/json.h"
 #include "base/text.h"
 #include "tools/lazuli/tool.h"
 #include "tools/lazuli/watch_client.h"

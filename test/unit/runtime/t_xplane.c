@@ -2,7 +2,7 @@
  * metadata and statistics of a trace whose events are made up. */
 #include "base/alloc.h"
 #include "base/status.h"
-#include "runtime/watch/proto.h"
+#include "base/formats/proto.h"
 #include "runtime/watch/xplane.h"
 #include "xspace.h"
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* proto.c - see proto.h. */
-#include "runtime/watch/proto.h"
+#include "base/formats/proto.h"
 
 enum { VARINT = 0, LENGTH = 2 };
 
@@ -26,6 +26,15 @@ void lz_proto_bytes(lz_buf *b, uint32_t field, const void *p, size_t n)
     put_varint(b, (uint64_t)field << 3 | LENGTH);
     put_varint(b, n);
     lz_buf_put(b, p, n);
+}
+
+void lz_proto_list(lz_buf *b, uint32_t field, const int64_t *v, size_t n)
+{
+    lz_buf list = {0};
+    for (size_t i = 0; i < n; i++)
+        put_varint(&list, (uint64_t)v[i]);
+    lz_proto_message(b, field, &list);
+    lz_buf_free(&list);
 }
 
 void lz_proto_message(lz_buf *b, uint32_t field, lz_buf *m)

@@ -1,5 +1,5 @@
 /* json.c - see json.h. */
-#include "base/json.h"
+#include "base/formats/json.h"
 #include "base/text.h"
 #include <string.h>
 
