@@ -97,20 +97,6 @@ static num conj_(num a)
     return (num){a.re, -a.im};
 }
 
-/* a b, or a b^H */
-static mat product(const mat *a, const mat *b, bool adjoint)
-{
-    mat c = mat_new(a->m, adjoint ? b->m : b->n);
-    for (int64_t i = 0; i < c.m; i++)
-        for (int64_t k = 0; k < a->n; k++)
-            for (int64_t j = 0; j < c.n; j++) {
-                num p = times(*el(a, i, k), adjoint ? conj_(*el(b, j, k)) : *el(b, k, j));
-                el(&c, i, j)->re += p.re;
-                el(&c, i, j)->im += p.im;
-            }
-    return c;
-}
-
 static mat adjoint_of(const mat *a)
 {
     mat c = mat_new(a->n, a->m);
@@ -120,12 +106,65 @@ static mat adjoint_of(const mat *a)
     return c;
 }
 
+static bool is_real(const mat *a)
+{
+    for (int64_t i = 0; i < a->m * a->n; i++)
+        if (a->x[i].im != 0)
+            return false;
+    return true;
+}
+
+/* Elements j to j + 4 of row i of a b; real matrices. */
+static void real_products(mat *c, const mat *a, const mat *b, int64_t i, int64_t j)
+{
+    real s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (int64_t k = 0; k < a->n; k++) {
+        const num *y = el(b, k, j);
+        real x = el(a, i, k)->re;
+        s0 += x * y[0].re;
+        s1 += x * y[1].re;
+        s2 += x * y[2].re;
+        s3 += x * y[3].re;
+    }
+    num *to = el(c, i, j);
+    to[0].re = s0, to[1].re = s1, to[2].re = s2, to[3].re = s3;
+}
+
+static num product_at(const mat *a, const mat *b, int64_t i, int64_t j)
+{
+    num s = {0, 0};
+    for (int64_t k = 0; k < a->n; k++) {
+        num p = times(*el(a, i, k), *el(b, k, j));
+        s = (num){s.re + p.re, s.im + p.im};
+    }
+    return s;
+}
+
+/* a b, or a b^H */
+static mat product(const mat *a, const mat *b, bool adjoint)
+{
+    if (adjoint) {
+        mat h = adjoint_of(b), c = product(a, &h, false);
+        free(h.x);
+        return c;
+    }
+    mat c = mat_new(a->m, b->n);
+    int64_t fours = is_real(a) && is_real(b) ? c.n / 4 * 4 : 0;
+    for (int64_t i = 0; i < c.m; i++) {
+        for (int64_t j = 0; j < fours; j += 4)
+            real_products(&c, a, b, i, j);
+        for (int64_t j = fours; j < c.n; j++)
+            *el(&c, i, j) = product_at(a, b, i, j);
+    }
+    return c;
+}
+
 static real norm(const mat *a)
 {
     real s = 0;
     for (int64_t i = 0; i < a->m * a->n; i++)
-        s = hypotl(s, hypotl(a->x[i].re, a->x[i].im));
-    return s;
+        s += a->x[i].re * a->x[i].re + a->x[i].im * a->x[i].im;
+    return sqrtl(s); /* a real's range has the squares of every double */
 }
 
 /* The norm of a - b. */
@@ -133,9 +172,11 @@ static real distance(const mat *a, const mat *b)
 {
     real s = 0;
     ck_assert(a->m == b->m && a->n == b->n);
-    for (int64_t i = 0; i < a->m * a->n; i++)
-        s = hypotl(s, hypotl(a->x[i].re - b->x[i].re, a->x[i].im - b->x[i].im));
-    return s;
+    for (int64_t i = 0; i < a->m * a->n; i++) {
+        num d = {a->x[i].re - b->x[i].re, a->x[i].im - b->x[i].im};
+        s += d.re * d.re + d.im * d.im;
+    }
+    return sqrtl(s);
 }
 
 /* The largest of a^H a - I by magnitude. */
