@@ -328,7 +328,9 @@ struct lz_ref_region {
     const lz_func *f;
     int depth;
     bool scalar;
-    lz_ref_slot *slot;       /* scalar: value of each instruction */
+    lz_ref_slot *slot; /* scalar: value of each instruction, */
+    lz_ref_ew *step;   /* and what makes those that are computed */
+    uint32_t nstep;
     lz_literal **arg, **res; /* otherwise */
 };
 
@@ -344,18 +346,39 @@ static bool all_scalar(const lz_func *f)
     return true;
 }
 
+/* The slots stay where they are, so the steps are made once. */
+static lz_status scalar_init(lz_ref_region *r)
+{
+    const lz_func *f = r->f;
+    r->slot = lz_calloc(f->ninst, sizeof *r->slot);
+    r->step = lz_calloc(f->ninst, sizeof *r->step);
+    if (!r->slot || !r->step)
+        return LZ_FAIL(LZ_EMEM, "region '%s': no memory for %u values", f->name, f->ninst);
+    for (uint32_t i = f->nparam; i < f->ninst; i++) {
+        const lz_inst *in = &f->insts[i];
+        if (in->lit) {
+            memcpy(&r->slot[i], in->lit->data, in->lit->nbytes);
+            continue;
+        }
+        lz_ref_ew *e = &r->step[r->nstep++];
+        *e = (lz_ref_ew){.op = in->sig->op,
+                         .attr = in->sig->attr,
+                         .out = in->sig->result[0]->dtype,
+                         .dst = &r->slot[i],
+                         .n = 1};
+        for (uint32_t k = 0; k < in->sig->nopnd && k < 3; k++) {
+            e->in[k] = in->sig->opnd[k]->dtype;
+            e->src[k] = &r->slot[in->opnd[k]];
+        }
+    }
+    return LZ_OK;
+}
+
 static lz_status region_init(lz_ref_region *r)
 {
     const lz_func *f = r->f;
-    if (r->scalar) {
-        r->slot = lz_calloc(f->ninst, sizeof *r->slot);
-        if (!r->slot)
-            return LZ_FAIL(LZ_EMEM, "region '%s': no memory for %u values", f->name, f->ninst);
-        for (uint32_t i = f->nparam; i < f->ninst; i++)
-            if (f->insts[i].lit)
-                memcpy(&r->slot[i], f->insts[i].lit->data, f->insts[i].lit->nbytes);
-        return LZ_OK;
-    }
+    if (r->scalar)
+        return scalar_init(r);
     r->arg = lz_calloc(f->nparam, sizeof *r->arg);
     r->res = lz_calloc(f->nresult, sizeof *r->res);
     if (!r->arg || !r->res)
@@ -398,33 +421,27 @@ void lz_ref_region_free(lz_ref_region *r)
     lz_free(r->arg);
     lz_free(r->res);
     lz_free(r->slot);
+    lz_free(r->step);
     lz_free(r);
+}
+
+static inline void copy_scalar(void *to, const void *from, size_t nbytes)
+{
+    if (nbytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, nbytes);
 }
 
 static lz_status call_scalar(lz_ref_region *r, const void *const *args, void *const *out)
 {
     const lz_func *f = r->f;
-    for (uint32_t i = 0; i < f->ninst; i++) {
-        const lz_inst *in = &f->insts[i];
-        if (i < f->nparam) {
-            memcpy(&r->slot[i], args[i], in->sig->result[0]->nbytes);
-            continue;
-        }
-        if (in->lit)
-            continue;
-        lz_ref_ew e = {.op = in->sig->op,
-                       .attr = in->sig->attr,
-                       .out = in->sig->result[0]->dtype,
-                       .dst = &r->slot[i],
-                       .n = 1};
-        for (uint32_t k = 0; k < in->sig->nopnd && k < 3; k++) {
-            e.in[k] = in->sig->opnd[k]->dtype;
-            e.src[k] = &r->slot[in->opnd[k]];
-        }
-        LZ_TRY(lz_ref_ew_get(in->sig->op)(&e));
-    }
+    for (uint32_t i = 0; i < f->nparam; i++)
+        copy_scalar(&r->slot[i], args[i], f->insts[i].sig->result[0]->nbytes);
+    for (uint32_t i = 0; i < r->nstep; i++)
+        LZ_TRY(lz_ref_ew_get(r->step[i].op)(&r->step[i]));
     for (uint32_t k = 0; k < f->nresult; k++)
-        memcpy(out[k], &r->slot[f->results[k]], lz_val_type(f, f->results[k])->nbytes);
+        copy_scalar(out[k], &r->slot[f->results[k]], lz_val_type(f, f->results[k])->nbytes);
     return LZ_OK;
 }
 

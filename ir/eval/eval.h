@@ -130,8 +130,24 @@ double lz_ref_round_odd_i64(int64_t v);
 double lz_ref_round_odd_u64(uint64_t v);
 uint16_t lz_ref_f64_to_f16(double v); /* one rounding, to nearest even */
 uint16_t lz_ref_f64_to_bf16(double v);
-double lz_ref_load_f(lz_dtype d, const void *p, int64_t i);    /* floats, stored ones too */
-void lz_ref_store_f(lz_dtype d, void *p, int64_t i, double v); /* one rounding */
+/* floats, stored ones too; a store rounds once. Those of fewer than 32 bits have functions. */
+double lz_ref_load_narrow(lz_dtype d, const void *p, int64_t i);
+void lz_ref_store_narrow(lz_dtype d, void *p, int64_t i, double v);
+static inline double lz_ref_load_f(lz_dtype d, const void *p, int64_t i)
+{
+    if (d == LZ_F32)
+        return ((const float *)p)[i];
+    return d == LZ_F64 ? ((const double *)p)[i] : lz_ref_load_narrow(d, p, i);
+}
+static inline void lz_ref_store_f(lz_dtype d, void *p, int64_t i, double v)
+{
+    if (d == LZ_F32)
+        ((float *)p)[i] = (float)v;
+    else if (d == LZ_F64)
+        ((double *)p)[i] = v;
+    else
+        lz_ref_store_narrow(d, p, i, v);
+}
 /* integer or boolean: sign- or zero-extended to 64 bits */
 uint64_t lz_ref_load_u(lz_dtype d, const void *p, int64_t i);
 void lz_ref_store_u(lz_dtype d, void *p, int64_t i, uint64_t v); /* wraps; boolean: v & 1 */

@@ -50,13 +50,9 @@ uint16_t lz_ref_f64_to_bf16(double v)
 
 /* ---- elements ---- */
 
-double lz_ref_load_f(lz_dtype d, const void *p, int64_t i)
+double lz_ref_load_narrow(lz_dtype d, const void *p, int64_t i)
 {
     switch (d) {
-    case LZ_F32:
-        return ((const float *)p)[i];
-    case LZ_F64:
-        return ((const double *)p)[i];
     case LZ_F16:
         return lz_f16_to_f32(((const uint16_t *)p)[i]);
     case LZ_BF16:
@@ -66,15 +62,9 @@ double lz_ref_load_f(lz_dtype d, const void *p, int64_t i)
     }
 }
 
-void lz_ref_store_f(lz_dtype d, void *p, int64_t i, double v)
+void lz_ref_store_narrow(lz_dtype d, void *p, int64_t i, double v)
 {
     switch (d) {
-    case LZ_F32:
-        ((float *)p)[i] = (float)v;
-        break;
-    case LZ_F64:
-        ((double *)p)[i] = v;
-        break;
     case LZ_F16:
         ((uint16_t *)p)[i] = lz_ref_f64_to_f16(v);
         break;

@@ -3,6 +3,7 @@
  * for f64) and rounded once.
  * Threads: pure. */
 #include "ir/eval/eval_complex.h"
+#include <math.h>
 #include <string.h>
 
 /* The index space of a reduction split in what stays and what is reduced, with strides in the
@@ -39,7 +40,8 @@ static double wide_fold(lz_op op, lz_dtype d, double init, const void *data, con
 {
     if (d == LZ_F64) {
         long double acc = init;
-        for (lz_ref_walk r = lz_ref_walk_of(s->nred, s->red); r.more; lz_ref_walk_next(&r)) {
+        for (lz_ref_walk r = lz_ref_walk_of(s->nred, s->red); r.more && !isnan(acc);
+             lz_ref_walk_next(&r)) {
             long double x = lz_ref_load_f(d, data, reduced_at(s, &r, base));
             acc = op == LZ_OP_ADD ? acc + x : acc * x;
         }
@@ -208,21 +210,91 @@ typedef struct dot {
     side l, r;
 } dot;
 
-static void dot_float(const dot *d, int64_t a0, int64_t b0, int64_t at)
+/* The elements of one operand, in the order of batches, free points and terms. */
+static double *gathered(lz_dtype d, const void *data, const side *s)
 {
-    if (d->in[0] == LZ_F64 || d->in[1] == LZ_F64) {
-        long double acc = 0;
-        for (int64_t k = 0; k < d->l.nk; k++)
-            acc += (long double)lz_ref_load_f(d->in[0], d->a, a0 + d->l.k[k]) *
-                   lz_ref_load_f(d->in[1], d->b, b0 + d->r.k[k]);
-        lz_ref_store_f(d->out, d->dst, at, (double)acc);
-        return;
+    int64_t at = 0;
+    double *to = lz_calloc((size_t)(s->nbatch * s->nfree * s->nk), sizeof *to);
+    for (int64_t b = 0; to && b < s->nbatch; b++)
+        for (int64_t f = 0; f < s->nfree; f++)
+            for (int64_t k = 0; k < s->nk; k++)
+                to[at++] = lz_ref_load_f(d, data, s->batch[b] + s->free[f] + s->k[k]);
+    return to;
+}
+
+/* One row of the result by its columns. Sums run in the order of terms; those of some columns side
+ * by side, so that none waits for its own last addition. */
+#define FLOAT_ROW(name, wide)                                                                      \
+    static void name(const dot *d, const double *a, const double *b, int64_t at)                   \
+    {                                                                                              \
+        int64_t nk = d->l.nk, n = d->r.nfree;                                                      \
+        for (int64_t j = 0; j < n; j += SIDE_BY_SIDE) {                                            \
+            wide acc[SIDE_BY_SIDE] = {0};                                                          \
+            const double *to[SIDE_BY_SIDE];                                                        \
+            for (int64_t c = 0; c < SIDE_BY_SIDE; c++)                                             \
+                to[c] = b + (j + c < n ? j + c : j) * nk;                                          \
+            for (int64_t k = 0; k < nk; k++) {                                                     \
+                acc[0] += (wide)a[k] * to[0][k];                                                   \
+                acc[1] += (wide)a[k] * to[1][k];                                                   \
+                acc[2] += (wide)a[k] * to[2][k];                                                   \
+                acc[3] += (wide)a[k] * to[3][k];                                                   \
+            }                                                                                      \
+            for (int64_t c = 0; c < SIDE_BY_SIDE && j + c < n; c++)                                \
+                lz_ref_store_f(d->out, d->dst, at + j + c, (double)acc[c]);                        \
+        }                                                                                          \
     }
+enum { SIDE_BY_SIDE = 4 };
+FLOAT_ROW(float_row, double)
+FLOAT_ROW(float_row_f64, long double)
+
+static bool all_finite(const double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+/* A sum with terms that are not finite: these alone decide. */
+static double sum_of_special(const double *a, const double *b, int64_t n)
+{
     double acc = 0;
-    for (int64_t k = 0; k < d->l.nk; k++)
-        acc += lz_ref_load_f(d->in[0], d->a, a0 + d->l.k[k]) *
-               lz_ref_load_f(d->in[1], d->b, b0 + d->r.k[k]);
-    lz_ref_store_f(d->out, d->dst, at, acc);
+    for (int64_t k = 0; k < n; k++)
+        if (!isfinite(a[k]) || !isfinite(b[k]))
+            acc += a[k] * b[k];
+    return acc;
+}
+
+/* On NaNs and infinities the x87 unit, which has long double, takes more than a hundred times as
+ * long as on numbers: sums of these are made in double, which gives the same. */
+static void float_row_special(const dot *d, const double *a, const double *b, int64_t at)
+{
+    int64_t nk = d->l.nk;
+    bool finite = all_finite(a, nk);
+    for (int64_t j = 0; j < d->r.nfree; j++, b += nk) {
+        long double acc = 0;
+        bool special = !finite || !all_finite(b, nk);
+        for (int64_t k = 0; !special && k < nk; k++)
+            acc += (long double)a[k] * b[k];
+        lz_ref_store_f(d->out, d->dst, at + j, special ? sum_of_special(a, b, nk) : (double)acc);
+    }
+}
+
+static lz_status dot_floats(const dot *d)
+{
+    double *a = gathered(d->in[0], d->a, &d->l), *b = gathered(d->in[1], d->b, &d->r);
+    void (*row)(const dot *, const double *, const double *, int64_t) = float_row;
+    if (a && b && (d->in[0] == LZ_F64 || d->in[1] == LZ_F64))
+        row = all_finite(a, d->l.nbatch * d->l.nfree * d->l.nk) &&
+                      all_finite(b, d->r.nbatch * d->r.nfree * d->r.nk)
+                  ? float_row_f64
+                  : float_row_special;
+    for (int64_t i = 0; a && b && i < d->l.nbatch * d->l.nfree; i++)
+        row(d, a + i * d->l.nk, b + i / d->l.nfree * d->r.nfree * d->r.nk, i * d->r.nfree);
+    lz_status s = a && b ? LZ_OK : LZ_FAIL(LZ_EMEM, "dot_general: no memory for its terms");
+    lz_free(a);
+    lz_free(b);
+    return s;
 }
 
 /* Integers wrap; a product of booleans is `and`, their sum `or`. */
@@ -249,20 +321,21 @@ static void dot_complex(const dot *d, int64_t a0, int64_t b0, int64_t at)
     lz_ref_store_c(d->out, d->dst, at, sum);
 }
 
-static void dot_run(const dot *d)
+static lz_status dot_run(const dot *d)
 {
     int64_t at = 0;
+    if (lz_dtype_is_float(d->in[0]))
+        return dot_floats(d);
     for (int64_t b = 0; b < d->l.nbatch; b++)
         for (int64_t m = 0; m < d->l.nfree; m++)
             for (int64_t n = 0; n < d->r.nfree; n++, at++) {
                 int64_t a0 = d->l.batch[b] + d->l.free[m], b0 = d->r.batch[b] + d->r.free[n];
-                if (lz_dtype_is_float(d->in[0]))
-                    dot_float(d, a0, b0, at);
-                else if (lz_dtype_is_complex(d->in[0]))
+                if (lz_dtype_is_complex(d->in[0]))
                     dot_complex(d, a0, b0, at);
                 else
                     dot_int(d, a0, b0, at);
             }
+    return LZ_OK;
 }
 
 lz_status lz_ref_dot_general(const lz_ref_call *c)
@@ -284,7 +357,7 @@ lz_status lz_ref_dot_general(const lz_ref_call *c)
         s = side_init(&d.r, &c->sig->opnd[1]->shape, &a->rhs_batching_dimensions,
                       &a->rhs_contracting_dimensions);
     if (s == LZ_OK)
-        dot_run(&d);
+        s = dot_run(&d);
     side_free(&d.l);
     side_free(&d.r);
     return s;

@@ -616,6 +616,24 @@ START_TEST(example_dot_general)
 }
 END_TEST
 
+/* Terms that are not finite decide alone: products of huge numbers, beyond a double, are finite in
+ * the wider sum. */
+START_TEST(dot_general_of_infinities)
+{
+    double inf = (double)INFINITY, nan = (double)NAN, huge = 1e308;
+    lz_attr_dot v = {.kind = LZ_ATTR_dot,
+                     .lhs_contracting_dimensions = il(1, 1, 0),
+                     .rhs_contracting_dimensions = il(1, 0, 0)};
+    lz_literal *special[] = {lz_test_lit(LZ_F64, LZ_SHAPE(3, 2), inf, 2.0, huge, huge, 3.0, nan),
+                             lz_test_lit(LZ_F64, LZ_SHAPE(2, 3), -1.0, 0.0, 1.0, huge, 5.0, -huge)};
+    example(LZ_OP_DOT_GENERAL, &v, special, 2,
+            lz_test_lit(LZ_F64, LZ_SHAPE(3, 3), -inf, nan, inf, inf, inf, -inf, nan, nan, nan));
+    lz_literal *finite[] = {lz_test_lit(LZ_F64, LZ_SHAPE(1, 4), huge, -huge, 1.0, 3.0),
+                            lz_test_lit(LZ_F64, LZ_SHAPE(4, 1), huge, huge, 2.0, -4.0)};
+    example(LZ_OP_DOT_GENERAL, &v, finite, 2, lz_test_lit(LZ_F64, LZ_SHAPE(1, 1), -10.0));
+}
+END_TEST
+
 START_TEST(example_reduce)
 {
     lz_attr_reduce a = {.kind = LZ_ATTR_reduce,
@@ -752,6 +770,7 @@ int main(void)
     tcase_add_test(t, example_scatter);
     tcase_add_test(t, out_of_bounds);
     tcase_add_test(t, example_dot_general);
+    tcase_add_test(t, dot_general_of_infinities);
     tcase_add_test(t, example_reduce);
     tcase_add_test(t, regions_of_any_form);
     tcase_add_test(t, argmax);
