@@ -23,17 +23,9 @@ PJRT_NAMES_AND_LIBRARY_PATHS=nonsense,CPU:x.so,a:,self:$lib step 'what is wrong 
 digits() { PJRT_DEVICE=$1 LAZULI_NUM_THREADS=1 "$BUILD/examples/digits" >"$tmp/$1" && grep -o 'test accuracy [0-9.]* %' "$tmp/$1"; }
 PJRT_DYNAMIC_PLUGINS=0 step 'no plugins of the environment' fails 'no such platform' digits self
 PJRT_NAMES_AND_LIBRARY_PATHS='' step 'no such plugin' fails 'no such platform' digits self
-while read -r name tol; do
-    case $name in '' | '#'*) continue ;; esac
-    d=test/hlo/$name/ tol=${tol/#0/1e-5} inputs=()
-    for i in $(seq 0 20); do
-        [ -f "${d}in$i.npy" ] && inputs+=(--input "${d}in$i.npy")
-    done
-    step "$d" "$LZ_TOOL" run "${d}prog.mlir" --device self "${inputs[@]}" --compare ref --rtol "$tol" --atol "$tol"
-done <test/hlo/cases.txt
-for t in autodiff/t_grad nn/t_nn ops/t_api_ops ops/t_aten_math ops/t_aten_reduce runtime/t_handles runtime/t_control; do
-    LZ_TEST_DEVICE=self PJRT_DEVICE=self step $t "$BUILD/test/unit/$t"
-done
+hlo_cases --device self
+LZ_TEST_DEVICE=self PJRT_DEVICE=self unit_tests autodiff/t_grad nn/t_nn ops/t_api_ops ops/t_aten_math ops/t_aten_reduce runtime/t_handles \
+    runtime/t_control
 # a training ends as on the CPU
 same() { [ "$(digits CPU)" = "$(digits self)" ] && [ -n "$(digits CPU)" ]; }
 step 'digits' same
