@@ -425,23 +425,15 @@ void lz_ref_region_free(lz_ref_region *r)
     lz_free(r);
 }
 
-static inline void copy_scalar(void *to, const void *from, size_t nbytes)
-{
-    if (nbytes == 4)
-        memcpy(to, from, 4);
-    else
-        memcpy(to, from, nbytes);
-}
-
 static lz_status call_scalar(lz_ref_region *r, const void *const *args, void *const *out)
 {
     const lz_func *f = r->f;
     for (uint32_t i = 0; i < f->nparam; i++)
-        copy_scalar(&r->slot[i], args[i], f->insts[i].sig->result[0]->nbytes);
+        lz_ref_copy_element(&r->slot[i], args[i], f->insts[i].sig->result[0]->nbytes);
     for (uint32_t i = 0; i < r->nstep; i++)
         LZ_TRY(lz_ref_ew_get(r->step[i].op)(&r->step[i]));
     for (uint32_t k = 0; k < f->nresult; k++)
-        copy_scalar(out[k], &r->slot[f->results[k]], lz_val_type(f, f->results[k])->nbytes);
+        lz_ref_copy_element(out[k], &r->slot[f->results[k]], lz_val_type(f, f->results[k])->nbytes);
     return LZ_OK;
 }
 

@@ -13,6 +13,7 @@
 #ifndef LZ_IR_EVAL_EVAL_H
 #define LZ_IR_EVAL_EVAL_H
 #include "ir/module.h"
+#include <string.h>
 
 /* Runs a function. args: nparam literals of the parameters' types (borrowed). results: room for
  * nresult; each becomes a new reference (it may be an argument or a constant itself: literals are
@@ -130,6 +131,26 @@ double lz_ref_round_odd_i64(int64_t v);
 double lz_ref_round_odd_u64(uint64_t v);
 uint16_t lz_ref_f64_to_f16(double v); /* one rounding, to nearest even */
 uint16_t lz_ref_f64_to_bf16(double v);
+/* One element: of a size that is known where it is copied. */
+static inline void lz_ref_copy_element(void *to, const void *from, size_t nbytes)
+{
+    switch (nbytes) {
+    case 1:
+        memcpy(to, from, 1);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    default:
+        memcpy(to, from, nbytes);
+    }
+}
 /* floats, stored ones too; a store rounds once. Those of fewer than 32 bits have functions. */
 double lz_ref_load_narrow(lz_dtype d, const void *p, int64_t i);
 void lz_ref_store_narrow(lz_dtype d, void *p, int64_t i, double v);

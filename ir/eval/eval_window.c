@@ -75,7 +75,8 @@ static lz_status fold_region(const fold *f, const int64_t *i, int64_t to)
 {
     uint32_t n = f->c->sig->nresult;
     for (uint32_t k = 0; k < n; k++) {
-        memcpy(&f->acc[k], element(f, k, -1), lz_dtype_size(f->c->sig->opnd[k]->dtype));
+        lz_ref_copy_element(&f->acc[k], element(f, k, -1),
+                            lz_dtype_size(f->c->sig->opnd[k]->dtype));
         f->args[k] = f->out[k] = &f->acc[k];
     }
     for (lz_ref_walk w = lz_ref_walk_of(f->s.in->rank, f->s.size); w.more; lz_ref_walk_next(&w)) {

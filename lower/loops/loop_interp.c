@@ -87,7 +87,7 @@ static lz_status load(const run *r, uint32_t stage, const lz_access *a, slot *ou
     LZ_TRY(element(r, stage, a, &p));
     LZ_TRY(keeps_word(r, stage, a, p));
     *out = (slot){{0, 0}};
-    memcpy(out, p, lz_dtype_size(r->k->buf[a->buf].dtype));
+    lz_ref_copy_element(out, p, lz_dtype_size(r->k->buf[a->buf].dtype));
     return LZ_OK;
 }
 
@@ -97,7 +97,7 @@ static lz_status store(const run *r, uint32_t stage, const lz_loop_store *s)
         return LZ_OK;
     void *p = NULL;
     LZ_TRY(element(r, stage, &s->at, &p));
-    memcpy(p, &r->val[stage][s->value], lz_dtype_size(r->k->buf[s->at.buf].dtype));
+    lz_ref_copy_element(p, &r->val[stage][s->value], lz_dtype_size(r->k->buf[s->at.buf].dtype));
     return LZ_OK;
 }
 
@@ -119,7 +119,7 @@ static lz_status elementwise(const lz_sop *s, const lz_sop *sops, const slot *va
     const int32_t o[3] = {s->a, s->b, s->c};
     lz_dtype in[3] = {0};
     const void *v[3] = {0};
-    for (int i = 0; i < lz_sop_arity(s); i++) {
+    for (int i = 0, n = lz_sop_arity(s); i < n; i++) {
         in[i] = sops[o[i]].dtype;
         v[i] = &val[o[i]];
     }
