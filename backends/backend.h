@@ -206,6 +206,11 @@ typedef struct lz_backend {
      * device's number, which meets those of the others' executions: asleep, on the queue. */
     lz_status (*execute)(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
                          bool awaited, lz_device_buffer **out, lz_event **done);
+    /* The same of a program of several partitions, and counts in `uses`, before *done, the
+     * collectives that this one comes to; NULL: not wanted. NULL: none meet. */
+    lz_status (*execute_counting)(lz_exec *x, int device, lz_device_buffer *const *in, bool awaited,
+                                  lz_device_buffer **out, lz_collective_uses *uses,
+                                  lz_event **done);
     /* A device will not execute its partition, for the thread's error: whom it would have met fails
      * with that. NULL: none meet. */
     void (*miss)(lz_exec *x, int device);

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # processes.bash - what the scripts of test/api that start several processes share: sourced by them, from the project's folder. Builds
-# test/api/processes/$1.c as $program, and goes to the folder $tmp.
+# test/api/processes/$1.c as $program (without $1: none), and goes to the folder $tmp.
 # shellcheck source=test/example.bash
 . test/example.bash
 CC=${CC:-cc}
 root=$PWD lib=$(realpath "$BUILD") tool=$(realpath "$BUILD")/lazuli
 san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
-program=$tmp/$1
+program=$tmp/${1:-}
 # shellcheck disable=SC2086  # CC and san may be several words
-$CC -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g $san -Iinclude "test/api/processes/$1.c" -L"$lib" -llazuli -Wl,-rpath,"$lib" -pthread -o "$program" || exit 1
+[ -z "${1:-}" ] || $CC -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -O1 -g $san -Iinclude "test/api/processes/$1.c" -L"$lib" -llazuli -Wl,-rpath,"$lib" -pthread -o "$program" || exit 1
 cd "$tmp" || exit 1
 for v in $(compgen -e); do
     case $v in OMPI_* | PMI* | SLURM_* | RANK | WORLD_SIZE | LOCAL_* | MASTER_* | GROUP_RANK) unset "$v" ;; esac

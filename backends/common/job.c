@@ -265,6 +265,15 @@ lz_status lz_job_wait(lz_job *j)
     return LZ_OK;
 }
 
+static lz_status meet(void *job, const lz_step_collective *c, const lz_site *site,
+                      void *const *bufs)
+{
+    lz_job *j = job;
+    if (j->uses)
+        LZ_TRY(lz_collective_count(j->uses, c->sig, c, c->who.largest));
+    return j->x->ops->meet(j, c, site, bufs);
+}
+
 lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
 {
     const lz_plan *p = j->x->plan;
@@ -278,7 +287,7 @@ lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
                                     p->out_type[k]->nbytes));
     }
     if (j->single)
-        return lz_plan_exec_run_one(g, j->state, temps[0], run, &(lz_plan_meet){j->x->ops->meet, j},
+        return lz_plan_exec_run_one(g, j->state, temps[0], run, &(lz_plan_meet){meet, j},
                                     &j->reached);
     return p->partitions ? lz_plan_exec_run_team(g, j->state, temps, run, j->uses)
                          : lz_plan_exec_run(g, j->state, temps[0], j->cached, run);
@@ -553,13 +562,14 @@ static lz_status execute(lz_exec *x, lz_exec_device *d, bool single, const uint3
 }
 
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
-                      const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done)
+                      const bool *donated, bool awaited, lz_device_buffer **out,
+                      lz_collective_uses *uses, lz_event **done)
 {
     bool single = x->plan->partitions > 0;
     if (single && (!x->ops->meet || ordinal_of(x, d) >= x->plan->partitions))
         return LZ_FAIL(LZ_EINVAL, "a program of %u partitions is run by all of them",
                        x->plan->partitions);
-    lz_status s = execute(x, d, single, NULL, &in, donated, awaited, &out, NULL, done);
+    lz_status s = execute(x, d, single, NULL, &in, donated, awaited, &out, uses, done);
     if (s != LZ_OK && single)
         lz_exec_miss(x, d);
     return s;

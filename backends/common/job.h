@@ -118,9 +118,11 @@ lz_status lz_exec_load(lz_exec *x, lz_kstore *store, void *user, lz_cache *cache
 /* lz_backend.exec_free and .exec_info */
 void lz_exec_free(lz_exec *x);
 void lz_exec_get_info(const lz_exec *x, lz_exec_info *out);
-/* lz_backend.execute. Of a program of several partitions it runs the one of the device's number. */
+/* lz_backend.execute. Of a program of several partitions it runs the one of the device's number,
+ * and counts its collectives where `uses` is not NULL (lz_backend.execute_counting). */
 lz_status lz_exec_run(lz_exec *x, lz_exec_device *d, lz_device_buffer *const *in,
-                      const bool *donated, bool awaited, lz_device_buffer **out, lz_event **done);
+                      const bool *donated, bool awaited, lz_device_buffer **out,
+                      lz_collective_uses *uses, lz_event **done);
 /* lz_backend.miss, of a program of several partitions. */
 void lz_exec_miss(lz_exec *x, lz_exec_device *d);
 /* lz_backend.execute_partitions. d: device 0. */

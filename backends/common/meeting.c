@@ -387,20 +387,7 @@ static void let_go(meeting *x)
 static lz_status missing(const meeting *x, uint32_t rank, const char *what)
 {
     char text[300];
-    const lz_process *p = lz_processes_get(rank);
-    double ago = (double)(lz_now_ns() - lz_processes_heard(rank)) / 1e9;
-    int64_t limit = lz_cfg_int(LZ_OPT_COLLECTIVE_TIMEOUT);
-    about(x, text, sizeof text);
-    if (lz_processes_said_bye(rank))
-        return LZ_FAIL(LZ_ETIMEOUT, "%s: %s has ended", text, p->name);
-    if (lz_processes_state(rank) == LZ_PROCESS_GONE)
-        return LZ_FAIL(LZ_ETIMEOUT, "%s: %s is gone: it was ended, or its host or link is down",
-                       text, p->name);
-    return LZ_FAIL(LZ_ETIMEOUT,
-                   "%s: %s has not %s within %" PRId64 " s (LAZULI_COLLECTIVE_TIMEOUT); it %s %.1f "
-                   "s ago",
-                   text, p->name, what, limit,
-                   ago > 2 ? "does not answer, and was heard last" : "was heard", ago);
+    return lz_processes_missing(rank, about(x, text, sizeof text), what);
 }
 
 /* Sleeps until something may have changed. *nap: of a transport that polls, grows. */

@@ -311,8 +311,9 @@ static lz_status execute_partitions(lz_exec *x, int64_t n, const uint32_t *home,
     return lz_exec_run_partitions(x, &d->at, n, home, in, donated, awaited, out, uses, done);
 }
 
-static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
-                         bool awaited, lz_device_buffer **out, lz_event **done)
+static lz_status run(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
+                     bool awaited, lz_device_buffer **out, lz_collective_uses *uses,
+                     lz_event **done)
 {
     lz_cpu_device *d;
     *done = NULL;
@@ -323,7 +324,19 @@ static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, co
                        "a program of %u partitions is run by all of them: there are %d "
                        "devices (CPU_NUM_DEVICES)",
                        x->plan->partitions, cpu.devices.ndevice);
-    return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
+    return lz_exec_run(x, &d->at, in, donated, awaited, out, uses, done);
+}
+
+static lz_status execute(lz_exec *x, int device, lz_device_buffer *const *in, const bool *donated,
+                         bool awaited, lz_device_buffer **out, lz_event **done)
+{
+    return run(x, device, in, donated, awaited, out, NULL, done);
+}
+
+static lz_status execute_counting(lz_exec *x, int device, lz_device_buffer *const *in, bool awaited,
+                                  lz_device_buffer **out, lz_collective_uses *uses, lz_event **done)
+{
+    return run(x, device, in, NULL, awaited, out, uses, done);
 }
 
 static void miss(lz_exec *x, int device)
@@ -411,6 +424,7 @@ const lz_backend lz_backend_cpu = {
     .exec_free = lz_exec_free,
     .exec_info = lz_exec_get_info,
     .execute = execute,
+    .execute_counting = execute_counting,
     .miss = miss,
     .execute_partitions = execute_partitions,
     .meets = true,

@@ -283,7 +283,7 @@ lz_status cuda_exec_run(lz_exec *x, cuda_device *d, lz_device_buffer *const *in,
     if (home != d)
         return LZ_FAIL(LZ_EINVAL, "the program was compiled for CUDA:%d, not for CUDA:%d",
                        home->at.index, d->at.index);
-    return lz_exec_run(x, &d->at, in, donated, awaited, out, done);
+    return lz_exec_run(x, &d->at, in, donated, awaited, out, NULL, done);
 }
 
 lz_status cuda_exec_run_team(lz_exec *x, int64_t n, const uint32_t *home,

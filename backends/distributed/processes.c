@@ -6,10 +6,13 @@
  * never blocks; messages are delivered without it. */
 #include "backends/distributed/processes.h"
 #include "backends/distributed/join.h"
+#include "backends/distributed/talk.h"
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/file_io.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -116,6 +119,22 @@ bool lz_processes_said_bye(uint32_t rank)
 int64_t lz_processes_heard(uint32_t rank)
 {
     return atomic_load(&all.link[rank].heard);
+}
+
+lz_status lz_processes_missing(uint32_t rank, const char *about, const char *what)
+{
+    const char *name = all.process[rank].name;
+    double ago = (double)(lz_now_ns() - lz_processes_heard(rank)) / 1e9;
+    if (lz_processes_said_bye(rank))
+        return LZ_FAIL(LZ_ETIMEOUT, "%s: %s has ended", about, name);
+    if (lz_processes_state(rank) == LZ_PROCESS_GONE)
+        return LZ_FAIL(LZ_ETIMEOUT, "%s: %s is gone: it was ended, or its host or link is down",
+                       about, name);
+    return LZ_FAIL(LZ_ETIMEOUT,
+                   "%s: %s has not %s within %" PRId64 " s (LAZULI_COLLECTIVE_TIMEOUT); it %s %.1f "
+                   "s ago",
+                   about, name, what, lz_cfg_int(LZ_OPT_COLLECTIVE_TIMEOUT),
+                   ago > 2 ? "does not answer, and was heard last" : "was heard", ago);
 }
 
 /* ---- the bell ---- */
@@ -382,6 +401,7 @@ static bool end_frame(peer_link *l)
         return false;
     case LZ_WIRE_ARRIVE:
     case LZ_WIRE_MISS:
+    case LZ_WIRE_NOTE:
         if (l->message.failed)
             lose(l);
         return !l->message.failed;
@@ -421,6 +441,13 @@ static size_t read_some(peer_link *l, bool *deliver)
     return (size_t)k;
 }
 
+static bool deliver_to(const peer_link *l, uint32_t from)
+{
+    const lz_buf *m = &l->message;
+    return l->h.type == LZ_WIRE_NOTE ? lz_talk_take(from, m->data, m->len)
+                                     : all.deliver(from, l->h.type, m->data, m->len);
+}
+
 /* Until a message is whole, which is delivered without the lock, nothing more is there, or it is
  * the turn of others. */
 static void read_link(uint32_t from)
@@ -435,7 +462,7 @@ static void read_link(uint32_t from)
         lz_mutex_unlock(&all.lock);
         if (deliver && l->h.type == LZ_WIRE_BYE) {
             (void)enqueue(from, LZ_WIRE_BYE_SEEN, 0, NULL, NULL);
-        } else if (deliver && !all.deliver(from, l->h.type, l->message.data, l->message.len)) {
+        } else if (deliver && !deliver_to(l, from)) {
             LZ_WARN("distributed", "%s says what cannot be, and is taken for gone",
                     all.process[from].name);
             lz_mutex_lock(&all.lock);

@@ -50,6 +50,9 @@ lz_process_state lz_processes_state(uint32_t rank);
 bool lz_processes_said_bye(uint32_t rank);
 /* When something came from it last (lz_now_ns). */
 int64_t lz_processes_heard(uint32_t rank);
+/* Fails with LZ_ETIMEOUT: "ABOUT: rank 2 (node1, pid 123) has not WHAT within 300 s (..)", or that
+ * it is gone. */
+lz_status lz_processes_missing(uint32_t rank, const char *about, const char *what);
 /* Rings whenever a message, a transfer or a state has changed: read it, look, wait. */
 uint32_t lz_processes_bell(void);
 void lz_processes_ring(void);

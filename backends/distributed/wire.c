@@ -222,3 +222,37 @@ lz_status lz_wire_get_miss(const void *p, size_t n, lz_wire_miss *out)
         r.failed = true;
     return lz_wire_ended(&r, "miss");
 }
+
+/* ---- notes ---- */
+
+void lz_wire_put_note(lz_buf *b, const lz_wire_note *note)
+{
+    lz_buf_u64(b, note->talk);
+    lz_buf_u8(b, note->last);
+    lz_buf_put(b, note->body, note->nbody);
+}
+
+lz_status lz_wire_get_note(const void *p, size_t n, lz_wire_note *out)
+{
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
+    out->talk = lz_rd_u64(&r);
+    uint8_t last = lz_rd_u8(&r);
+    out->last = last == 1;
+    if (r.failed || last > 1)
+        return LZ_FAIL(LZ_EPARSE, "a note of %zu bytes is none", n);
+    out->nbody = (size_t)(r.end - r.p);
+    out->body = lz_rd_bytes(&r, out->nbody);
+    return LZ_OK;
+}
+
+void lz_wire_put_outcome(lz_buf *b, const lz_error *err)
+{
+    lz_buf_u32(b, (uint32_t)err->status);
+    lz_wire_put_text(b, err->status == LZ_OK ? "" : err->message, sizeof err->message);
+}
+
+void lz_wire_get_outcome(lz_rd *r, lz_error *out)
+{
+    out->status = get_status(r);
+    lz_wire_get_text(r, out->message, sizeof out->message);
+}

@@ -26,11 +26,12 @@ typedef enum lz_wire_type {
     LZ_WIRE_EVENTS,     /* some */
     LZ_WIRE_END,        /* there are no more */
     LZ_WIRE_STATISTICS, /* its counters */
+    LZ_WIRE_NOTE,       /* a piece of what is said outside of collectives (notes.h) */
     LZ_WIRE_TYPES
 } lz_wire_type;
 
 enum {
-    LZ_WIRE_VERSION = 1,
+    LZ_WIRE_VERSION = 2,
     LZ_WIRE_HEADER = 24,       /* bytes */
     LZ_WIRE_CONTROL = 1 << 20, /* the longest payload of control */
     LZ_WIRE_TEXT = 160,        /* room for a text of a message */
@@ -99,4 +100,18 @@ typedef struct lz_wire_miss {
 } lz_wire_miss;
 void lz_wire_put_miss(lz_buf *b, const lz_wire_miss *m);
 lz_status lz_wire_get_miss(const void *p, size_t n, lz_wire_miss *out);
+
+/* A piece of a note; the bytes are not looked at here. */
+typedef struct lz_wire_note {
+    uint64_t talk;
+    bool last;        /* the note ends with it */
+    const void *body; /* of what was read: in it */
+    size_t nbody;     /* LZ_WIRE_PIECE at most */
+} lz_wire_note;
+enum { LZ_WIRE_PIECE = LZ_WIRE_CONTROL - 9 };
+void lz_wire_put_note(lz_buf *b, const lz_wire_note *note);
+lz_status lz_wire_get_note(const void *p, size_t n, lz_wire_note *out);
+/* A status and the reason, which begin a note: r goes on behind them. */
+void lz_wire_put_outcome(lz_buf *b, const lz_error *err);
+void lz_wire_get_outcome(lz_rd *r, lz_error *out);
 #endif

@@ -28,6 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lz_wire_arrive a;
     lz_wire_miss m;
     lz_wire_refuse no;
+    lz_wire_note note;
+    lz_error e;
     lz_buf b = {0};
     if (size < LZ_WIRE_HEADER)
         return 0;
@@ -59,6 +61,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(m.status != LZ_OK);
         lz_wire_put_miss(&b, &m);
         check(&b, data, size, true);
+    }
+    if (lz_wire_get_note(data, size, &note) == LZ_OK) {
+        lz_wire_put_note(&b, &note);
+        check(&b, data, size, false);
+    }
+    lz_rd r = {data, data + size, false, false};
+    lz_wire_get_outcome(&r, &e);
+    if (!r.failed) {
+        lz_wire_put_outcome(&b, &e);
+        check(&b, data, (size_t)(r.p - data), true);
     }
     return 0;
 }

@@ -415,10 +415,10 @@ int tool_run(int argc, char **argv)
     if (o.trace && lz_timeline_start(o.trace, LZ_TIMELINE_EVENTS) != LZ_OK)
         return tool_fail("--trace");
     running r = {&o, 0};
-    if (tool_read_text(o.file, &text) != LZ_OK)
+    if (o.devices)
+        r.rc = run_on_devices(&o);
+    else if (tool_read_text(o.file, &text) != LZ_OK)
         r.rc = tool_fail("run");
-    else if (o.devices)
-        r.rc = run_on_devices(&o, &text);
     else if (lz_checked_parse(lz_buf_str(&text), text.len, o.file, o.entry, run_one, &r) != LZ_OK)
         r.rc = tool_fail("run");
     lz_buf_free(&text);

@@ -2,8 +2,11 @@
  * a mesh is partitioned, its inputs are cut into tiles, N partitions run it, and what they give is
  * put together again. A program without marks runs as it is on each of them. With
  * --print-collectives, a line of JSON for every collective, every result's placement and the memory
- * of a device. */
+ * of a device.
+ * Where a launcher has started several processes, the devices are spread over them: all read the
+ * program and its inputs, and compare them; the first one has the results. */
 #include "backends/common/partitions.h"
+#include "backends/distributed/talk.h"
 #include "lower/plan/plan.h"
 #include "shard/shard.h"
 #include "shard/tiles.h"
@@ -17,10 +20,20 @@ typedef struct spread {
     lz_partitioned parts; /* of marks */
     const lz_func *local;
     uint32_t n;
+    bool several;                   /* processes */
+    lz_far_partitions here;         /* partitions of this one */
     lz_literal **in, **out;         /* whole */
-    lz_literal ***args, ***results; /* [n]: of each partition */
+    lz_literal ***args, ***results; /* [n]: of each partition; NULL: another process's */
     lz_collective_uses uses;
 } spread;
+
+/* Talks between processes. */
+enum { TALK_SAME, TALK_RUN, TALK_RUN_END };
+
+static bool is_first(const spread *x)
+{
+    return !x->several || lz_processes_self() == 0;
+}
 
 /* ---- arguments and results ---- */
 
@@ -41,9 +54,11 @@ static lz_status argument(spread *x, uint32_t p, uint32_t i)
     return lz_tile_cut(x->parts.in[i], x->in[i]->type, p, x->in[i]->data, (*to)->data);
 }
 
+/* Of the partitions of this process. */
 static lz_status cut_inputs(spread *x)
 {
-    for (uint32_t p = 0; p < x->n; p++) {
+    for (uint32_t l = 0; l < x->here.nlocal; l++) {
+        uint32_t p = x->here.first + l;
         x->args[p] = lz_calloc((size_t)x->local->nparam + 1, sizeof **x->args);
         x->results[p] = lz_calloc((size_t)x->local->nresult + 1, sizeof **x->results);
         if (!x->args[p] || !x->results[p])
@@ -151,13 +166,133 @@ static lz_status run_loops(spread *x)
     return s;
 }
 
+/* What has to be put together. */
+static bool is_needed(const void *spread_of, uint32_t p, uint32_t k)
+{
+    const spread *x = spread_of;
+    return x->mesh && !lz_tile_is_copy(x->parts.out[k], p);
+}
+
+/* Each process its own; then the first one gets what it needs of the others. */
+static lz_status run_far(spread *x, const lz_backend *b)
+{
+    uint32_t at = x->here.nlocal ? x->here.first : 0;
+    LZ_TRY(lz_run_far_partitions(b, x->local, &x->here, x->o->times,
+                                 lz_talk_number(LZ_TALK_RUN, TALK_RUN),
+                                 (lz_literal *const *const *)(x->args + at), x->results + at,
+                                 x->here.first == 0 ? &x->uses : NULL));
+    for (uint32_t p = 0; is_first(x) && p < x->n; p++)
+        if (!x->results[p] &&
+            !(x->results[p] = lz_calloc((size_t)x->local->nresult + 1, sizeof **x->results)))
+            return LZ_FAIL(LZ_EMEM, "no memory for %u partitions", x->n);
+    return lz_gather_far_partitions(b, x->local, &x->here, is_needed, x, x->results);
+}
+
 static lz_status execute(spread *x)
 {
+    const lz_backend *b = lz_backend_get(x->o->device);
+    if (x->several)
+        return run_far(x, b);
     if (strcmp(x->o->device, "loop") == 0)
         return run_loops(x);
-    return lz_run_partitions(lz_backend_get(x->o->device), x->local, x->n, x->o->times, NULL,
+    return lz_run_partitions(b, x->local, x->n, x->o->times, NULL,
                              (lz_literal *const *const *)x->args, x->results, &x->uses, NULL);
 }
+
+/* ---- several processes ---- */
+
+static lz_status join_others(spread *x)
+{
+    const lz_process_info *p;
+    x->here = (lz_far_partitions){x->n, 0, x->n};
+    LZ_TRY(lz_process_info_get(&p));
+    if (p->count == 1)
+        return LZ_OK;
+    if (strcmp(x->o->device, "loop") == 0)
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "this is one of %d processes (%s), and the loop interpreter runs in one: "
+                       "LAZULI_LAUNCHER=none runs all of it in each",
+                       p->count, lz_launcher_name(p->launcher));
+    LZ_TRY(lz_far_partitions_join(lz_backend_get(x->o->device), x->n, &x->here));
+    x->several = true;
+    return LZ_OK;
+}
+
+/* What all processes must have alike. */
+typedef struct alike {
+    uint64_t devices, times;
+    lz_hash program, inputs;
+} alike;
+
+static void put_alike(const spread *x, const lz_buf *text, lz_buf *b)
+{
+    lz_hash in = {0, 0};
+    lz_hash all[2] = {lz_hash_bytes(text->data, text->len), {0, 0}};
+    for (uint32_t i = 0; x->f && x->in && i < x->f->nparam; i++) {
+        const lz_hash both[2] = {in,
+                                 x->in[i] ? lz_hash_bytes(x->in[i]->data, x->in[i]->nbytes) : in};
+        in = lz_hash_bytes(both, sizeof both);
+    }
+    all[1] = in;
+    if (x->o->entry)
+        all[0] = lz_hash_seeded(x->o->entry, strlen(x->o->entry), all[0].lo);
+    lz_buf_u64(b, x->n);
+    lz_buf_u64(b, x->o->times);
+    for (int i = 0; i < 2; i++) {
+        lz_buf_u64(b, all[i].lo);
+        lz_buf_u64(b, all[i].hi);
+    }
+}
+
+static lz_status get_alike(lz_rd *r, alike *out)
+{
+    out->devices = lz_rd_u64(r);
+    out->times = lz_rd_u64(r);
+    out->program.lo = lz_rd_u64(r);
+    out->program.hi = lz_rd_u64(r);
+    out->inputs.lo = lz_rd_u64(r);
+    out->inputs.hi = lz_rd_u64(r);
+    return lz_wire_ended(r, "run");
+}
+
+static lz_status compare_all(void *user, lz_rd *said)
+{
+    const spread *x = user;
+    alike first, v;
+    LZ_TRY(get_alike(&said[0], &first));
+    for (uint32_t r = 1; r < lz_processes_count(); r++) {
+        const char *name = lz_processes_get(r)->name;
+        LZ_TRY(get_alike(&said[r], &v));
+        if (v.devices != first.devices)
+            return LZ_FAIL(LZ_EINVAL, "%s runs on %" PRIu64 " devices, rank 0 on %" PRIu64, name,
+                           v.devices, first.devices);
+        if (v.times != first.times)
+            return LZ_FAIL(LZ_EINVAL, "%s runs it %" PRIu64 " times, rank 0 %" PRIu64, name,
+                           v.times, first.times);
+        if (!lz_hash_eq(v.program, first.program))
+            return LZ_FAIL(LZ_EINVAL, "%s runs another program than rank 0, which has %.200s", name,
+                           x->o->file);
+        if (!lz_hash_eq(v.inputs, first.inputs))
+            return LZ_FAIL(LZ_EINVAL, "%s has other inputs than rank 0", name);
+    }
+    return LZ_OK;
+}
+
+/* mine: how it went here so far. */
+static lz_status agree(spread *x, const lz_buf *text, lz_status mine)
+{
+    lz_buf b = {0};
+    if (!x->several)
+        return mine;
+    if (mine == LZ_OK)
+        put_alike(x, text, &b);
+    lz_status s =
+        lz_talk(lz_talk_number(LZ_TALK_RUN, TALK_SAME), x->o->file, mine, &b, compare_all, x);
+    lz_buf_free(&b);
+    return s;
+}
+
+/* ---- all of it ---- */
 
 static lz_status read_program(spread *x, const lz_buf *text)
 {
@@ -180,8 +315,9 @@ static lz_status read_program(spread *x, const lz_buf *text)
     return LZ_OK;
 }
 
-static lz_status run_it(spread *x, const lz_buf *text)
+static lz_status prepare(spread *x, lz_buf *text)
 {
+    LZ_TRY(tool_read_text(x->o->file, text));
     LZ_TRY(read_program(x, text));
     x->in = lz_calloc((size_t)x->f->nparam + 1, sizeof *x->in);
     x->out = lz_calloc((size_t)x->f->nresult + 1, sizeof *x->out);
@@ -190,9 +326,18 @@ static lz_status run_it(spread *x, const lz_buf *text)
     if (!x->in || !x->out || !x->args || !x->results)
         return LZ_FAIL(LZ_EMEM, "no memory for %u partitions", x->n);
     LZ_TRY(run_load_inputs(x->o, x->f, x->in));
-    LZ_TRY(cut_inputs(x));
+    return cut_inputs(x);
+}
+
+static lz_status run_it(spread *x)
+{
+    lz_buf text = {0};
+    LZ_TRY(join_others(x));
+    lz_status s = agree(x, &text, prepare(x, &text));
+    lz_buf_free(&text);
+    LZ_TRY(s);
     LZ_TRY(execute(x));
-    return join_results(x);
+    return is_first(x) ? join_results(x) : LZ_OK;
 }
 
 static void release_all(lz_literal **l, uint32_t n)
@@ -204,7 +349,7 @@ static void release_all(lz_literal **l, uint32_t n)
 
 static void spread_free(spread *x)
 {
-    for (uint32_t p = 0; p < x->n; p++) {
+    for (uint32_t p = 0; x->local && p < x->n; p++) {
         if (x->args)
             release_all(x->args[p], x->local->nparam);
         if (x->results)
@@ -221,13 +366,14 @@ static void spread_free(spread *x)
     lz_func_free(x->f);
 }
 
-int run_on_devices(const run_options *o, const lz_buf *text)
+int run_on_devices(const run_options *o)
 {
     spread x = {.o = o, .n = (uint32_t)o->devices};
-    int rc = run_it(&x, text) == LZ_OK ? 0 : tool_fail(o->file);
-    if (rc == 0 && o->print_collectives)
+    int rc = run_it(&x) == LZ_OK ? 0 : tool_fail(o->file);
+    bool says = rc == 0 && is_first(&x);
+    if (says && o->print_collectives)
         print_collectives(&x);
-    if (rc == 0)
+    if (says)
         rc = run_deliver(o, x.out, x.f->nresult);
     spread_free(&x);
     return rc;

@@ -4,7 +4,7 @@
 #include "suite.h"
 #include <string.h>
 
-enum { KINDS = 6 };
+enum { KINDS = 7 };
 
 static lz_wire_hello hello(uint32_t rank)
 {
@@ -50,6 +50,9 @@ static void write_message(int kind, lz_buf *b)
     case 4:
         lz_wire_put_miss(b, &m);
         break;
+    case 5:
+        lz_wire_put_outcome(b, &(lz_error){.status = LZ_EIO, .message = "the disk is full"});
+        break;
     default:
         lz_wire_put_header(head, &(lz_wire_header){LZ_WIRE_DATA, 17, (uint64_t)1 << 40});
         lz_buf_put(b, head, sizeof head);
@@ -65,6 +68,8 @@ static lz_status read_message(int kind, const void *p, size_t n, lz_buf *again)
     lz_wire_miss m;
     lz_wire_refuse no;
     lz_wire_header h;
+    lz_error e;
+    lz_rd r = {p, (const uint8_t *)p + n, false, false};
     uint8_t head[LZ_WIRE_HEADER];
     switch (kind) {
     case 0:
@@ -86,6 +91,11 @@ static lz_status read_message(int kind, const void *p, size_t n, lz_buf *again)
     case 4:
         LZ_TRY(lz_wire_get_miss(p, n, &m));
         lz_wire_put_miss(again, &m);
+        return LZ_OK;
+    case 5:
+        lz_wire_get_outcome(&r, &e);
+        LZ_TRY(lz_wire_ended(&r, "outcome"));
+        lz_wire_put_outcome(again, &e);
         return LZ_OK;
     default:
         if (n != LZ_WIRE_HEADER)
@@ -163,6 +173,23 @@ START_TEST(refused)
 }
 END_TEST
 
+/* The body of a note is whatever is behind its head. */
+START_TEST(notes)
+{
+    lz_buf b = {0};
+    lz_wire_note got;
+    lz_wire_put_note(&b, &(lz_wire_note){77, true, "abc", 3});
+    ck_assert_int_eq(lz_wire_get_note(b.data, b.len, &got), LZ_OK);
+    ck_assert(got.talk == 77 && got.last && got.nbody == 3 && memcmp(got.body, "abc", 3) == 0);
+    ck_assert_int_eq(lz_wire_get_note(b.data, 9, &got), LZ_OK);
+    ck_assert_uint_eq(got.nbody, 0);
+    ck_assert_int_eq(lz_wire_get_note(b.data, 8, &got), LZ_EPARSE);
+    b.data[8] = 2;
+    ck_assert_int_eq(lz_wire_get_note(b.data, b.len, &got), LZ_EPARSE);
+    lz_buf_free(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("wire");
@@ -170,6 +197,7 @@ int main(void)
     tcase_add_loop_test(t, there_and_back, 0, KINDS);
     tcase_add_loop_test(t, flipped, 0, KINDS);
     tcase_add_test(t, refused);
+    tcase_add_test(t, notes);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -1,0 +1,256 @@
+/* talk.c - see talk.h. A note is sent in pieces that fit into messages of control; its pieces come
+ * in their order, since a socket is in order. */
+#include "backends/distributed/talk.h"
+#include "backends/distributed/join.h"
+#include "base/alloc.h"
+#include "base/thread.h"
+#include <string.h>
+
+enum { MOST_PIECES = 4096, MOST_BYTES = 256 << 20 }; /* kept of one sender */
+
+typedef struct piece {
+    struct piece *next;
+    uint32_t from;
+    uint64_t talk;
+    bool last;
+    size_t nbytes;
+    char bytes[];
+} piece;
+
+static struct {
+    lz_mutex lock;
+    piece *first, **end; /* as they came */
+    uint32_t count[LZ_WIRE_PROCESSES];
+    size_t nbytes[LZ_WIRE_PROCESSES];
+} kept = {.lock = LZ_MUTEX_INIT("talk")};
+
+/* ---- what has come ---- */
+
+/* Under lock: *at leaves the list. */
+static piece *unlink_piece(piece **at)
+{
+    piece *p = *at;
+    *at = p->next;
+    if (!*at)
+        kept.end = at;
+    kept.count[p->from]--;
+    kept.nbytes[p->from] -= p->nbytes;
+    return p;
+}
+
+/* Under lock. */
+static void drop_oldest(uint32_t from)
+{
+    piece **at = &kept.first;
+    while (*at && (*at)->from != from)
+        at = &(*at)->next;
+    if (*at)
+        lz_free(unlink_piece(at));
+}
+
+static bool is_full(uint32_t from, size_t more)
+{
+    return kept.count[from] > 0 &&
+           (kept.count[from] >= MOST_PIECES || kept.nbytes[from] + more > MOST_BYTES);
+}
+
+bool lz_talk_take(uint32_t from, const void *p, size_t n)
+{
+    lz_wire_note note;
+    lz_status s = LZ_OK;
+    piece *k = NULL;
+    LZ_QUIETLY {
+        s = lz_wire_get_note(p, n, &note);
+        if (s == LZ_OK)
+            k = lz_alloc(sizeof *k + note.nbody);
+    }
+    if (s != LZ_OK || !k)
+        return false;
+    *k = (piece){.from = from, .talk = note.talk, .last = note.last, .nbytes = note.nbody};
+    if (note.nbody)
+        memcpy(k->bytes, note.body, note.nbody);
+    lz_mutex_lock(&kept.lock);
+    while (is_full(from, note.nbody))
+        drop_oldest(from);
+    if (!kept.end)
+        kept.end = &kept.first;
+    *kept.end = k;
+    kept.end = &k->next;
+    kept.count[from]++;
+    kept.nbytes[from] += k->nbytes;
+    lz_mutex_unlock(&kept.lock);
+    return true;
+}
+
+/* The note, once its last piece is there. */
+static bool take_note(uint32_t from, uint64_t talk, lz_buf *out)
+{
+    bool whole = false;
+    lz_mutex_lock(&kept.lock);
+    for (const piece *p = kept.first; p && !whole; p = p->next)
+        whole = p->from == from && p->talk == talk && p->last;
+    for (piece **at = &kept.first; whole && *at;) {
+        if ((*at)->from != from || (*at)->talk != talk) {
+            at = &(*at)->next;
+            continue;
+        }
+        piece *p = unlink_piece(at);
+        bool last = p->last;
+        lz_buf_put(out, p->bytes, p->nbytes);
+        lz_free(p);
+        if (last)
+            break;
+    }
+    lz_mutex_unlock(&kept.lock);
+    return whole;
+}
+
+/* ---- sending and waiting ---- */
+
+static lz_status send_note(uint32_t to, uint64_t talk, const lz_buf *note)
+{
+    size_t at = 0;
+    if (note->failed)
+        return LZ_FAIL(LZ_EMEM, "no memory for a message to %s", lz_processes_get(to)->name);
+    do {
+        lz_buf b = {0};
+        size_t n = note->len - at < LZ_WIRE_PIECE ? note->len - at : LZ_WIRE_PIECE;
+        lz_wire_put_note(&b, &(lz_wire_note){talk, at + n == note->len, note->data + at, n});
+        LZ_TRY(lz_processes_send(to, LZ_WIRE_NOTE, &b));
+        at += n;
+    } while (at < note->len);
+    return LZ_OK;
+}
+
+/* Waits for the notes of those whose has[] is false. */
+static lz_status hear(uint64_t talk, const char *about, uint32_t n, bool *has, lz_buf *note,
+                      int64_t until)
+{
+    for (;;) {
+        uint32_t seen = lz_processes_bell(), wait = n;
+        for (uint32_t r = 0; r < n; r++) {
+            if (has[r])
+                continue;
+            bool live =
+                lz_processes_state(r) == LZ_PROCESS_LIVE; /* before its note is looked for */
+            has[r] = take_note(r, talk, &note[r]);
+            if (!has[r] && !live)
+                return lz_processes_missing(r, about, "come");
+            if (!has[r] && wait == n)
+                wait = r;
+        }
+        if (wait == n)
+            return LZ_OK;
+        int64_t left = until - lz_now_ns();
+        if (left <= 0)
+            return lz_processes_missing(wait, about, "come");
+        lz_processes_wait(seen, left);
+    }
+}
+
+/* ---- rank 0 ---- */
+
+/* The first that has failed; else what each has said is in said[]. */
+static lz_status read_all(const char *about, uint32_t n, const lz_buf *note, lz_rd *said)
+{
+    for (uint32_t r = 0; r < n; r++) {
+        lz_error e = {.status = LZ_OK};
+        said[r] = (lz_rd){(const uint8_t *)note[r].data,
+                          (const uint8_t *)note[r].data + note[r].len, note[r].failed, false};
+        lz_wire_get_outcome(&said[r], &e);
+        if (said[r].failed)
+            return LZ_FAIL(LZ_EPARSE, "%s: what %s says is malformed", about,
+                           lz_processes_get(r)->name);
+        if (e.status != LZ_OK)
+            return LZ_FAIL(e.status, "%s: %.300s", lz_processes_get(r)->name, e.message);
+    }
+    return LZ_OK;
+}
+
+static lz_status hear_all(uint64_t talk, const char *about, lz_buf *mine, lz_talk_decide *decide,
+                          void *user)
+{
+    uint32_t n = lz_processes_count();
+    lz_buf *note = lz_calloc(n, sizeof *note);
+    bool *has = lz_calloc(n, sizeof *has);
+    lz_rd *said = lz_calloc(n, sizeof *said);
+    lz_status s = note && has && said ? LZ_OK : LZ_FAIL(LZ_EMEM, "%s: no memory", about);
+    if (s == LZ_OK) {
+        note[0] = *mine;
+        *mine = (lz_buf){0};
+        has[0] = true;
+        int64_t now = lz_now_ns(), limit = lz_join_limit();
+        s = hear(talk, about, n, has, note, limit < INT64_MAX - now ? now + limit : INT64_MAX);
+    }
+    if (s == LZ_OK)
+        s = read_all(about, n, note, said);
+    if (s == LZ_OK && decide)
+        s = decide(user, said);
+    for (uint32_t r = 0; note && r < n; r++)
+        lz_buf_free(&note[r]);
+    lz_free(note);
+    lz_free(has);
+    lz_free(said);
+    return s;
+}
+
+static void answer_all(uint64_t talk, lz_status s)
+{
+    const lz_error e = s == LZ_OK ? (lz_error){.status = LZ_OK} : *lz_error_get();
+    LZ_QUIETLY
+        for (uint32_t r = 1; r < lz_processes_count(); r++) {
+            lz_buf b = {0};
+            lz_wire_put_outcome(&b, &e);
+            (void)send_note(r, talk, &b);
+            lz_buf_free(&b);
+        }
+}
+
+/* ---- the others ---- */
+
+/* Rank 0 may have begun later, and is given the time to miss somebody itself. */
+static lz_status ask(uint64_t talk, const char *about, const lz_buf *mine)
+{
+    enum { PATIENCE_S = 2 };
+    lz_buf note = {0};
+    bool has = false;
+    lz_error e;
+    LZ_TRY(send_note(0, talk, mine));
+    int64_t now = lz_now_ns(), limit = lz_join_limit() + PATIENCE_S * INT64_C(1000000000);
+    lz_status s =
+        hear(talk, about, 1, &has, &note, limit < INT64_MAX - now ? now + limit : INT64_MAX);
+    if (s == LZ_OK) {
+        lz_rd r = {(const uint8_t *)note.data, (const uint8_t *)note.data + note.len, note.failed,
+                   false};
+        lz_wire_get_outcome(&r, &e);
+        s = lz_wire_ended(&r, "outcome");
+        if (s == LZ_OK && e.status != LZ_OK)
+            s = LZ_FAIL(e.status, "%s", e.message);
+    }
+    lz_buf_free(&note);
+    return s;
+}
+
+lz_status lz_talk(uint64_t number, const char *about, lz_status mine, const lz_buf *said,
+                  lz_talk_decide *decide, void *user)
+{
+    const lz_error own = mine == LZ_OK ? (lz_error){.status = LZ_OK} : *lz_error_get();
+    lz_buf b = {0};
+    lz_wire_put_outcome(&b, &own);
+    if (said && mine == LZ_OK) {
+        lz_buf_put(&b, said->data, said->len);
+        b.failed |= said->failed;
+    }
+    lz_status s;
+    if (lz_processes_self() == 0) {
+        s = b.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", about)
+                     : hear_all(number, about, &b, decide, user);
+        answer_all(number, s);
+    } else {
+        s = ask(number, about, &b);
+    }
+    lz_buf_free(&b);
+    if (mine != LZ_OK)
+        lz_error_set(&own);
+    return mine != LZ_OK ? mine : s;
+}
