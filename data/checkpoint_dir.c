@@ -172,6 +172,14 @@ lz_status lz_ckpt_dir_steps(const lz_ckpt_dir *d, lz_ckpt_steps *out, char stran
     return LZ_OK;
 }
 
+lz_status lz_ckpt_dir_has(const lz_ckpt_dir *d, int64_t step, bool *has)
+{
+    char name[LZ_CKPT_NAME];
+    struct stat st;
+    *has = lz_vfs_statat(d->fd, lz_ckpt_step_name(step, name), &st) == 0;
+    return *has || errno == ENOENT ? LZ_OK : failed(d->path, name, "cannot be looked at");
+}
+
 int lz_ckpt_dir_open_step(const lz_ckpt_dir *d, int64_t step)
 {
     char name[LZ_CKPT_NAME];
@@ -338,12 +346,19 @@ static lz_status make_stage(lz_ckpt_stage *s, bool *again)
 lz_status lz_ckpt_stage_begin(lz_ckpt_stage *s, const lz_ckpt_dir *d, int64_t step)
 {
     char name[LZ_CKPT_NAME];
-    struct stat st;
+    bool has;
+    *s = (lz_ckpt_stage){.dir = d, .step = step, .fd = -1};
+    LZ_TRY(lz_ckpt_dir_has(d, step, &has));
+    if (has)
+        return LZ_FAIL(LZ_EEXIST, "%s/%s is there already", d->path, lz_ckpt_step_name(step, name));
+    return lz_ckpt_stage_begin_part(s, d, step);
+}
+
+lz_status lz_ckpt_stage_begin_part(lz_ckpt_stage *s, const lz_ckpt_dir *d, int64_t step)
+{
     bool again = true;
     lz_status e = LZ_EIO;
     *s = (lz_ckpt_stage){.dir = d, .step = step, .fd = -1};
-    if (lz_vfs_statat(d->fd, lz_ckpt_step_name(step, name), &st) == 0)
-        return LZ_FAIL(LZ_EEXIST, "%s/%s is there already", d->path, name);
     for (int tries = 0; tries < 16 && again; tries++)
         e = make_stage(s, &again);
     return e;
@@ -355,6 +370,30 @@ int lz_ckpt_stage_file(lz_ckpt_stage *s, const char *name)
     if (f < 0)
         (void)failed(s->dir->path, name, "cannot be made");
     return f;
+}
+
+lz_status lz_ckpt_stage_adopt(lz_ckpt_stage *s, const char *stage, const char *file,
+                              uint64_t nbytes)
+{
+    const lz_ckpt_dir *d = s->dir;
+    struct stat st;
+    if (!is_leftover(stage))
+        return LZ_FAIL(LZ_EPARSE, "%s: \"%.60s\" is no folder of a checkpoint", d->path, stage);
+    int from = lz_vfs_open(d->fd, stage, O_RDONLY | O_DIRECTORY, 0);
+    if (from < 0)
+        return LZ_FAIL(lz_file_status(errno),
+                       "%s/%s: cannot be opened, where another process has written %s: do all "
+                       "processes see one folder? %m",
+                       d->path, stage, file);
+    lz_status e = LZ_OK;
+    if (lz_vfs_statat(from, file, &st) < 0)
+        e = failed(d->path, stage, "has no file of its process");
+    else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != nbytes)
+        e = LZ_FAIL(LZ_EIO, "%s/%s/%s: is not what its process has written", d->path, stage, file);
+    else if (lz_vfs_rename_new(from, file, s->fd, file) < 0)
+        e = failed(d->path, file, "cannot be moved");
+    (void)lz_vfs_close(from);
+    return e;
 }
 
 /* Not every file system syncs folders: what it cannot do is no failure. */
@@ -398,12 +437,22 @@ lz_status lz_ckpt_stage_end(lz_ckpt_stage *s, lz_status st)
     if (s->fd < 0)
         return st;
     if (st != LZ_OK) {
-        empty(s->fd);
-        (void)lz_vfs_unlink(s->dir->fd, s->name, true);
+        lz_ckpt_stage_drop(s);
+        return st;
     }
     (void)lz_vfs_close(s->fd);
     s->fd = -1;
     return st;
+}
+
+void lz_ckpt_stage_drop(lz_ckpt_stage *s)
+{
+    if (s->fd < 0)
+        return;
+    empty(s->fd);
+    (void)lz_vfs_unlink(s->dir->fd, s->name, true);
+    (void)lz_vfs_close(s->fd);
+    s->fd = -1;
 }
 
 /* ---- removing ---- */

@@ -3,6 +3,8 @@
  * Writing. A folder of another name (.step_N.tmp-PID-SALT), locked while its process lives, takes
  *   the files; they, and the folder, are synced, then it is renamed, and DIR is synced. A process
  *   that is killed at any moment leaves the checkpoints of before, or these and the new one.
+ *   Of several processes each has such a folder of its own, and what it has written there is moved
+ *   into that of the one that publishes.
  * Removing. A rename to .step_N.old-PID-SALT, then the files, the manifest last.
  * What is left over is swept: only what has such a name, belongs to this user, holds nothing but
  *   files of ours, says so in its first one, and is not locked. Links are never followed below DIR.
@@ -27,6 +29,8 @@ typedef LZ_VEC(int64_t) lz_ckpt_steps;
 enum { LZ_CKPT_STRANGE = 64 };
 lz_status lz_ckpt_dir_steps(const lz_ckpt_dir *d, lz_ckpt_steps *out,
                             char strange[LZ_CKPT_STRANGE]);
+/* Whether there is something of the step's name. */
+lz_status lz_ckpt_dir_has(const lz_ckpt_dir *d, int64_t step, bool *has);
 enum { LZ_CKPT_NAME = 96 };
 const char *lz_ckpt_step_name(int64_t step, char name[LZ_CKPT_NAME]);
 /* The folder of a step. -1: the error is recorded. */
@@ -44,6 +48,14 @@ typedef struct lz_ckpt_stage {
 } lz_ckpt_stage;
 /* LZ_EEXIST: the step is there. */
 lz_status lz_ckpt_stage_begin(lz_ckpt_stage *s, const lz_ckpt_dir *d, int64_t step);
+/* The same for a process that only writes a file of it, which another one publishes: whether the
+ * step is there is that one's matter. */
+lz_status lz_ckpt_stage_begin_part(lz_ckpt_stage *s, const lz_ckpt_dir *d, int64_t step);
+/* Takes a file of so many bytes over from another process's stage of that name. */
+lz_status lz_ckpt_stage_adopt(lz_ckpt_stage *s, const char *stage, const char *file,
+                              uint64_t nbytes);
+/* Takes it away. */
+void lz_ckpt_stage_drop(lz_ckpt_stage *s);
 /* A new file in it, to be written. -1: the error is recorded. */
 int lz_ckpt_stage_file(lz_ckpt_stage *s, const char *name);
 /* Publishes it when st is LZ_OK, and all of it is on the disk; else, or where that fails, nothing

@@ -1,25 +1,13 @@
 /* checkpoint_file.h - a checkpoint in the folder of its step: a safetensors file of each process,
  * with the boxes of tensors that it has, and the manifest that says what is where
  * (checkpoint_manifest.h).
- * Processes: manifests name the process of each file (lz_ckpt_rank, lz_ckpt_ranks); a run of
- * several would have to gather their parts before one publishes, so there is one so far. Threads:
- * thread-compatible; a reader may be used by many threads once it is verified. */
+ * Threads: thread-compatible; a reader may be used by many threads once it is verified. */
 #ifndef LZ_DATA_CHECKPOINT_FILE_H
 #define LZ_DATA_CHECKPOINT_FILE_H
 #include "data/checkpoint_dir.h"
 #include "data/checkpoint_manifest.h"
 #include "data/data_internal.h"
 #include "data/safetensors_save.h"
-
-/* This process among those of the program. */
-static inline uint32_t lz_ckpt_rank(void)
-{
-    return 0;
-}
-static inline uint32_t lz_ckpt_ranks(void)
-{
-    return 1;
-}
 
 /* ---- writing ---- */
 
@@ -33,6 +21,7 @@ typedef struct lz_ckpt_part {
     const lz_snapshot *from;
     size_t value;
     const lz_local_shard *shard; /* NULL: all of the value */
+    uint32_t rank;               /* of the process that writes it */
 } lz_ckpt_part;
 /* What a part of this box is, in bytes. */
 size_t lz_ckpt_part_bytes(const lz_ckpt_part *p);
@@ -43,14 +32,18 @@ typedef struct lz_ckpt_metric {
 } lz_ckpt_metric;
 typedef struct lz_ckpt_content {
     int64_t step;
-    lz_ckpt_part *parts; /* sorted by the call */
+    uint32_t rank, ranks; /* of this process; how many there are: 0 is 1 */
+    uint64_t talk;        /* of several: lz_shared_number */
+    lz_ckpt_part *parts;  /* of all processes; sorted by the call */
     size_t nparts;
     const char *const *metadata; /* pairs */
     size_t nmetadata;
     const lz_ckpt_metric *metrics;
     size_t nmetrics;
 } lz_ckpt_content;
-/* Writes and publishes a checkpoint. LZ_EEXIST, LZ_EINVAL (two tensors of one name), LZ_EDTYPE,
+/* Writes and publishes a checkpoint. Of several processes all call it: each writes its own parts,
+ * rank 0 publishes them when all have, and the result is the same in all, whatever the thread.
+ * LZ_ETIMEOUT names one that is missing. LZ_EEXIST, LZ_EINVAL (two tensors of one name), LZ_EDTYPE,
  * LZ_EIO, LZ_EPERM, LZ_EMEM; then nothing of it is there. */
 lz_status lz_ckpt_write(const lz_ckpt_dir *d, lz_ckpt_content *c);
 

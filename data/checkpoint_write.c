@@ -1,8 +1,9 @@
 /* checkpoint_write.c - writes a checkpoint: this process's file, with a digest of each block as it
- * goes by, then the manifest, then the name (checkpoint_dir.h). */
+ * goes by, then the manifest, then the name (checkpoint_dir.h). Those of several processes:
+ * checkpoint_shared.c. */
 #include "base/file_io.h"
 #include "cache/vfs.h"
-#include "data/checkpoint_file.h"
+#include "data/checkpoint_write.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static lz_status no_memory(const char *path)
 
 static lz_status add_shard(lz_manifest *m, const char *path, const lz_ckpt_part *p)
 {
-    lz_manifest_shard s = {.file = 0, .box = m->dims.len};
+    lz_manifest_shard s = {.file = p->rank, .box = m->dims.len};
     if (lz_vec_reserve(&m->dims, (uint64_t)m->dims.len + 2 * (uint64_t)p->box.rank) != LZ_OK ||
         lz_vec_push(&m->shards, s) != LZ_OK)
         return no_memory(path);
@@ -89,16 +90,18 @@ static lz_status add_texts(lz_manifest *m, const char *path, const lz_ckpt_conte
     return LZ_OK;
 }
 
-/* The items of the file, one for each shard of the manifest: names are in `keys`. */
+/* The items of this process's file, one for each of its shards in the manifest: names are in
+ * `keys`. */
 static lz_status make_items(const lz_manifest *m, const lz_ckpt_content *c, const char *path,
-                            lz_save_item *items, lz_buf *keys)
+                            lz_save_item *items, size_t *nitem, lz_buf *keys)
 {
     size_t n = 0, at = 0;
     for (uint32_t i = 0; i < m->tensors.len; i++)
-        for (uint32_t k = 0; k < m->tensors.data[i].nshard; k++)
-            if (!lz_manifest_key(m, &m->tensors.data[i],
-                                 &m->shards.data[m->tensors.data[i].shard + k], keys))
+        for (uint32_t k = 0; k < m->tensors.data[i].nshard; k++) {
+            const lz_manifest_shard *s = &m->shards.data[m->tensors.data[i].shard + k];
+            if (s->file == c->rank && !lz_manifest_key(m, &m->tensors.data[i], s, keys))
                 return no_memory(path);
+        }
     for (size_t i = 0; i < c->nparts; i++) { /* in the order of the shards */
         const lz_ckpt_part *p = &c->parts[i];
         lz_save_item t = {.name = keys->data + at,
@@ -109,12 +112,13 @@ static lz_status make_items(const lz_manifest *m, const lz_ckpt_content *c, cons
                           .from = p->data ? NULL : p->from,
                           .value = p->value,
                           .shard = p->shard};
-        if (!t.nbytes)
+        if (!t.nbytes || p->rank != c->rank)
             continue;
         memcpy(t.shape.dims, p->box.extent, (size_t)p->box.rank * sizeof *t.shape.dims);
         at += strlen(t.name) + 1;
         items[n++] = t;
     }
+    *nitem = n;
     return LZ_OK;
 }
 
@@ -196,10 +200,11 @@ static lz_status finish(int fd, const char *path, lz_status s)
                            : s;
 }
 
-static lz_status write_shards(lz_ckpt_stage *st, lz_manifest *m, lz_save_item *items, size_t n)
+static lz_status write_items(lz_ckpt_stage *st, lz_manifest *m, uint32_t rank, lz_save_item *items,
+                             size_t n)
 {
     char name[LZ_RANK_FILE], path[512];
-    lz_manifest_file entry = {.rank = lz_ckpt_rank(), .digest = m->digests.len};
+    lz_manifest_file entry = {.rank = rank, .digest = m->digests.len};
     snprintf(path, sizeof path, "%.300s/%s/%s", st->dir->path, st->name,
              lz_rank_file(entry.rank, name));
     block_file f = {.m = m, .path = path, .block = lz_alloc(LZ_MANIFEST_BLOCK)};
@@ -215,7 +220,21 @@ static lz_status write_shards(lz_ckpt_stage *st, lz_manifest *m, lz_save_item *i
     return s == LZ_OK && lz_vec_push(&m->files, entry) != LZ_OK ? no_memory(path) : s;
 }
 
-static lz_status write_manifest(lz_ckpt_stage *st, const lz_manifest *m)
+lz_status lz_ckpt_write_file(lz_ckpt_stage *st, lz_manifest *m, const lz_ckpt_content *c)
+{
+    lz_buf keys = {0};
+    size_t n = 0;
+    lz_save_item *items = lz_calloc((size_t)m->shards.len + 1, sizeof *items);
+    lz_status s =
+        items ? make_items(m, c, st->dir->path, items, &n, &keys) : no_memory(st->dir->path);
+    if (s == LZ_OK)
+        s = write_items(st, m, c->rank, items, n);
+    lz_buf_free(&keys);
+    lz_free(items);
+    return s;
+}
+
+lz_status lz_ckpt_write_manifest(lz_ckpt_stage *st, const lz_manifest *m)
 {
     lz_buf text = {0};
     char path[512];
@@ -236,33 +255,31 @@ static lz_status write_manifest(lz_ckpt_stage *st, const lz_manifest *m)
     return s;
 }
 
-static lz_status write_stage(lz_ckpt_stage *st, const lz_ckpt_content *c)
+lz_status lz_ckpt_describe(const char *path, lz_ckpt_content *c, lz_manifest *m)
 {
-    lz_manifest m = {.step = c->step, .block = LZ_MANIFEST_BLOCK, .processes = lz_ckpt_ranks()};
-    lz_buf keys = {0};
-    lz_save_item *items = NULL;
-    lz_status s = add_texts(&m, st->dir->path, c);
+    *m = (lz_manifest){
+        .step = c->step, .block = LZ_MANIFEST_BLOCK, .processes = c->ranks ? c->ranks : 1};
+    if (c->nparts)
+        qsort(c->parts, c->nparts, sizeof *c->parts, by_name_and_box);
+    LZ_TRY(add_texts(m, path, c));
+    return add_tensors(m, path, c);
+}
+
+static lz_status write_alone(const lz_ckpt_dir *d, lz_ckpt_content *c)
+{
+    lz_ckpt_stage st;
+    lz_manifest m;
+    LZ_TRY(lz_ckpt_stage_begin(&st, d, c->step));
+    lz_status s = lz_ckpt_describe(d->path, c, &m);
     if (s == LZ_OK)
-        s = add_tensors(&m, st->dir->path, c);
-    if (s == LZ_OK && !(items = lz_calloc((size_t)m.shards.len + 1, sizeof *items)))
-        s = no_memory(st->dir->path);
+        s = lz_ckpt_write_file(&st, &m, c);
     if (s == LZ_OK)
-        s = make_items(&m, c, st->dir->path, items, &keys);
-    if (s == LZ_OK)
-        s = write_shards(st, &m, items, m.shards.len);
-    if (s == LZ_OK)
-        s = write_manifest(st, &m);
-    lz_buf_free(&keys);
-    lz_free(items);
+        s = lz_ckpt_write_manifest(&st, &m);
     lz_manifest_free(&m);
-    return s;
+    return lz_ckpt_stage_end(&st, s);
 }
 
 lz_status lz_ckpt_write(const lz_ckpt_dir *d, lz_ckpt_content *c)
 {
-    lz_ckpt_stage st;
-    if (c->nparts)
-        qsort(c->parts, c->nparts, sizeof *c->parts, by_name_and_box);
-    LZ_TRY(lz_ckpt_stage_begin(&st, d, c->step));
-    return lz_ckpt_stage_end(&st, write_stage(&st, c));
+    return c->ranks > 1 ? lz_ckpt_write_shared(d, c) : write_alone(d, c);
 }

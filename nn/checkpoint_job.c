@@ -1,7 +1,11 @@
 /* checkpoint_job.c - one save of the checkpoint manager: what was noted of the training as boxes of
- * tensors, each of which one device has, and once. */
+ * tensors, each of which one device has, and once. Of several processes that save together, each of
+ * them lists all boxes, and who writes which, so nobody needs to be asked: of those that have a box
+ * the one that has least to write so far. */
 #include "nn/checkpoint_manager.h"
+#include "runtime/spmd/shared.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static lz_status no_memory(const lz_ckpt_job *j)
@@ -14,23 +18,74 @@ static lz_status add_part(lz_ckpt_job *j, const lz_ckpt_part *p)
     return lz_vec_push(&j->parts, *p) == LZ_OK ? LZ_OK : no_memory(j);
 }
 
+static uint32_t rank_of(const lz_ckpt_job *j, const lz_local_shard *s)
+{
+    return j->ranks > 1 ? lz_shared_rank_of(s->device) : 0;
+}
+
+/* The whole of p, which all processes have. A value that is still to be formed is read by all
+ * together; the one that writes it keeps it. */
 static lz_status add_whole(lz_ckpt_job *j, lz_ckpt_part p)
 {
     p.box = (lz_box){.rank = p.shape.rank};
     memcpy(p.box.extent, p.shape.dims, (size_t)p.shape.rank * sizeof *p.shape.dims);
+    size_t nbytes = lz_ckpt_part_bytes(&p);
+    for (uint32_t r = 1; r < j->ranks; r++)
+        p.rank = j->load[r] < j->load[p.rank] ? r : p.rank;
+    j->load[p.rank] += nbytes;
+    if (j->ranks > 1 && p.from && nbytes) {
+        char *copy = lz_alloc(nbytes);
+        lz_status s = copy ? lz_snapshot_read(p.from, p.value, copy) : no_memory(j);
+        if (s == LZ_OK && p.rank == j->rank)
+            s = lz_vec_push(&j->whole, copy) == LZ_OK ? LZ_OK : no_memory(j);
+        if (s != LZ_OK || p.rank != j->rank)
+            lz_free(copy);
+        LZ_TRY(s);
+        p.data = p.rank == j->rank ? copy : NULL;
+        p.from = NULL;
+    }
     return add_part(j, &p);
+}
+
+/* Equal parts side by side. */
+static int by_box(const void *x, const void *y)
+{
+    const lz_local_shard *a = x, *b = y;
+    int order = 0;
+    for (int i = 0; !order && i < a->rank; i++)
+        order = (a->offset[i] > b->offset[i]) - (a->offset[i] < b->offset[i]);
+    for (int i = 0; !order && i < a->rank; i++)
+        order = (a->extent[i] > b->extent[i]) - (a->extent[i] < b->extent[i]);
+    return order ? order : (a->device > b->device) - (a->device < b->device);
+}
+
+static bool same_box(const lz_local_shard *a, const lz_local_shard *b)
+{
+    bool same = true;
+    for (int i = 0; i < a->rank; i++)
+        same &= a->offset[i] == b->offset[i] && a->extent[i] == b->extent[i];
+    return same;
 }
 
 /* The distinct parts of n devices. */
 static lz_status add_shards(lz_ckpt_job *j, lz_ckpt_part p, lz_local_shard *shard, int64_t n)
 {
-    for (int64_t d = 0; d < n; d++) {
-        const lz_local_shard *s = &shard[d];
-        p.box = (lz_box){.rank = s->rank};
-        memcpy(p.box.offset, s->offset, (size_t)s->rank * sizeof *s->offset);
-        memcpy(p.box.extent, s->extent, (size_t)s->rank * sizeof *s->extent);
-        p.shard = s;
-        if (s->replica_id == 0 && lz_ckpt_part_bytes(&p))
+    qsort(shard, (size_t)n, sizeof *shard, by_box);
+    for (int64_t d = 0, end; d < n; d = end) {
+        p.shard = &shard[d];
+        p.rank = rank_of(j, p.shard);
+        for (end = d + 1; end < n && same_box(&shard[d], &shard[end]); end++) {
+            uint32_t r = rank_of(j, &shard[end]);
+            if (j->load[r] < j->load[p.rank]) {
+                p.shard = &shard[end];
+                p.rank = r;
+            }
+        }
+        p.box = (lz_box){.rank = p.shard->rank};
+        memcpy(p.box.offset, p.shard->offset, (size_t)p.box.rank * sizeof *p.box.offset);
+        memcpy(p.box.extent, p.shard->extent, (size_t)p.box.rank * sizeof *p.box.extent);
+        j->load[p.rank] += lz_ckpt_part_bytes(&p);
+        if (lz_ckpt_part_bytes(&p))
             LZ_TRY(add_part(j, &p));
     }
     return LZ_OK;
@@ -88,7 +143,16 @@ static lz_status add_metrics(lz_ckpt_job *j, const lz_checkpoint_save_options *o
     return LZ_OK;
 }
 
-lz_ckpt_job *lz_ckpt_job_new(int64_t step, const lz_checkpoint *c,
+static lz_status share(lz_ckpt_job *j, uint64_t talk)
+{
+    j->talk = talk;
+    j->rank = talk ? lz_shared_rank() : 0;
+    j->ranks = talk ? lz_shared_ranks() : 1;
+    j->load = lz_calloc(j->ranks, sizeof *j->load);
+    return j->load ? LZ_OK : no_memory(j);
+}
+
+lz_ckpt_job *lz_ckpt_job_new(int64_t step, uint64_t talk, const lz_checkpoint *c,
                              const lz_checkpoint_save_options *o)
 {
     lz_checkpoint now = *c;
@@ -98,7 +162,9 @@ lz_ckpt_job *lz_ckpt_job_new(int64_t step, const lz_checkpoint *c,
         return NULL;
     }
     now.step = j->step = step;
-    lz_status s = add_metrics(j, o);
+    lz_status s = share(j, talk);
+    if (s == LZ_OK)
+        s = add_metrics(j, o);
     if (s == LZ_OK)
         s = lz_state_take(&j->state, &now);
     if (s == LZ_OK) {
@@ -114,11 +180,16 @@ lz_ckpt_job *lz_ckpt_job_new(int64_t step, const lz_checkpoint *c,
 /* All values at places of one block, each a multiple of 64 bytes. */
 enum { ALIGN = 64 };
 
+static bool is_mine(const lz_ckpt_job *j, const lz_ckpt_part *p)
+{
+    return p->from && p->rank == j->rank;
+}
+
 static lz_status reserve(lz_ckpt_job *j, char **spare, size_t *room)
 {
     size_t all = ALIGN;
     for (uint32_t i = 0; i < j->parts.len; i++)
-        if (j->parts.data[i].from &&
+        if (is_mine(j, &j->parts.data[i]) &&
             (!lz_add_size(all, lz_ckpt_part_bytes(&j->parts.data[i]), &all) ||
              !lz_add_size(all, ALIGN, &all)))
             return no_memory(j);
@@ -140,7 +211,7 @@ lz_status lz_ckpt_job_copy(lz_ckpt_job *j, char **spare, size_t *room)
     char *at = (char *)LZ_ALIGN_UP((uintptr_t)j->copy, ALIGN);
     for (uint32_t i = 0; i < j->parts.len; i++) {
         lz_ckpt_part *p = &j->parts.data[i];
-        if (!p->from)
+        if (!is_mine(j, p))
             continue;
         LZ_TRY(p->shard ? lz_snapshot_read_shard(p->from, p->value, p->shard, at)
                         : lz_snapshot_read(p->from, p->value, at));
@@ -155,6 +226,9 @@ lz_status lz_ckpt_job_copy(lz_ckpt_job *j, char **spare, size_t *room)
 lz_status lz_ckpt_job_write(lz_ckpt_job *j, const lz_ckpt_dir *d)
 {
     lz_ckpt_content c = {.step = j->step,
+                         .rank = j->rank,
+                         .ranks = j->ranks,
+                         .talk = j->talk,
                          .parts = j->parts.data,
                          .nparts = j->parts.len,
                          .metadata = j->metadata.pairs,
@@ -170,10 +244,14 @@ void lz_ckpt_job_free(lz_ckpt_job *j)
         lz_free(j->shards.data[i]);
     for (uint32_t i = 0; i < j->metrics.len; i++)
         lz_free((char *)j->metrics.data[i].name);
+    for (uint32_t i = 0; i < j->whole.len; i++)
+        lz_free(j->whole.data[i]);
+    lz_vec_free(&j->whole);
     lz_vec_free(&j->shards);
     lz_vec_free(&j->metrics);
     lz_vec_free(&j->parts);
     lz_state_free(&j->state);
+    lz_free(j->load);
     lz_free(j->copy);
     lz_free(j);
 }

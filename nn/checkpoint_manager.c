@@ -6,6 +6,7 @@
 #include "base/process_end.h"
 #include "nn/preemption.h"
 #include "runtime/spmd/local_shards.h"
+#include "runtime/spmd/shared.h"
 #include <lazuli/replicas.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -168,28 +169,56 @@ static lz_status remove_others(lz_checkpoint_manager *m, const lz_ckpt_dir *d, i
 
 /* ---- saving ---- */
 
-/* A training that goes on from an older checkpoint comes to the step of a damaged one again. */
+/* A training that goes on from an older checkpoint comes to the step of a damaged one again, which
+ * makes room: `there` is what stands in the way. */
+static lz_status make_room(const lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step)
+{
+    const lz_error there = *lz_error_get();
+    if (is_damage(verify_step(m, d, step)))
+        return lz_ckpt_dir_remove(d, step);
+    lz_error_set(&there);
+    return there.status;
+}
+
 static lz_status write_job(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_ckpt_job *j)
 {
     lz_status s = lz_ckpt_job_write(j, d);
     if (s != LZ_EEXIST)
         return s;
-    const lz_error there = *lz_error_get();
-    if (!is_damage(verify_step(m, d, j->step))) {
-        lz_error_set(&there);
-        return s;
-    }
-    LZ_TRY(lz_ckpt_dir_remove(d, j->step));
+    LZ_TRY(make_room(m, d, j->step));
     return lz_ckpt_job_write(j, d);
+}
+
+/* A process that cannot take part tells the others. */
+static lz_status tell(const lz_checkpoint_manager *m, uint64_t talk, lz_status s)
+{
+    return lz_shared_talk(talk, m->path, s, NULL, NULL, NULL);
+}
+
+/* All processes write, and come to the end of it together, so the first one looks before. */
+static lz_status write_shared(lz_checkpoint_manager *m, const lz_ckpt_dir *d, lz_ckpt_job *j)
+{
+    char name[LZ_CKPT_NAME];
+    bool there = false;
+    lz_status s = j->rank == 0 ? lz_ckpt_dir_has(d, j->step, &there) : LZ_OK;
+    if (s == LZ_OK && there) {
+        s = LZ_FAIL(LZ_EEXIST, "%s/%s is there already", d->path, lz_ckpt_step_name(j->step, name));
+        s = make_room(m, d, j->step);
+    }
+    return s == LZ_OK ? lz_ckpt_job_write(j, d) : tell(m, j->talk, s);
 }
 
 lz_status lz_ckpt_save_now(lz_checkpoint_manager *m, lz_ckpt_job *j)
 {
     lz_ckpt_dir d;
+    bool shared = j->ranks > 1;
     lz_status s = lz_ckpt_dir_open(m->path, true, &d);
     if (s == LZ_OK)
-        s = write_job(m, &d, j);
-    if (s == LZ_OK && remove_others(m, &d, j->step) != LZ_OK) /* it is saved all the same */
+        s = shared ? write_shared(m, &d, j) : write_job(m, &d, j);
+    else if (shared)
+        s = tell(m, j->talk, s);
+    if (s == LZ_OK && j->rank == 0 &&
+        remove_others(m, &d, j->step) != LZ_OK) /* it is saved all the same */
         LZ_WARN("checkpoint", "older checkpoints stay: %s", lz_error_get()->message);
     lz_ckpt_dir_close(&d);
     return s;
@@ -211,16 +240,10 @@ static lz_status take_save(const lz_checkpoint_manager *m, int64_t step, const l
     return LZ_OK;
 }
 
-/* Of several processes all gather the values, the first one writes them, and all know how it went.
- */
-static lz_status save_shared(lz_checkpoint_manager *m, lz_ckpt_job *j)
+/* Of several processes all take the same numbers, since all save the same steps. 0: it is alone. */
+static uint64_t talk_of_save(void)
 {
-    char *spare = NULL;
-    size_t room = 0;
-    lz_status s = lz_ckpt_job_copy(j, &spare, &room);
-    if (s == LZ_OK && lz_process_index() == 0)
-        s = lz_ckpt_save_now(m, j);
-    return lz_device_agree(s);
+    return lz_device_is_shared() && lz_shared_ranks() > 1 ? lz_shared_number() : 0;
 }
 
 static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -228,12 +251,34 @@ static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoin
 {
     lz_ckpt_queue_wait(m); /* in the order of the calls */
     LZ_TRY(lz_ckpt_queue_error(m));
-    lz_ckpt_job *j = lz_ckpt_job_new(step, c, o);
+    uint64_t talk = talk_of_save();
+    lz_ckpt_job *j = lz_ckpt_job_new(step, talk, c, o);
     if (!j)
-        return lz_error_get()->status;
-    lz_status s = lz_device_is_shared() ? save_shared(m, j) : lz_ckpt_save_now(m, j);
+        return talk ? tell(m, talk, lz_error_get()->status) : lz_error_get()->status;
+    lz_status s = lz_ckpt_save_now(m, j);
     lz_ckpt_job_free(j);
     return s;
+}
+
+/* The values of now, with a place in the queue. NULL: the error is recorded. */
+static lz_ckpt_job *copy_of_now(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
+                                const lz_checkpoint *c, const lz_checkpoint_save_options *o)
+{
+    lz_ckpt_job *j = lz_ckpt_job_new(step, talk, c, o);
+    if (!j)
+        return NULL;
+    lz_mutex_lock(&m->lock);
+    char *spare = m->spare;
+    size_t room = m->spare_room;
+    m->spare = NULL;
+    m->spare_room = 0;
+    lz_mutex_unlock(&m->lock);
+    lz_status s = lz_ckpt_job_copy(j, &spare, &room);
+    lz_free(spare); /* too small */
+    if (s == LZ_OK)
+        return j;
+    lz_ckpt_job_free(j);
+    return NULL;
 }
 
 static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -241,25 +286,12 @@ static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_che
 {
     LZ_TRY(lz_ckpt_queue_error(m));
     lz_ckpt_queue_reserve(m);
-    lz_ckpt_job *j = lz_ckpt_job_new(step, c, o);
-    lz_status s = j ? LZ_OK : lz_error_get()->status;
-    if (s == LZ_OK) {
-        lz_mutex_lock(&m->lock);
-        char *spare = m->spare;
-        size_t room = m->spare_room;
-        m->spare = NULL;
-        m->spare_room = 0;
-        lz_mutex_unlock(&m->lock);
-        s = lz_ckpt_job_copy(j, &spare, &room);
-        lz_free(spare); /* too small */
-    }
-    bool writes = !lz_device_is_shared() || lz_process_index() == 0; /* it is the same in all */
-    if (s == LZ_OK && writes)
-        return lz_ckpt_queue_put(m, j);
-    if (j)
-        lz_ckpt_job_free(j);
-    lz_ckpt_queue_give_up(m);
-    return s;
+    uint64_t talk = talk_of_save();
+    lz_ckpt_job *j = copy_of_now(m, step, talk, c, o);
+    lz_status s = j ? lz_ckpt_queue_put(m, j) : lz_error_get()->status;
+    if (!j)
+        lz_ckpt_queue_give_up(m);
+    return s != LZ_OK && talk ? tell(m, talk, s) : s;
 }
 
 static lz_status save_if(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -346,8 +378,8 @@ static void pass_over(const lz_checkpoint_manager *m, int64_t step)
 }
 
 /* One step. *damaged: an older one may do. */
-static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step,
-                              lz_checkpoint *c, const lz_site *site, bool *damaged)
+static lz_status read_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step,
+                           lz_checkpoint *c, const lz_site *site, bool *damaged)
 {
     char where[WHERE];
     lz_ckpt_reader *r = open_step(m, d, step);
@@ -358,23 +390,71 @@ static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, in
         s = lz_state_load(&from, where_of(m, step, where), c, site);
         *damaged = s != LZ_OK && lz_ckpt_damaged(r);
     }
-    if (s == LZ_OK)
-        m->last = step;
     lz_ckpt_close(r);
     return s;
+}
+
+/* Of several processes each reads what it needs: what one of them finds damaged, is damaged for
+ * all, and what fails otherwise, fails in all. */
+static lz_status agree_on_step(const lz_checkpoint_manager *m, int64_t step, lz_status s,
+                               bool *damaged)
+{
+    char where[WHERE];
+    uint64_t fatal = lz_shared_number(), passed = lz_shared_number();
+    where_of(m, step, where);
+    lz_status all = lz_shared_talk(fatal, where, *damaged ? LZ_OK : s, NULL, NULL, NULL);
+    if (all != LZ_OK) {
+        *damaged = false;
+        return all;
+    }
+    all = lz_shared_talk(passed, where, *damaged ? s : LZ_OK, NULL, NULL, NULL);
+    *damaged = all != LZ_OK && all != LZ_ETIMEOUT;
+    return all;
+}
+
+static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step,
+                              lz_checkpoint *c, const lz_site *site, bool *damaged)
+{
+    lz_status s = read_step(m, d, step, c, site, damaged);
+    if (lz_device_is_shared())
+        s = agree_on_step(m, step, s, damaged);
+    if (s == LZ_OK)
+        m->last = step;
+    return s;
+}
+
+/* The newest step below *step, or of all of them where that is -1: the first process's choice,
+ * since another may see the folder as it was a moment ago. -1: there is none. */
+static lz_status next_older(const lz_ckpt_steps *all, int64_t *step)
+{
+    int64_t older = -1;
+    for (uint32_t i = 0; i < all->len; i++)
+        if (*step < 0 || all->data[i] < *step)
+            older = all->data[i];
+    *step = older;
+    return lz_device_is_shared() ? lz_shared_first(older, step) : LZ_OK;
 }
 
 static lz_status restore_latest(lz_checkpoint_manager *m, const lz_ckpt_dir *d,
                                 const lz_ckpt_steps *all, lz_checkpoint *c, const lz_site *site)
 {
     bool damaged = true;
-    lz_status s = all->len ? LZ_OK : LZ_FAIL(LZ_ENOENT, "%s has no checkpoint", m->path);
-    for (uint32_t i = all->len; damaged && i-- > 0;) {
-        s = restore_step(m, d, all->data[i], c, site, &damaged);
-        if (damaged && i)
-            pass_over(m, all->data[i]);
+    int64_t step = -1;
+    LZ_TRY(next_older(all, &step));
+    if (step < 0)
+        return LZ_FAIL(LZ_ENOENT, "%s has no checkpoint", m->path);
+    for (;;) {
+        int64_t now = step;
+        lz_status s = restore_step(m, d, now, c, site, &damaged);
+        if (!damaged)
+            return s;
+        const lz_error e = *lz_error_get();
+        LZ_TRY(next_older(all, &step));
+        lz_error_set(&e);
+        if (step < 0)
+            return s;
+        pass_over(m, now);
     }
-    return s;
 }
 
 static lz_status restore(lz_checkpoint_manager *m, int64_t step, lz_checkpoint *c,
@@ -388,6 +468,8 @@ static lz_status restore(lz_checkpoint_manager *m, int64_t step, lz_checkpoint *
     if (step < LZ_LATEST_STEP)
         return LZ_FAIL(LZ_EINVAL, "step is %" PRId64 ": it must not be negative", step);
     lz_status s = open_steps(m, &d, &all);
+    if (lz_device_is_shared())
+        s = lz_shared_talk(lz_shared_number(), m->path, s, NULL, NULL, NULL);
     if (s == LZ_OK)
         s = step >= 0 ? restore_step(m, &d, step, c, site, &damaged)
                       : restore_latest(m, &d, &all, c, site);

@@ -13,16 +13,22 @@ typedef struct lz_ckpt_job {
     int64_t step;
     lz_state state;
     lz_state_metadata metadata;
-    LZ_VEC(lz_ckpt_part) parts;
+    uint32_t rank, ranks;            /* of the processes that save together; else 0, 1 */
+    uint64_t talk;                   /* of these: lz_shared_number */
+    uint64_t *load;                  /* [ranks]: bytes that each writes */
+    LZ_VEC(lz_ckpt_part) parts;      /* those of all processes */
     LZ_VEC(lz_local_shard *) shards; /* owned; parts point into them */
+    LZ_VEC(char *) whole;            /* owned: values that all have read, and this one writes */
     LZ_VEC(lz_ckpt_metric) metrics;  /* names are owned */
     char *copy;                      /* of all values; NULL: they are read from the snapshot */
     size_t room;                     /* bytes of it */
 } lz_ckpt_job;
-/* Takes the snapshot. NULL: the error is recorded. */
-lz_ckpt_job *lz_ckpt_job_new(int64_t step, const lz_checkpoint *c,
+/* Takes the snapshot. talk: 0, or of several processes that save together: the number by which they
+ * settle how it went. NULL: the error is recorded. */
+lz_ckpt_job *lz_ckpt_job_new(int64_t step, uint64_t talk, const lz_checkpoint *c,
                              const lz_checkpoint_save_options *o);
-/* Copies the values, into *spare where that has room, and lets the snapshot go. */
+/* Copies the values that this process writes, into *spare where that has room, and lets the
+ * snapshot go. */
 lz_status lz_ckpt_job_copy(lz_ckpt_job *j, char **spare, size_t *room);
 lz_status lz_ckpt_job_write(lz_ckpt_job *j, const lz_ckpt_dir *d);
 void lz_ckpt_job_free(lz_ckpt_job *j);

@@ -17,8 +17,8 @@ rules() {
     ops) echo 'ops/* runtime/* ir/* base/* lazuli/*' ;;
     autodiff) echo 'autodiff/* runtime/region/region_trace.h runtime/spmd/mark.h base/* ir/* lazuli/*' ;;
     pjrt) echo 'pjrt/* backends/* shard/* lower/* ir/* cache/* base/* lazuli/types.h lazuli/*.def' ;;
-    data) echo 'data/* runtime/exec/snapshot.h runtime/spmd/local_shards.h cache/vfs.h base/* lazuli/*' ;;
-    nn) echo 'nn/* data/safetensors_save.h data/checkpoint_dir.h data/checkpoint_file.h data/tensor_source.h runtime/exec/assign.h runtime/exec/snapshot.h runtime/spmd/local_shards.h runtime/graph/host_event.h base/* lazuli/*' ;;
+    data) echo 'data/* runtime/exec/snapshot.h runtime/spmd/local_shards.h runtime/spmd/shared.h cache/vfs.h base/* lazuli/*' ;;
+    nn) echo 'nn/* data/safetensors_save.h data/checkpoint_dir.h data/checkpoint_file.h data/tensor_source.h runtime/exec/assign.h runtime/exec/snapshot.h runtime/spmd/local_shards.h runtime/spmd/shared.h runtime/graph/host_event.h base/* lazuli/*' ;;
     examples | bench) echo "$1/* lazuli/*" ;;
     include) echo 'lazuli/*' ;;
     esac

@@ -113,20 +113,6 @@ lz_status lz_device_max(int32_t mine, int32_t *most)
     return s;
 }
 
-lz_status lz_device_agree(lz_status mine)
-{
-    const lz_error own = *lz_error_get();
-    int32_t worst;
-    lz_status s = lz_device_max((int32_t)mine, &worst);
-    if (mine != LZ_OK) {
-        lz_error_set(&own);
-        return mine;
-    }
-    if (s == LZ_OK && worst != LZ_OK)
-        s = LZ_FAIL((lz_status)worst, "another process has failed");
-    return s;
-}
-
 /* ---- out ---- */
 
 /* A tensor whose value is there. */
@@ -195,10 +181,10 @@ lz_status lz_snapshot_shards(const lz_snapshot *snapshot, size_t i, lz_local_sha
         return LZ_OK;
     placed_of(&p, node);
     lz_status s = compute(&p);
-    if (s == LZ_OK && !(p.s && p.s->unreduced) && p.n == node->dev->be->partitions())
-        *count = p.n;
+    if (s == LZ_OK && !(p.s && p.s->unreduced))
+        *count = node->dev->be->partitions();
     for (int64_t d = 0; d < *count && d < n; d++)
-        out[d] = shard_of(&p, p.first + d);
+        out[d] = shard_of(&p, d);
     placed_end(&p);
     return s;
 }

@@ -6,9 +6,9 @@
 #include "runtime/exec/snapshot.h"
 #include <lazuli/dtensor.h>
 
-/* The parts of value i of a snapshot: those of the first n devices. *count: devices; 0: it is on
- * one device, or some are of other processes, or it is a sum that is still to be formed, so that
- * its parts are not it: it is to be read whole. */
+/* The parts of value i of a snapshot: those of the first n devices, of all processes. *count:
+ * devices; 0: it is on one device, or it is a sum that is still to be formed, so that its parts are
+ * not it: it is to be read whole, and by all processes. */
 lz_status lz_snapshot_shards(const lz_snapshot *s, size_t i, lz_local_shard *out, int64_t n,
                              int64_t *count);
 /* Whether the thread's device is one of several processes, which all run the same program. What
@@ -17,10 +17,8 @@ bool lz_device_is_shared(void);
 /* Of such a device: the largest of what its processes say; they come here together. Errors: those
  * of a collective, LZ_EMEM. */
 lz_status lz_device_max(int32_t mine, int32_t *most);
-/* The same of statuses: LZ_OK if it is that in all of them, else this one's, or another's. */
-lz_status lz_device_agree(lz_status mine);
-/* The elements of one of them, densely, wherever the value has been moved to since. dst has room
- * for them. Errors: lz_local_to_host's. */
+/* The elements of one of them, of this process, densely, wherever the value has been moved to
+ * since. dst has room for them. Errors: lz_local_to_host's. */
 lz_status lz_snapshot_read_shard(const lz_snapshot *s, size_t i, const lz_local_shard *shard,
                                  void *dst);
 
