@@ -63,7 +63,7 @@ lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device
                            lz_device_buffer **out);
 
 /* ---- several processes (spmd_processes.c, spmd_gather.c, spmd_agree.c) ---- */
-/* Whether this process has all elements of what is placed so. */
+/* Whether each process has all elements of what is placed so. */
 bool lz_spmd_has_all(const lz_sharding *at);
 /* The whole array, of parts of which other processes have some: all of them call it, in the same
  * order of their steps. */

@@ -1,6 +1,7 @@
 /* spmd_gather.c - what the devices of other processes have: a program of one collective, which all
  * processes start, joins it on every device. So its time limit, its errors and its place in the
  * order of programs are those of all others. Threads: thread-safe. */
+#include "backends/distributed/processes.h"
 #include "backends/spmd/spmd.h"
 #include "base/alloc.h"
 #include "ir/op.h"
@@ -8,20 +9,34 @@
 #include "shard/tiles.h"
 #include <string.h>
 
-bool lz_spmd_has_all(const lz_sharding *at)
+/* Of devices first to first + n - 1: how many parts they have that differ. */
+static int64_t distinct(const lz_sharding *at, int64_t first, int64_t n)
 {
-    if (!lz_spmd_is_multiprocess())
-        return true;
-    int64_t have = 0, need = 0;
-    for (int64_t p = 0; p < lz_spmd.n; p++)
-        need += !lz_tile_is_copy(at, p);
-    for (int64_t l = 0; l < lz_spmd.nlocal; l++) {
-        int64_t of = lz_tile_first(at, lz_spmd_partition_of(at->mesh, l)), k = 0;
-        while (k < l && lz_tile_first(at, lz_spmd_partition_of(at->mesh, k)) != of)
+    int64_t have = 0;
+    for (int64_t l = first; l < first + n; l++) {
+        int64_t of = lz_tile_first(at, lz_spmd_partition_of(at->mesh, l - lz_spmd.first)),
+                k = first;
+        while (k < l && lz_tile_first(at, lz_spmd_partition_of(at->mesh, k - lz_spmd.first)) != of)
             k++;
         have += k == l;
     }
-    return have == need;
+    return have;
+}
+
+/* A process that has all must come to the gather of those that have not. */
+bool lz_spmd_has_all(const lz_sharding *at)
+{
+    int64_t need = 0;
+    if (!lz_spmd_is_multiprocess())
+        return true;
+    for (int64_t p = 0; p < lz_spmd.n; p++)
+        need += !lz_tile_is_copy(at, p);
+    for (uint32_t r = 0; r < lz_processes_count() && need > 1; r++) {
+        const lz_process *p = lz_processes_get(r);
+        if (p->ndevice < need || distinct(at, p->first, p->ndevice) < need)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the programs ---- */
