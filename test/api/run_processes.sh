@@ -94,6 +94,7 @@ ok 'too many devices of a process' grep -q '200 devices are 100 of each of 2 pro
 RANK=0 WORLD_SIZE=2 MASTER_PORT=$(port) LAZULI_COLLECTIVE_TIMEOUT=1 timeout $limit "$tool" run pair.mlir --devices 2 --random 7 >told 2>err
 ok 'one that does not come' grep -qE 'rank 1 of 2 processes .*did not come' err
 forever() { # rank, signal, timeout, pattern, who: of a run without end one rank gets the signal; some name it, others whom they wait for
+    # shellcheck disable=SC2034  # of by_hand
     program=$tool
     by_hand 4 "$3" run tiles.mlir --devices 8 --random 7 --times 1000000
     sleep $((1 * slow))

@@ -48,7 +48,7 @@ ok 'gpt: the loss' [ "$(field spread loss | sort -u)" = "$(field alone loss)" ]
 CPU_NUM_DEVICES=2 gpt warm "$tool" launch -n 4
 ok 'gpt, warm: the loss' [ "$(field warm loss | sort -u)" = "$(field alone loss)" ]
 ok 'gpt, warm: nothing is compiled' [ "$(field warm llvm_compiles | sort -u)" = 0 ]
-# ---- checkpoints: the first process writes what all gather; SIGTERM of one has all save the same step ----
+# ---- checkpoints: each process writes what it has; SIGTERM of one has all save the same step ----
 saved() { # NAME, devices of each, processes, options...
     local name=$1 devices=$2 n=$3
     shift 3
@@ -56,6 +56,9 @@ saved() { # NAME, devices of each, processes, options...
         --dim 16 --context 12 --batch 8 --sample 0 --mesh data=2,fsdp=2,tensor=2 "$@" >"$tmp/$name" 2>err
 }
 ok 'saved by 4 processes' saved part 2 4 --steps 4 --stop 2 --checkpoint "$tmp/c.gpt" --every 1
+ok 'a file of each' [ "$(ls "$tmp/c.gpt/step_2")" = "$(printf '%s\n' manifest.json rank-0000{0..3}.safetensors)" ]
+sizes=$(stat -c %s "$tmp"/c.gpt/step_2/rank-*.safetensors | sort -n | awk 'NR == 1 { least = $1 } { most = $1 } END { print most < 1.5 * least ? "alike" : least " to " most }')
+ok "of about the same size: $sizes" [ "$sizes" = alike ]
 ok 'which goes on in 1' saved on1 8 1 --steps 4 --stop 3 --checkpoint "$tmp/c.gpt" --every 1
 ok 'and in 2' saved on2 4 2 --steps 4 --checkpoint "$tmp/c.gpt" --every 1
 ok 'is the same training' [ "$(field on2 loss | sort -u)" = "$(field alone loss)" ]
@@ -67,7 +70,27 @@ all=yes
 for ((r = 0; r < 4; r++)); do wait "${pid[r]}" || all=no; done
 ok 'SIGTERM of one ends all' [ $all = yes ]
 ok 'after the same step' [ "$(cat out.? err.? | sed -n 's/^SIGTERM: saved step //p' | sort -u)" = "$(ls "$tmp/c.term" | sed 's/step_//' | sort -n | tail -1)" ]
+# ---- one of them is killed at any moment of a training that saves all the time: the others say who it was, and it goes on from a whole step ----
+steps=(--fake_data --layers 1 --heads 2 --dim 16 --context 12 --batch 8 --sample 0 --mesh 'data=2,fsdp=2,tensor=2' --checkpoint "$tmp/c.kill" --every 1 --keep 2)
+program=$lib/examples/gpt
+for ((round = 0; round < 6; round++)); do
+    victim=$((RANDOM % 4))
+    CPU_NUM_DEVICES=2 by_hand 4 $patient "${steps[@]}" --steps 1000000
+    for ((r = 0; r < 400 * slow; r++)); do compgen -G "$tmp/c.kill/step_*" >/dev/null && break; sleep 0.05; done
+    sleep 0.$((RANDOM % 900 + 100))
+    kill -KILL "${pid[victim]}"
+    all=yes
+    for ((r = 0; r < 4; r++)); do wait "${pid[r]}" && all=no; done 2>/dev/null
+    ok "round $round: all end" [ $all = yes ]
+    ok "round $round: rank $victim is named" [ "$(cat out.? err.? | grep -cE "rank $victim \(.*(is gone|has ended)")" -ge 1 ]
+    before=$(ls "$tmp/c.kill" | sed -n 's/^step_//p' | sort -n | tail -1)
+    ok "round $round: goes on from a whole step" env LAZULI_COLLECTIVE_TIMEOUT=$patient CPU_NUM_DEVICES=4 timeout $limit "$tool" launch -n 2 "$program" "${steps[@]}" \
+        --steps $((before + 3)) --json >told 2>err
+    ok "round $round: nothing is damaged" [ -z "$(grep -i damaged err)" ]
+    ok "round $round: nothing is left over" [ -z "$(find "$tmp/c.kill" -mindepth 1 -maxdepth 1 -name '.*')" ]
+done
 # ---- who differs, is late, or dies ----
+program=$tmp/spmd
 differs() { # level, what, pattern, how many say so: at level 0 some may wait for a collective that others do not come to
     PT_XLA_DEBUG_FILE=/dev/null PT_XLA_DEBUG_LEVEL=$1 CPU_NUM_DEVICES=2 by_hand 4 "$([ "$1" = 1 ] && echo $patient || echo $hasty)" differ 2 "$2"
     wait "${pid[@]}"
