@@ -86,8 +86,11 @@ odd broken 1 'broken.mlir:[0-9]'
 for way in loop ref; do
     ! quiet launch 1 2 "$tool" run tiles.mlir --devices 8 --random 7 --device $way >told
     ok "$way is of one process" grep -q "LAZULI_LAUNCHER=none" err
-    LAZULI_LAUNCHER=none quiet launch 1 2 "$tool" run pair.mlir --devices 2 --random 7 --device $way >told
 done
+! quiet launch 1 2 "$tool" run - --devices 8 --random 7 <tiles.mlir >told
+ok 'standard input is of one process' grep -q 'they must be files' err
+quiet launch 1 2 "$tool" run tiles.mlir --devices 8 --random 7 --trace trace.json >far
+ok 'a timeline of the first process' [ "$(grep -c '"clock_sync"\|"process_name"' trace.json)" -ge 1 ]
 ! quiet launch 1 2 "$tool" run tiles.mlir --devices 200 --random 7 >told
 ok 'too many devices of a process' grep -q '200 devices are 100 of each of 2 processes: at most 64' err
 # ---- a rank that does not come, is stopped, or is killed while the program runs ----

@@ -103,10 +103,10 @@ typedef struct said {
 } said;
 
 typedef struct plan {
-    int victim;     /* its n-th call is the last one; -1: nobody's */
-    uint64_t nth;   /* 0: it only counts them */
-    bool async, ok; /* ok: the save is to succeed */
-    int err;        /* instead of dying it gets this errno from all calls of `op` */
+    int victim;        /* its n-th call is the last one; -1: nobody's */
+    uint64_t nth;      /* 0: it only counts them */
+    bool async, stops; /* stops: it is not killed, but sleeps from there on */
+    int err;           /* instead of dying it gets this errno from all calls of `op` */
     lz_vfs_op op;
     int64_t step;     /* the victim's; 0: that of all */
     const char *name; /* of the victim's last tensor; NULL: that of all */
@@ -118,7 +118,7 @@ static void hook(lz_vfs_op op, uint64_t nth, lz_vfs_fault *f, void *user)
     if (p->err && op == p->op)
         f->err = p->err;
     else if (!p->err && nth == p->nth)
-        raise(SIGKILL);
+        raise(p->stops ? SIGSTOP : SIGKILL);
 }
 
 static void save_two(int rank, void *arg, void *out)
@@ -160,7 +160,8 @@ static int try(const plan *p, said all[RANKS], bool *killed)
 {
     int step = 0;
     plan own = *p;
-    const lz_together t = {RANKS, RANKS, 20, p->err || p->step || p->name ? -1 : p->victim};
+    const lz_together t = {RANKS, RANKS, p->stops ? 2 : 20,
+                           p->err || p->step || p->name ? -1 : p->victim};
     kt_rm(kt_dir);
     memset(all, 0, RANKS * sizeof *all);
     *killed = lz_run_together(&t, save_two, &own, all, sizeof *all);
@@ -208,6 +209,17 @@ START_TEST(k10_killed_at_every_call)
         kill_at(p, seen);
     }
     ck_assert(_i % 2 || seen[1]);
+}
+END_TEST
+
+/* The same of one that stops: after the time, here 2 s. */
+START_TEST(k10_stopped)
+{
+    bool seen[3] = {false};
+    for (uint64_t n = 3; n < 24; n += 7)
+        kill_at((plan){.victim = victims[n % 2], .nth = n, .async = n % 2 == 0, .stops = true},
+                seen);
+    ck_assert(seen[1]);
 }
 END_TEST
 
@@ -312,6 +324,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, kt_teardown);
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, k10_killed_at_every_call, 0, 4);
+    tcase_add_test(t, k10_stopped);
     tcase_add_test(t, a_write_of_one_fails);
     tcase_add_test(t, another_save);
     tcase_add_test(t, k03_damaged_for_one);

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -15,7 +16,7 @@ enum { TOGETHER_MOST = 8 };
 typedef struct lz_together {
     int processes, devices; /* of all: lower ranks have one more where they do not divide */
     int seconds;            /* LAZULI_COLLECTIVE_TIMEOUT */
-    int dies;               /* the rank that may be killed; -1: none */
+    int dies;               /* the rank that may be killed, or stop; -1: none */
 } lz_together;
 
 /* One that is free now. */
@@ -73,15 +74,23 @@ static inline bool lz_run_together(const lz_together *t, void (*fn)(int rank, vo
         close(ends[r][1]);
     }
     close(go[0]);
-    for (int r = 0; r < count; r++) {
-        size_t has = 0;
-        for (ssize_t got;
-             has < n && (got = read(ends[r][0], (char *)out + (size_t)r * n + has, n - has)) > 0;)
-            has += (size_t)got;
-        close(ends[r][0]);
-        killed |= r == t->dies && has < n;
-        ck_assert_msg(has == n || r == t->dies, "rank %d: %zu of %zu bytes", r, has, n);
-    }
+    for (int turn = 0; turn < 2; turn++) /* the one that may have stopped comes last */
+        for (int r = 0; r < count; r++) {
+            size_t has = 0;
+            siginfo_t is = {.si_code = 0};
+            if ((r == t->dies) != turn)
+                continue;
+            if (turn &&
+                waitid(P_PID, (id_t)pid[r], &is, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                is.si_code == CLD_STOPPED)
+                (void)kill(pid[r], SIGKILL);
+            for (ssize_t got; has < n && (got = read(ends[r][0], (char *)out + (size_t)r * n + has,
+                                                     n - has)) > 0;)
+                has += (size_t)got;
+            close(ends[r][0]);
+            killed |= turn && has < n;
+            ck_assert_msg(has == n || turn, "rank %d: %zu of %zu bytes", r, has, n);
+        }
     close(go[1]);
     for (int r = 0; r < count; r++) {
         int status = -1;

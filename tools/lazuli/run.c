@@ -412,7 +412,8 @@ int tool_run(int argc, char **argv)
     int rc = parse(argc, argv, &o);
     if (rc)
         return rc;
-    if (o.trace && lz_timeline_start(o.trace, LZ_TIMELINE_EVENTS) != LZ_OK)
+    bool traces = run_traces(&o);
+    if (traces && lz_timeline_start(o.trace, LZ_TIMELINE_EVENTS) != LZ_OK)
         return tool_fail("--trace");
     running r = {&o, 0};
     if (o.devices)
@@ -422,7 +423,7 @@ int tool_run(int argc, char **argv)
     else if (lz_checked_parse(lz_buf_str(&text), text.len, o.file, o.entry, run_one, &r) != LZ_OK)
         r.rc = tool_fail("run");
     lz_buf_free(&text);
-    if (o.trace && lz_timeline_stop() != LZ_OK)
+    if (traces && lz_timeline_stop() != LZ_OK)
         return tool_fail("--trace");
     return r.rc;
 }

@@ -18,4 +18,6 @@ lz_status run_load_inputs(const run_options *o, const lz_func *f, lz_literal **i
 int run_deliver(const run_options *o, lz_literal *const *out, uint32_t n);
 /* run_devices.c: the program on o->devices partitions; gives the exit code. */
 int run_on_devices(const run_options *o);
+/* Whether this process writes the timeline: of several that spread devices the first one. */
+bool run_traces(const run_options *o);
 #endif

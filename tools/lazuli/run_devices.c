@@ -201,6 +201,15 @@ static lz_status execute(spread *x)
 
 /* ---- several processes ---- */
 
+/* Launchers give one process their standard input. */
+static bool reads_stdin(const run_options *o)
+{
+    bool reads = strcmp(o->file, "-") == 0;
+    for (int i = 0; i < o->ninput; i++)
+        reads |= strcmp(o->input[i], "-") == 0;
+    return reads;
+}
+
 static lz_status join_others(spread *x)
 {
     const lz_process_info *p;
@@ -208,6 +217,11 @@ static lz_status join_others(spread *x)
     LZ_TRY(lz_process_info_get(&p));
     if (p->count == 1)
         return LZ_OK;
+    if (reads_stdin(x->o))
+        return LZ_FAIL(LZ_EUNSUPPORTED,
+                       "this is one of %d processes (%s), which all read the program and its "
+                       "inputs: they must be files",
+                       p->count, lz_launcher_name(p->launcher));
     if (strcmp(x->o->device, "loop") == 0)
         return LZ_FAIL(LZ_EUNSUPPORTED,
                        "this is one of %d processes (%s), and the loop interpreter runs in one: "
@@ -364,6 +378,15 @@ static void spread_free(spread *x)
     lz_vec_free(&x->uses);
     lz_partitioned_free(&x->parts);
     lz_func_free(x->f);
+}
+
+bool run_traces(const run_options *o)
+{
+    const lz_process_info *p;
+    bool first = true;
+    LZ_QUIETLY
+        first = !o->devices || lz_process_info_get(&p) != LZ_OK || p->index == 0;
+    return o->trace && first;
 }
 
 int run_on_devices(const run_options *o)
