@@ -288,12 +288,14 @@ $(WHOLE): $(BUILD)/%: %.c $(SUPPORT_OBJS) $(ALL_LIBS) $(BUILD)/flags
 # A library that stands in for the CUDA driver: kernels of the GPU schedules run on this processor. Its threads are fibers, so it is not
 # instrumented by the sanitizers.
 MOCK := $(BUILD)/test/libcudamock.so
-MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c test/mock/pjrt_mock.c,$(wildcard test/mock/*.c)) codegen/code_image.c
+MOCK_SRCS := $(filter-out test/mock/cublaslt_mock.c test/mock/nccl_mock%.c test/mock/pjrt_mock.c,$(wildcard test/mock/*.c)) codegen/code_image.c
 MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_SRCS))
-# One that stands in for cuBLASLt, on the memory and streams of the other.
+# Those that stand in for cuBLASLt and NCCL, on the memory and streams of the other.
 LT_MOCK := $(BUILD)/test/libcublasltmock.so
 LT_MOCK_OBJS := $(BUILD)/mock/test/mock/cublaslt_mock.o
-$(MOCK_OBJS) $(LT_MOCK_OBJS): $(BUILD)/mock/%.o: %.c $(BUILD)/flags
+NCCL_MOCK := $(BUILD)/test/libncclmock.so
+NCCL_MOCK_OBJS := $(BUILD)/mock/test/mock/nccl_mock.o $(BUILD)/mock/test/mock/nccl_mock_math.o
+$(MOCK_OBJS) $(LT_MOCK_OBJS) $(NCCL_MOCK_OBJS): $(BUILD)/mock/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all $(INTERNAL) $(DEPFLAGS) -c $< -o $@
@@ -302,9 +304,12 @@ $(MOCK): $(MOCK_OBJS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(MOCK_OBJS) $(LINKFLAGS) -lm -lpthread -o $@
 $(LT_MOCK): $(LT_MOCK_OBJS) $(MOCK)
+$(NCCL_MOCK): $(NCCL_MOCK_OBJS) $(MOCK)
+$(LT_MOCK) $(NCCL_MOCK):
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(LT_MOCK_OBJS) -L$(BUILD)/test -lcudamock -Wl,-rpath,'$$ORIGIN' $(LINKFLAGS) -lm -o $@
+	$(Q)$(CC) $(FLAGS) -fno-sanitize=all -shared $(filter %.o,$^) -L$(BUILD)/test -lcudamock -Wl,-rpath,'$$ORIGIN' $(LINKFLAGS) -lm -o $@
 $(BUILD)/test/unit/backends/t_cuda_libs $(BUILD)/test/unit/runtime/t_lib_counter: | $(LT_MOCK)
+$(BUILD)/test/unit/backends/t_nccl $(BUILD)/test/unit/backends/t_nccl_abi: | $(NCCL_MOCK)
 # PJRT plugins that are wrong, each in a way of its own; and Lazuli's own as one.
 PLUGIN_KINDS := $(shell seq 0 $(shell sed -n 's/^enum { KINDS = \([0-9]*\) };.*/\1/p' test/mock/pjrt_mock.h))
 PLUGIN_MOCKS := $(PLUGIN_KINDS:%=$(BUILD)/test/plugin/kind%.so)
@@ -333,7 +338,7 @@ $(API): $(BUILD)/%: %.c $(SHARED) $(BUILD)/flags
 GENERATORS := $(patsubst %.c,$(BUILD)/%,$(wildcard tools/opgen/*.c))
 APIDOC := $(BUILD)/tools/apidoc/apidoc
 TESTS := $(UNIT) $(WHOLE) $(API) $(FUZZ)
-tests: $(TESTS) $(MOCK) $(LT_MOCK) $(PLUGIN_MOCKS) $(PJRT_PLUGIN) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
+tests: $(TESTS) $(MOCK) $(LT_MOCK) $(NCCL_MOCK) $(PLUGIN_MOCKS) $(PJRT_PLUGIN) $(SHARED) $(STATIC) $(PROGRAMS) $(if $(BENCH_OBJS),$(BENCH))
 unit: $(UNIT)
 	@BUILD=$(BUILD) tools/runtests.sh $(UNIT)
 check: tests $(GENERATORS) $(APIDOC)
@@ -346,9 +351,9 @@ check-locale: tests
 check-whole: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_WHOLE=1 tools/runtests.sh --all tools/lint.sh $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
-CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_team %/t_cuda_libs %/t_cuda_loops %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
+CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_team %/t_cuda_libs %/t_cuda_loops %/t_nccl %/t_nccl_abi %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_invariants %/t_profiler %/t_spmd %/t_callbacks,$(TESTS))
-check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(LT_MOCK) $(SHARED) $(PROGRAMS)
+check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(LT_MOCK) $(NCCL_MOCK) $(SHARED) $(PROGRAMS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh $(CUDA_TESTS) test/api/cuda.sh
 # Branches of the sources that read what others have written, by the tests that are about them: tools/coverage.sh has the list.
 COVERED := $(patsubst %.c,$(BUILD)/%,$(wildcard $(shell tools/coverage.sh tests)))

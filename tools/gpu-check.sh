@@ -4,7 +4,8 @@
 #   tools/gpu-check.sh --mock DIR   the same of small sizes, on the library that stands in for the driver: whether this script works
 # Parts do not depend on each other: what fails leaves the others' results, and what there is no time for is said to be left out. What checks
 # numbers runs side by side; what is timed runs alone. Where python3 has torch or JAX, these are timed beside; and so are products by cuBLASLt, where
-# LAZULI_CUDA_CUBLASLT names it, the loader finds it, or python3 has NVIDIA's package of it.
+# LAZULI_CUDA_CUBLASLT names it, the loader finds it, or python3 has NVIDIA's package of it. NCCL is looked for in the same places
+# (LAZULI_CUDA_NCCL; nvidia-nccl-cu13).
 # GPU_CHECK_BUILT=yes: everything has been built; GPU_CHECK_PEERS=no: these are left out; GPU_CHECK_SECONDS: not ten minutes but so long
 # Exit status: 0 all passed, 1 something failed or was left out, 77 there is no GPU that can be used.
 set -u
@@ -19,6 +20,8 @@ BUILD=${BUILD:-build/release}
 export BUILD LZ_TOOL=$BUILD/lazuli LZ_TEST_QUICK=1 CK_DEFAULT_TIMEOUT=240
 cublaslt=${LAZULI_CUDA_CUBLASLT:-$(python3 -c 'import glob, sys
 print(max((f for p in sys.path for f in glob.glob(p + "/nvidia/*/lib/libcublasLt.so.1[23]")), default=""))' 2>/dev/null)}
+nccl=${LAZULI_CUDA_NCCL:-$(python3 -c 'import glob, sys
+print(max((f for p in sys.path for f in glob.glob(p + "/nvidia/nccl/lib/libnccl.so.2")), default=""))' 2>/dev/null)}
 for v in $(compgen -e); do
     case $v in LAZULI_* | XLA_* | PT_XLA_* | PJRT_*) unset "$v" ;; esac
 done
@@ -30,6 +33,7 @@ else
     export LZ_TEST_GPU=1
 fi
 [ -n "$cublaslt" ] && export LAZULI_CUDA_CUBLASLT=$cublaslt
+[ -n "$nccl" ] && [ $mock = no ] && export LAZULI_CUDA_NCCL=$nccl
 HOME=$out/home XDG_CACHE_HOME=$out/home/cache
 export HOME XDG_CACHE_HOME
 mkdir -p "$XDG_CACHE_HOME"
@@ -64,9 +68,9 @@ step() { # NAME SECONDS COMMAND...
 cc=(${CC:+"CC=$CC"})
 built=${GPU_CHECK_BUILT:-no} # yes: everything has been built, elsewhere maybe
 [ $built = yes ] || step build 240 make -j"$(nproc)" "${cc[@]}" "$LZ_TOOL" "$BUILD/bench/lz-bench" || [ -x "$LZ_TOOL" ] || exit 1
-[ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD"/test/lib{cuda,cublaslt}mock.so \
+[ $built = yes ] || step build-tests 200 make -k -j"$(nproc)" "${cc[@]}" all "$BUILD"/test/diff/{d_cuda,d_products} "$BUILD"/test/lib{cuda,cublaslt,nccl}mock.so \
     "$BUILD"/test/unit/{autodiff/t_grad,nn/t_nn,nn/t_spmd,ops/t_api_ops,ops/t_aten_math,ops/t_aten_reduce,runtime/t_handles} \
-    "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_profiler,runtime/t_step_invariants,runtime/t_to_device,autodiff/t_two_devices}
+    "$BUILD"/test/unit/backends/t_nccl_abi "$BUILD"/test/unit/{runtime/t_many_threads,runtime/t_profiler,runtime/t_step_invariants,runtime/t_to_device,autodiff/t_two_devices}
 nvidia-smi >"$out/nvidia-smi.txt" 2>&1
 "$LZ_TOOL" devices | tee "$out/devices.txt"
 if ! grep -q '^CUDA:0' "$out/devices.txt"; then
@@ -280,6 +284,11 @@ for part in "on the device" boxes tf32; do
 done
 [ $mock = yes ] || [ ! -s "$out/libs.log" ] || LAZULI_CUDA_LIBS=1 CK_RUN_CASE="on the device" step products-libs 200 "$BUILD/test/diff/d_products" &
 step programs 150 test/api/cuda.sh &
+nccl_abi() { # 77: there is no NCCL on this machine
+    "$BUILD/test/unit/backends/t_nccl_abi" || { [ $? -eq 77 ] && echo 'left out: no NCCL (package libnccl2, or Python'"'s"' nvidia-nccl-cu13)'; }
+}
+export -f nccl_abi
+step nccl-abi 120 bash -c nccl_abi &
 step mesh-of-one 60 "$LZ_TOOL" run test/hlo/attention/prog.mlir --device cuda --devices 1 --random 1 &
 if [ $mock = no ] && grep -q '^CUDA:7' "$out/devices.txt"; then # programs on eight GPUs
     LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step mesh-of-eight 150 "$BUILD/test/unit/nn/t_spmd" &

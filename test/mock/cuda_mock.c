@@ -16,7 +16,7 @@ enum { MOST_SHARED = 227 << 10, MAX_DEPTH = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t go_on = PTHREAD_COND_INITIALIZER;
-static bool initialised, held;
+static bool initialised, held, hung;
 static struct {
     char name[64];
     uint64_t n;
@@ -121,6 +121,13 @@ API void lzMockHold(int yes)
     held = yes != 0;
     pthread_cond_broadcast(&go_on);
     pthread_mutex_unlock(&lock);
+}
+
+void mock_hang(bool yes)
+{
+    hung = yes;
+    if (!yes)
+        pthread_cond_broadcast(&go_on);
 }
 
 API void lzMockReset(void)
@@ -341,7 +348,7 @@ static int64_t told_ns(const mock_op *o)
     return 0;
 }
 
-static int run_until(cu_stream s, uint64_t upto)
+int mock_run_until(cu_stream s, uint64_t upto)
 {
     int r = 0;
     while (s->head && s->done < upto) {
@@ -395,7 +402,7 @@ static int run_op(mock_op *o)
     if (o->kind == OP_GRAPH)
         return run_graph(o->graph);
     if (o->kind == OP_WAIT) { /* what waits for a device that is lost goes on with what is there */
-        (void)run_until(o->other, o->upto);
+        (void)mock_run_until(o->other, o->upto);
         return 0;
     }
     if (o->kind == OP_COPY)
@@ -447,7 +454,7 @@ API int cuStreamCreate(cu_stream *stream, unsigned flags)
 API int cuStreamDestroy_v2(cu_stream stream)
 {
     ENTER();
-    (void)run_until(stream, UINT64_MAX);
+    (void)mock_run_until(stream, UINT64_MAX);
     mock_stats.streams--;
     free(stream);
     return mock_leave(0);
@@ -455,11 +462,15 @@ API int cuStreamDestroy_v2(cu_stream stream)
 
 API int cuStreamSynchronize(cu_stream stream)
 {
+    pthread_mutex_lock(&lock);
+    while (hung)
+        pthread_cond_wait(&go_on, &lock);
+    pthread_mutex_unlock(&lock);
     ENTER();
     mock_stats.waits++;
     if (stream->capturing)
         return mock_leave(MOCK_CAPTURING);
-    return mock_leave(run_until(stream, UINT64_MAX));
+    return mock_leave(mock_run_until(stream, UINT64_MAX));
 }
 
 API int cuStreamWaitEvent(cu_stream stream, cu_event event, unsigned flags)
@@ -535,12 +546,12 @@ API int cuEventQuery(cu_event event)
 API int cuEventSynchronize(cu_event event)
 {
     pthread_mutex_lock(&lock);
-    while (held)
+    while (held || hung)
         pthread_cond_wait(&go_on, &lock);
     pthread_mutex_unlock(&lock);
     ENTER();
     mock_stats.waits++;
-    return mock_leave(event->stream ? run_until(event->stream, event->upto) : 0);
+    return mock_leave(event->stream ? mock_run_until(event->stream, event->upto) : 0);
 }
 
 API int cuEventElapsedTime(float *ms, cu_event start, cu_event end)

@@ -78,6 +78,10 @@ MOCK_API cu_context mock_current(void);
 
 /* Puts it behind what is on the stream; takes it over. */
 MOCK_API int mock_push(cu_stream s, mock_op *o);
+/* Does the work of the stream up to that one; the error by which its device is lost, or 0. */
+MOCK_API int mock_run_until(cu_stream s, uint64_t upto);
+/* From now on who waits for a device waits for ever; until this is over. */
+MOCK_API void mock_hang(bool yes);
 
 /* cuda_mock_memory.c */
 /* The context that the n bytes belong to; NULL: they are of no block. */

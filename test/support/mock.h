@@ -27,6 +27,12 @@ static inline const char *lz_mock_lt_path(void)
     static char path[4096];
     return lz_mock_library("libcublasltmock.so", path);
 }
+/* What stands in for NCCL (test/mock/nccl_mock.h). */
+static inline const char *lz_mock_nccl_path(void)
+{
+    static char path[4096];
+    return lz_mock_library("libncclmock.so", path);
+}
 
 /* Before anything asks for the CUDA backend. LZ_TEST_GPU: the real driver is wanted
  * (tools/gpu-check.sh). */
