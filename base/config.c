@@ -134,7 +134,8 @@ static bool text_ok(int o, const char *text)
     return o == LZ_OPT_LOG                   ? log_level_ok(text)
            : o == LZ_OPT_METRICS_PERCENTILES ? fractions_ok(text)
            : o == LZ_OPT_EXEC                ? !*text || strcmp(text, "loop") == 0
-                                             : true;
+           : o == LZ_OPT_COLLECTIVES ? strcmp(text, "ordered") == 0 || strcmp(text, "fast") == 0
+                                     : true;
 }
 
 static void to_default(int o)

@@ -9,9 +9,10 @@
  *   meet    everybody has read, so operands may be overwritten
  *   unpack  what came becomes the result: a fold, a transpose
  * A large sum is made in halves: each member folds its part of it, and the parts are copied to all.
- * Streams meet by events; the host does not wait. Threads: as a job of several devices. */
+ * Streams meet by events; the host does not wait. Where there is NCCL it moves the values instead
+ * (nccl_collective.c). Threads: as a job of several devices. */
 #include "backends/common/collective_totals.h"
-#include "backends/cuda/cuda_exec.h"
+#include "backends/cuda/cuda_collective.h"
 #include "base/alloc.h"
 #include "ir/attr.h"
 #include "ir/batch/batch.h"
@@ -38,20 +39,7 @@ struct cuda_local {
     void **states; /* by device */
 };
 
-/* What becomes of one operand. */
-typedef struct route {
-    bool split, halves;                       /* each member gets another part; as above */
-    size_t piece;                             /* bytes that go from one to another */
-    local *pack;                              /* NULL: the operand is as it is sent */
-    local **unpack;                           /* by group; NULL: what comes is the result */
-    uint64_t packed_at, staged_at, summed_at; /* in the staging memory */
-} route;
-
-struct cuda_collective {
-    const lz_step_collective *c;
-    route *route; /* by operand; NULL: operands are copied from one member */
-    uint64_t temp_at;
-};
+typedef cuda_route route;
 
 /* ---- functions ---- */
 
@@ -203,11 +191,6 @@ static const lz_func *region_of(const lz_sig *sig)
                                        : LZ_ATTR(reduce_scatter, sig->attr)->computation;
 }
 
-static uint32_t group_size(const lz_participants *w, uint32_t g)
-{
-    return w->start[g + 1] - w->start[g];
-}
-
 /* Groups of another size fold as many. */
 static lz_status get_folds(cuda_exec *x, lz_cache *cache, const cuda_collective *m, lz_dtype d,
                            int64_t n, route *r)
@@ -217,7 +200,7 @@ static lz_status get_folds(cuda_exec *x, lz_cache *cache, const cuda_collective 
         LZ_TRY(local_get(x, cache,
                          &(local){.folds = true,
                                   .dtype = d,
-                                  .dims = {group_size(w, g), n},
+                                  .dims = {cuda_group_size(w, g), n},
                                   .region = region_of(m->c->sig)},
                          &r->unpack[g]));
     return LZ_OK;
@@ -255,6 +238,13 @@ static lz_status route_all_reduce(cuda_exec *x, lz_cache *cache, const cuda_coll
     const lz_participants *w = &m->c->who;
     uint32_t n = w->largest;
     bool alike = (uint64_t)n * w->ngroup == w->n;
+    if (m->clique)
+        r->direct = cuda_nccl_reduction(x, region_of(m->c->sig), t->dtype);
+    if (r->direct.times) {
+        r->piece = t->nbytes;
+        r->unpack = NULL;
+        return LZ_OK;
+    }
     r->halves = r->split = alike && n > 2 && t->nbytes >= LARGE_SUM;
     int64_t each = r->halves ? (t->nelem + n - 1) / n : t->nelem;
     r->piece = (size_t)each * lz_dtype_size(t->dtype);
@@ -273,7 +263,11 @@ static lz_status make_route(cuda_exec *x, lz_cache *cache, const cuda_collective
     case LZ_OP_REDUCE_SCATTER:
         LZ_TRY(split_along(x, cache, from, LZ_ATTR(reduce_scatter, sig->attr)->scatter_dimension, n,
                            r));
-        return get_folds(x, cache, m, to->dtype, to->nelem, r);
+        if (m->clique)
+            r->direct = cuda_nccl_reduction(x, region_of(sig), to->dtype);
+        if (r->direct.times)
+            r->unpack = NULL;
+        return r->direct.times ? LZ_OK : get_folds(x, cache, m, to->dtype, to->nelem, r);
     case LZ_OP_ALL_GATHER:
         r->piece = from->nbytes;
         return join_along(x, cache, m, to, LZ_ATTR(all_gather, sig->attr)->all_gather_dim, n, r);
@@ -360,6 +354,7 @@ static lz_status make_one(cuda_exec *x, lz_cache *cache, const lz_step_collectiv
         return LZ_FAIL(LZ_EMEM, "no memory for a collective");
     m->c = c;
     x->collectives[x->ncollective++] = m;
+    LZ_TRY(cuda_nccl_make(x, m));
     return make_routes(x, cache, m);
 }
 
@@ -396,18 +391,7 @@ void cuda_collectives_free(cuda_exec *x)
 
 /* ---- running ---- */
 
-typedef struct work {
-    cuda_team *t;
-    const cuda_collective *m;
-    const lz_sig *sig;
-    const lz_participants *who;
-    void *const *const *bufs;
-} work;
-
-static char *staged(const work *w, uint32_t q, uint64_t at)
-{
-    return (char *)(uintptr_t)(w->t->stage[q] + at);
-}
+typedef cuda_meeting work;
 
 /* One stream waits for what another one has recorded. */
 static lz_status wait_for(cuda_team *t, uint32_t q, uint32_t other)
@@ -442,12 +426,12 @@ static lz_status meet(cuda_team *t, const uint32_t *member, uint32_t n)
 static lz_status meet_groups(const work *w)
 {
     for (uint32_t g = 0; g < w->who->ngroup; g++)
-        LZ_TRY(meet(w->t, w->who->member + w->who->start[g], group_size(w->who, g)));
+        LZ_TRY(meet(w->t, w->who->member + w->who->start[g], cuda_group_size(w->who, g)));
     return LZ_OK;
 }
 
-static lz_status copy(const work *w, uint32_t to, char *dst, uint32_t from, const char *src,
-                      size_t nbytes)
+lz_status cuda_meeting_copy(const work *w, uint32_t to, char *dst, uint32_t from, const char *src,
+                            size_t nbytes)
 {
     cuda_device *d = w->t->run[to].d, *o = w->t->run[from].d;
     if (!nbytes || (to == from && dst == src))
@@ -465,12 +449,10 @@ static lz_status compute(const work *w, local *l, uint32_t q, void *in, void *ou
     void **state = lz_plan_exec_state_of(&l->g, l->states, q), **io = lz_plan_exec_io(&l->g, state);
     io[0] = in;
     io[1] = out;
-    return lz_plan_exec_run(&l->g, state, staged(w, q, w->m->temp_at), NULL, &w->t->run[q]);
+    return lz_plan_exec_run(&l->g, state, cuda_staged(w, q, w->m->temp_at), NULL, &w->t->run[q]);
 }
 
-/* Calls fn for every operand that has elements, and every member. */
-typedef lz_status step_fn(const work *w, const route *r, uint32_t k, uint32_t q);
-static lz_status each(const work *w, step_fn *fn)
+lz_status cuda_meeting_each(const work *w, cuda_step_fn *fn)
 {
     for (uint32_t k = 0; k < w->sig->nopnd; k++)
         for (uint32_t q = 0; q < w->who->n && w->m->route[k].piece; q++)
@@ -479,54 +461,45 @@ static lz_status each(const work *w, step_fn *fn)
     return LZ_OK;
 }
 
-static lz_status pack(const work *w, const route *r, uint32_t k, uint32_t q)
+lz_status cuda_meeting_pack(const work *w, const route *r, uint32_t k, uint32_t q)
 {
-    return r->pack
-               ? compute(w, r->pack, q, w->bufs[q][w->sig->nresult + k], staged(w, q, r->packed_at))
-               : LZ_OK;
-}
-
-/* Bytes of the part with this number. */
-static size_t part_bytes(const work *w, const route *r, uint32_t k, uint32_t i)
-{
-    size_t all = w->sig->opnd[k]->nbytes, at = i * r->piece;
-    if (!r->halves || at + r->piece <= all)
-        return r->piece;
-    return at < all ? all - at : 0;
+    return r->pack ? compute(w, r->pack, q, w->bufs[q][w->sig->nresult + k],
+                             cuda_staged(w, q, r->packed_at))
+                   : LZ_OK;
 }
 
 static lz_status pull(const work *w, const route *r, uint32_t k, uint32_t q)
 {
     const lz_participants *p = w->who;
-    uint32_t first = p->start[p->group[q]], n = group_size(p, p->group[q]), own = p->place[q];
-    char *to = r->unpack ? staged(w, q, r->staged_at) : w->bufs[q][k];
+    uint32_t first = p->start[p->group[q]], n = cuda_group_size(p, p->group[q]), own = p->place[q];
+    char *to = cuda_received(w, r, k, q);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t j = (own + i) % n,
                  m = p->member[first + j]; /* not all from the same one at once */
-        const char *from = r->pack ? staged(w, m, r->packed_at) : w->bufs[m][w->sig->nresult + k];
-        LZ_TRY(copy(w, q, to + j * r->piece, m, from + (r->split ? own * r->piece : 0),
-                    r->split ? part_bytes(w, r, k, own) : r->piece));
+        const char *from = cuda_sent(w, r, k, m);
+        LZ_TRY(cuda_meeting_copy(w, q, to + j * r->piece, m, from + (r->split ? own * r->piece : 0),
+                                 r->split ? cuda_part_bytes(w, r, k, own) : r->piece));
     }
     return LZ_OK;
 }
 
-static lz_status unpack(const work *w, const route *r, uint32_t k, uint32_t q)
+lz_status cuda_meeting_unpack(const work *w, const route *r, uint32_t k, uint32_t q)
 {
     if (!r->unpack)
         return LZ_OK;
-    return compute(w, r->unpack[w->who->group[q]], q, staged(w, q, r->staged_at),
-                   r->halves ? staged(w, q, r->summed_at) : w->bufs[q][k]);
+    return compute(w, r->unpack[w->who->group[q]], q, cuda_staged(w, q, r->staged_at),
+                   r->halves ? cuda_staged(w, q, r->summed_at) : w->bufs[q][k]);
 }
 
 /* The parts of a large sum. */
 static lz_status pull_sums(const work *w, const route *r, uint32_t k, uint32_t q)
 {
     const lz_participants *p = w->who;
-    uint32_t first = p->start[p->group[q]], n = group_size(p, p->group[q]);
+    uint32_t first = p->start[p->group[q]], n = cuda_group_size(p, p->group[q]);
     for (uint32_t i = 0; i < n && r->halves; i++) {
         uint32_t j = (p->place[q] + i) % n, m = p->member[first + j];
-        LZ_TRY(copy(w, q, (char *)w->bufs[q][k] + j * r->piece, m, staged(w, m, r->summed_at),
-                    part_bytes(w, r, k, j)));
+        LZ_TRY(cuda_meeting_copy(w, q, (char *)w->bufs[q][k] + j * r->piece, m,
+                                 cuda_staged(w, m, r->summed_at), cuda_part_bytes(w, r, k, j)));
     }
     return LZ_OK;
 }
@@ -534,18 +507,28 @@ static lz_status pull_sums(const work *w, const route *r, uint32_t k, uint32_t q
 static lz_status run_groups(const work *w)
 {
     bool halves = false;
-    LZ_TRY(each(w, pack));
+    LZ_TRY(cuda_meeting_each(w, cuda_meeting_pack));
     LZ_TRY(meet_groups(w));
-    LZ_TRY(each(w, pull));
+    LZ_TRY(cuda_meeting_each(w, pull));
     LZ_TRY(meet_groups(w));
-    LZ_TRY(each(w, unpack));
+    LZ_TRY(cuda_meeting_each(w, cuda_meeting_unpack));
     for (uint32_t k = 0; k < w->sig->nopnd; k++)
         halves |= w->m->route[k].halves;
     if (!halves)
         return LZ_OK;
     LZ_TRY(meet_groups(w));
-    LZ_TRY(each(w, pull_sums));
+    LZ_TRY(cuda_meeting_each(w, pull_sums));
     return meet_groups(w);
+}
+
+lz_status cuda_meeting_clear(const work *w, uint32_t q, char *dst, size_t nbytes)
+{
+    cuda_device *d = w->t->run[q].d;
+    if (!nbytes)
+        return LZ_OK;
+    LZ_TRY(cuda_team_here(&w->t->run[q]));
+    return cuda_check(d, lz_cuda.MemsetD8Async(cuda_address(dst), 0, nbytes, d->compute),
+                      "a collective: clearing a result");
 }
 
 /* Permute and broadcast. */
@@ -553,15 +536,9 @@ static lz_status take_from(const work *w, uint32_t k, uint32_t q)
 {
     uint32_t from = w->who->from[q];
     size_t nbytes = w->sig->result[k]->nbytes;
-    cuda_device *d = w->t->run[q].d;
-    if (from != LZ_NO_PARTITION)
-        return copy(w, q, w->bufs[q][k], from, w->bufs[from][w->sig->nresult + k], nbytes);
-    LZ_TRY(cuda_team_here(&w->t->run[q]));
-    return nbytes
-               ? cuda_check(
-                     d, lz_cuda.MemsetD8Async(cuda_address(w->bufs[q][k]), 0, nbytes, d->compute),
-                     "a collective: clearing a result")
-               : LZ_OK;
+    if (from == LZ_NO_PARTITION)
+        return cuda_meeting_clear(w, q, w->bufs[q][k], nbytes);
+    return cuda_meeting_copy(w, q, w->bufs[q][k], from, w->bufs[from][w->sig->nresult + k], nbytes);
 }
 
 static lz_status run_copies(const work *w)
@@ -578,6 +555,8 @@ static lz_status run_copies(const work *w)
 
 static lz_status run_it(const work *w)
 {
+    if (w->m->clique)
+        return cuda_nccl_run(w);
     return w->m->route ? run_groups(w) : run_copies(w);
 }
 

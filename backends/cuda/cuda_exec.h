@@ -61,6 +61,7 @@ struct cuda_job {
     lz_job j;
     cuda_part *part; /* by device of the executable */
     uint64_t turn;   /* cuda_team.c */
+    uint64_t nccl;   /* nccl_comms.c: which communicators it has used; 0: none */
     bool waits;      /* of a job of several devices: it has its turn, and was not launched yet */
     cuda_job *next;  /* among the jobs of several devices in flight, which are those that fly */
     bool flies;

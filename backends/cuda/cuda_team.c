@@ -6,7 +6,7 @@
  * arrays of its own on each device, since queues of devices launch their own programs meanwhile.
  * Those that are enqueued later come later: they take a turn. Threads: as backends/common/job.h;
  * one lock around the list of jobs. */
-#include "backends/cuda/cuda_exec.h"
+#include "backends/cuda/nccl_comms.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -261,6 +261,8 @@ static void finish(void *job)
     }
     if (all != LZ_OK)
         lz_error_set(&err);
+    else
+        all = cuda_nccl_check(j); /* what was aborted has ended, with results missing */
     lz_job_end(&j->j, all);
 }
 
@@ -281,6 +283,7 @@ static void stop_all(const cuda_exec *x)
 static lz_status launch_team(cuda_team *t)
 {
     cuda_job *j = t->job;
+    j->nccl = 0;
     LZ_TRY(wait_for_arguments(&j->j));
     LZ_TRY(make_room(t));
     lz_profile_ran(t->x->profile);

@@ -34,6 +34,11 @@ LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA unit_tests autodiff/t_grad nn/t_nn ops/t_ap
 if [ -z "${LZ_TEST_GPU:-}" ]; then
     export LZ_MOCK_DEVICES=8
     LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step nn/t_spmd "$BUILD/test/unit/nn/t_spmd"
+    # the same over NCCL, which moves values only, or makes their sums
+    for sums in ordered fast; do
+        LAZULI_CUDA_NCCL=${LAZULI_CUDA_DRIVER%/*}/libncclmock.so LAZULI_COLLECTIVES=$sums LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA \
+            step "nn/t_spmd over NCCL, $sums" "$BUILD/test/unit/nn/t_spmd"
+    done
     unset LZ_MOCK_DEVICES
 fi
 LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step callbacks "$BUILD/test/fault/t_callbacks"

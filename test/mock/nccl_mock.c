@@ -52,7 +52,7 @@ typedef struct joint {
     size_t nbytes[MOST]; /* of out */
 } joint;
 
-static clique *cliques;
+static clique *cliques, *gone;
 static uint64_t numbers;
 static lz_nccl_mock_stats stats;
 static int version = 22304;
@@ -238,7 +238,8 @@ static void leave_clique(nccl_comm comm)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    c->number = 0; /* freed with the last work that names it: never, these are few */
+    c->next = gone; /* work may name it for as long as there are streams */
+    gone = c;
 }
 
 API int ncclCommDestroy(nccl_comm comm)

@@ -225,6 +225,13 @@ static void begin(rank *k)
     make(k);
 }
 
+static void end(rank *k)
+{
+    (void)lz_nccl.CommAbort(k->comm);
+    lz_device_buffer_release(k->from);
+    lz_device_buffer_release(k->to);
+}
+
 static void *at(const lz_device_buffer *b)
 {
     return b->data;
@@ -319,6 +326,8 @@ START_TEST(every_call)
                 expect(&k, COUNT * types[t].nbytes, what);
             }
     ck_assert(went(lz_nccl.CommDestroy(k.comm)));
+    make(&k);
+    end(&k);
 }
 END_TEST
 
@@ -339,7 +348,7 @@ START_TEST(groups_and_refusals)
     OK(cuda_enter(k.d));
     ck_assert_int_eq(all_gather(&k, 99, 0), NCCL_INVALID_ARGUMENT);
     cuda_leave(k.d);
-    (void)lz_nccl.CommAbort(k.comm);
+    end(&k);
 }
 END_TEST
 
@@ -361,7 +370,7 @@ START_TEST(abort_and_again)
     ready(&k, all_reduce(&k, NCCL_F32, NCCL_SUM), "all_reduce after an abort");
     cuda_leave(k.d);
     expect(&k, 4 * COUNT, "all_reduce after an abort");
-    (void)lz_nccl.CommAbort(k.comm);
+    end(&k);
 }
 END_TEST
 

@@ -87,6 +87,7 @@ START_TEST(row_from_environment)
     const char *s = _i == LZ_OPT_LOG                   ? "info"
                     : _i == LZ_OPT_METRICS_PERCENTILES ? "0.5:1e-3"
                     : _i == LZ_OPT_EXEC                ? "loop"
+                    : _i == LZ_OPT_COLLECTIVES         ? "fast"
                                                        : "some:value,with=signs";
     setenv(rows[_i].env, rows[_i].type == S ? s : text, 1);
     ck_assert(lz_cfg_is_set(rows[_i].id));
