@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOOK_NS = 50000000, LEAST_NAP_NS = 10000, LONGEST_NAP_NS = 1000000 };
+enum { LOOK_NS = 50000000, SPIN_NS = 50000, LEAST_NAP_NS = 10000, LONGEST_NAP_NS = 1000000 };
 
 typedef struct flight flight;
 struct flight {
@@ -222,11 +222,16 @@ static lz_status settle(const cuda_clique *c, const lz_sig *sig)
             i++;
             continue;
         }
-        t0 = t0 ? t0 : lz_now_ns();
-        if (lz_now_ns() - t0 > limit_ns())
+        int64_t now = lz_now_ns();
+        t0 = t0 ? t0 : now;
+        if (now - t0 > limit_ns())
             return LZ_FAIL(LZ_ETIMEOUT,
                            "%s: NCCL is not ready within %" PRId64 " s (LAZULI_COLLECTIVE_TIMEOUT)",
                            about(sig, c, text, sizeof text), lz_cfg_int(LZ_OPT_COLLECTIVE_TIMEOUT));
+        if (now - t0 < lz_spin_ns(SPIN_NS)) { /* a thread of NCCL's launches meanwhile */
+            lz_cpu_relax();
+            continue;
+        }
         nap(wait);
         wait = wait * 2 < LONGEST_NAP_NS ? wait * 2 : LONGEST_NAP_NS;
     }

@@ -5,7 +5,7 @@
  * written; the same goes through the library that stands in, on a machine without one. Status 77:
  * there is no NCCL. Each test has a process of its own. */
 #include "backends/cuda/cuda_device.h"
-#include "backends/cuda/nccl.h"
+#include "backends/cuda/nccl_comms.h"
 #include "base/thread.h"
 #include "cuda_util.h"
 #include <stdlib.h>
@@ -374,6 +374,66 @@ START_TEST(abort_and_again)
 }
 END_TEST
 
+/* ---- this project's own communicators, of one device ---- */
+
+enum { CALLS = 50 };
+typedef struct ours {
+    rank k;
+    cuda_clique *clique;
+    cuda_run run[1];
+    cuda_job job;
+    cuda_team team;
+    bool refuse; /* the group's function fails */
+} ours;
+
+static lz_status one_call(const void *user)
+{
+    const ours *o = user;
+    if (o->refuse)
+        return LZ_FAIL(LZ_EDEVICE, "as the test asked for");
+    return cuda_nccl_called(lz_nccl.AllReduce(at(o->k.from), at(o->k.to), COUNT, NCCL_F32, NCCL_SUM,
+                                              cuda_clique_comm(o->clique, 0), o->k.d->compute),
+                            cuda_clique_comm(o->clique, 0), "a sum");
+}
+
+static lz_status one_group(ours *o)
+{
+    o->team.inside = -1;
+    lz_status s = cuda_nccl_group(&o->team, NULL, &o->clique, 1, one_call, o);
+    if (o->team.inside >= 0)
+        cuda_leave(o->k.d);
+    return s;
+}
+
+/* Groups one behind the other, then one that fails: what was in flight is no longer to be trusted,
+ * and the next job has communicators that are new. */
+START_TEST(groups_of_a_job)
+{
+    ours o = {.refuse = false};
+    begin(&o.k);
+    OK(cuda_clique_get(&(uint32_t){0}, 1, &o.clique));
+    ck_assert_msg(o.clique != NULL, "no communicator could be made: LAZULI_LOG=info says why");
+    o.run[0] = (cuda_run){.d = o.k.d, .team = &o.team};
+    o.team = (cuda_team){.job = &o.job, .run = o.run, .inside = -1};
+    for (int round = 0; round < 2; round++) {
+        clear(&o.k);
+        o.job.nccl = 0;
+        for (int i = 0; i < CALLS; i++)
+            OK(one_group(&o));
+        expect(&o.k, 4 * COUNT, "groups of a job");
+        OK(cuda_nccl_check(&o.job));
+        usleep(200000); /* the thread that looks has seen the end of all */
+        OK(cuda_nccl_check(&o.job));
+        o.refuse = true;
+        ck_assert_int_eq(one_group(&o), LZ_EDEVICE);
+        ck_assert_int_eq(cuda_nccl_check(&o.job), LZ_EDEVICE);
+        o.refuse = false;
+        ck_assert_int_eq(one_group(&o), LZ_EDEVICE); /* of the same job */
+    }
+    end(&o.k);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("nccl_abi");
@@ -392,6 +452,7 @@ int main(void)
         tcase_add_test(with, every_call);
         tcase_add_test(with, groups_and_refusals);
         tcase_add_test(with, abort_and_again);
+        tcase_add_test(with, groups_of_a_job);
         suite_add_tcase(s, with);
     }
     if (!library[0]) {
