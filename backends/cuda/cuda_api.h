@@ -42,7 +42,8 @@ enum {
     CU_ATTR_MAX_SHARED_OPTIN = 97
 };
 enum { CU_FUNC_MAX_SHARED = 8 };
-enum { CU_MAP_F16 = 6, CU_MAP_BF16 = 9 };
+/* TF32: elements of 4 bytes, f32 in memory, which a copy rounds to tf32 */
+enum { CU_MAP_F16 = 6, CU_MAP_BF16 = 9, CU_MAP_TF32 = 11 };
 enum { CU_MAP_SWIZZLE_128 = 3, CU_MAP_PROMOTE_256 = 3 };
 enum { CU_CAPTURE_THREAD_LOCAL = 1 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_NO_TIMING = 2 };

@@ -261,7 +261,7 @@ static bool make_maps(cuda_launcher *d, const record *r, void *const *bufs)
         const lz_simt_map *m = &r->dims.map[i];
         char *at = (char *)bufs[m->buf] + m->offset;
         static const uint32_t steps[SIMT_MAP_RANK] = {1, 1, 1, 1, 1};
-        int type = m->dtype == LZ_F16 ? CU_MAP_F16 : CU_MAP_BF16;
+        int type = m->dtype == LZ_F32 ? CU_MAP_TF32 : m->dtype == LZ_F16 ? CU_MAP_F16 : CU_MAP_BF16;
         if (cuda_address(at) % SIMT_MAP_ALIGN ||
             lz_cuda.TensorMapEncodeTiled(d->map[i].bytes, type, m->rank, at, m->size, m->stride + 1,
                                          m->box, steps, 0, CU_MAP_SWIZZLE_128, CU_MAP_PROMOTE_256,

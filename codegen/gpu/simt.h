@@ -53,7 +53,8 @@ typedef struct lz_simt_launch {
     uint32_t cluster;
 } lz_simt_launch;
 /* An operand of a GEMM as a tensor map (cuTensorMapEncodeTiled) describes it: elements of 2 bytes,
- * the first dimension contiguous; rows of a box, 128 bytes, are swizzled; out of range is 0. */
+ * or of 4 that are rounded to tf32, the first dimension contiguous; rows of a box, 128 bytes, are
+ * swizzled; out of range is 0. */
 enum { SIMT_MAP_RANK = 5, SIMT_MAP_BYTES = 128, SIMT_MAP_ALIGN = 16 };
 typedef struct lz_simt_map {
     uint32_t buf; /* of the kernel */
@@ -127,5 +128,5 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 12 };
+enum { LZ_SIMT_VERSION = 13 };
 #endif

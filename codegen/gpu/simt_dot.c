@@ -121,7 +121,7 @@ static void mainloop_wgmma(gemm *t, Val first, Val end, Val *sum)
     gemm_wgmma_fence(t);
     simt_barrier(t->s);
     memcpy(next, l.phi, n * sizeof *next);
-    gemm_wgmma_multiply(t, l.phi[n + 1], next);
+    gemm_wgmma_multiply(t, l.phi[n + 1], 0, next);
     Val j = ADD(l.i, em_c64(e, ahead));
     load_ahead(t, j, end, l.phi[n], l.phi + n + 2);
     next_place(t, ADD(j, em_c64(e, 1)), l.phi + n + 2, next + n + 2);

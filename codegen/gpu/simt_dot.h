@@ -44,6 +44,9 @@ typedef struct gemm_shape {
     const simt_mma *mma; /* mma.sync; NULL: fused multiply-adds of single threads */
     bool wgmma;          /* warpgroup MMA, operands from shared memory */
     bool tma;            /* TMA loads by a producer warpgroup */
+    bool frags;          /* but the left operand from registers: it is contiguous along the result,
+                            which wgmma cannot read of 32-bit elements */
+    bool swapped;        /* wgmma makes the transposed tile: its left operand is B */
     lz_dtype d;          /* of the factors in shared memory */
     unsigned es;         /* bytes of it */
     unsigned tm, tn;     /* block tile: rows, columns */
@@ -52,7 +55,7 @@ typedef struct gemm_shape {
     unsigned threads;    /* that multiply */
     unsigned block;      /* threads of a block */
     unsigned sn;         /* columns of the tile that the epilogue takes at a time */
-    unsigned wm, wn;     /* warp tile: rows, columns */
+    unsigned wm, wn;     /* warp tile: rows, columns; wgmma: of the instruction's */
     unsigned rate;       /* multiply-adds in a clock of a multiprocessor, about */
 } gemm_shape;
 /* simt_dot_config.c: a function of the canonical kernel and the target. */
@@ -180,9 +183,13 @@ void gemm_fma_mainloop(gemm *t, Val first, Val end, Val *sum); /* k-tiles first.
 Val gemm_warpgroup(gemm *t); /* number of the thread's warpgroup in the block */
 Val gemm_wgmma_place(gemm *t, const gemm_factor *f, Val row, Val chunk);
 void gemm_wgmma_fence(gemm *t); /* what was written before is seen by the multiplications */
-/* Starts to add the products of the k-tile at `stage`; the sums are there after the wait. */
-void gemm_wgmma_multiply(gemm *t, Val stage, Val *sum);
-void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` k-tiles */
+/* Starts to add the products of the k-tile at `stage`, or of one of its parts, one after the other
+ * along k; the sums are there after the wait. */
+unsigned gemm_wgmma_parts(const gemm_shape *p);
+void gemm_wgmma_multiply(gemm *t, Val stage, unsigned part, Val *sum);
+void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` parts */
+/* Row of the warpgroup's 64 that this lane's sums 4 i and 4 i + 1 have; half: 4 i + 2, 4 i + 3. */
+Val gemm_wgmma_row(gemm *t, unsigned half);
 
 /* simt_dot_tma.c */
 void gemm_tma_body(gemm *t); /* the body of SIMT_TMA */
@@ -206,7 +213,7 @@ static inline unsigned gemm_nacc(const gemm *t)
 {
     const simt_mma *op = t->p.mma;
     if (t->p.wgmma)
-        return t->p.tn / 2;
+        return t->p.wn / 2;
     return op ? t->p.wm / op->m * (t->p.wn / op->n) * op->nc : t->p.wm * t->p.wn / SIMT_WARP;
 }
 void gemm_acc_top(gemm *t); /* once per call: where lanes read */
@@ -215,7 +222,7 @@ void gemm_acc_add(gemm *t, Val stage, Val *sum);
 void gemm_fma_load(gemm *t, Val stage, unsigned k, Val *a, Val *b);
 void gemm_fma_add(gemm *t, const Val *a, const Val *b, Val *sum);
 /* Those sums to shared memory, rows of gemm_acc_pitch bytes; of the warps in one row, columns
- * part * sn and on. */
+ * part * sn and on; swapped: of all, rows part * wm and on. */
 void gemm_acc_to_shared(gemm *t, const Val *sum, unsigned part);
 unsigned gemm_acc_pitch(const gemm_shape *p, unsigned esize);
 

@@ -267,17 +267,32 @@ static void put_singly(gemm *t, const Val *sum)
 static void put_warpgroups(gemm *t, const Val *sum, unsigned part)
 {
     em *e = t->e;
-    Val warp = AND(LSHR(t->s->tid, em_c64(e, 5)), em_c64(e, 3)),
-        row = ADD(SHL(warp, em_c64(e, 4)), lane_row(t)), column = SHL(lane_column(t), em_c64(e, 1));
+    Val row[2] = {gemm_wgmma_row(t, 0), gemm_wgmma_row(t, 1)},
+        column = SHL(lane_column(t), em_c64(e, 1));
     unsigned n = t->p.sn / 2;
     for (unsigned i = 0; i < n; i += 2)
-        put(t, ADD(row, em_c64(e, i % 4 * 4)), ADD(column, em_c64(e, i / 4 * 8)),
-            &sum[part * n + i], 2);
+        put(t, row[i / 2 % 2], ADD(column, em_c64(e, i / 4 * 8)), &sum[part * n + i], 2);
+}
+
+/* Of the transposed tile, whose neighbours along a row are in both halves of the lane's rows. */
+static void put_swapped(gemm *t, const Val *sum, unsigned part)
+{
+    em *e = t->e;
+    Val row = SHL(lane_column(t), em_c64(e, 1)),
+        column = ADD(MUL(t->down, em_c64(e, t->p.tn / GEMM_DOWN)), gemm_wgmma_row(t, 0));
+    unsigned n = t->p.wm / 2;
+    for (unsigned i = 0; i < n; i += 4)
+        for (unsigned j = 0; j < 2; j++) {
+            const Val *from = &sum[part * n + i + j];
+            put(t, ADD(row, em_c64(e, i / 4 * 8 + j)), column, (Val[]){from[0], from[2]}, 2);
+        }
 }
 
 void gemm_acc_to_shared(gemm *t, const Val *sum, unsigned part)
 {
-    if (t->p.wgmma)
+    if (t->p.swapped)
+        put_swapped(t, sum, part);
+    else if (t->p.wgmma)
         put_warpgroups(t, sum, part);
     else if (t->p.mma)
         put_matrices(t, sum);

@@ -58,6 +58,14 @@ static unsigned side(lz_sz extent, unsigned whole)
     return extent.slot < 0 && extent.v <= (int64_t)whole / 2 ? whole / 2 : whole;
 }
 
+/* Whether TMA loads factor i in rows along k. */
+static bool along_k(const lz_kernel *k, const lz_target *t, int i)
+{
+    uint32_t loop, loops[SIMT_MAP_RANK];
+    int32_t source = gemm_source_of(k, t, i, &loop);
+    return gemm_tensor_map_loops(k, source, loop, loops) && loops[1] == loop;
+}
+
 /* Two warpgroups, one below the other, each 64 rows. Their instructions multiply twice as much
  * as those of warps. */
 static void with_wgmma(gemm_shape *p)
@@ -75,11 +83,19 @@ static void with_wgmma(gemm_shape *p)
 
 /* A third warpgroup copies. The sums have memory of their own, for half of the columns at a time:
  * the next tile is copied meanwhile. */
-static void with_tma(gemm_shape *p)
+static void with_tma(gemm_shape *p, const lz_kernel *k, const lz_target *t)
 {
     p->tma = true;
     p->block = p->threads + GEMM_WARPGROUP;
     p->sn = p->tn / 2;
+    if (!p->mma || p->d != LZ_F32)
+        return;
+    p->swapped = !along_k(k, t, 1);
+    p->frags = p->swapped || !along_k(k, t, 0);
+    if (!p->swapped)
+        return;
+    p->tm = 256;
+    p->tn = p->sn = 128;
 }
 
 void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, gemm_shape *p)
@@ -105,7 +121,7 @@ void gemm_shape_of(const lz_kernel *k, const lz_target *t, lz_simt_entry entry, 
     if (entry == SIMT_WGMMA || entry == SIMT_TMA)
         with_wgmma(p);
     if (entry == SIMT_TMA)
-        with_tma(p);
+        with_tma(p, k, t);
 }
 
 uint32_t gemm_factor_bytes(const gemm_shape *p, unsigned x)
@@ -121,8 +137,8 @@ uint32_t gemm_stage_bytes(const gemm_shape *p)
 
 unsigned gemm_acc_pitch(const gemm_shape *p, unsigned esize)
 {
-    enum { PAD = 32 }; /* rows that are stored together begin in different banks */
-    return p->sn * esize + PAD;
+    enum { PAD = 32, PAD_SWAPPED = 16 }; /* rows that are stored together: in different banks */
+    return p->sn * esize + (p->swapped ? PAD_SWAPPED : PAD);
 }
 
 /* ---- the schedule's part of the plan ---- */
@@ -238,13 +254,11 @@ unsigned gemm_epilogue_lanes(const lz_kernel *k)
 
 /* ---- TMA ---- */
 
-enum { ELEM = 2 /* bytes: of 16-bit floats */ };
-
 uint32_t gemm_tensor_map_loops(const lz_kernel *k, int32_t source, uint32_t loop, uint32_t *out)
 {
     const lz_access *a = kern_plain_access(k, source);
     uint32_t last = k->nouter + k->stages[0].ninner - 1, n = 2;
-    if (!a || lz_dtype_size(k->buf[a->buf].dtype) != ELEM)
+    if (!a)
         return 0;
     bool by_k = lz_sz_is(a->stride[last], 1) && !lz_sz_is(a->stride[loop], 1);
     if (!by_k && !lz_sz_is(a->stride[loop], 1))
@@ -276,13 +290,16 @@ int32_t gemm_source_of(const lz_kernel *k, const lz_target *t, int i, uint32_t *
     return gemm_source(k, i ? lz_kernel_dot(k)->b_sop : lz_kernel_dot(k)->a_sop, mma->d);
 }
 
+/* One of two tf32 factors has rows along k: the registers of a left operand are loaded from any. */
 bool gemm_tma_suits(const lz_kernel *k, const lz_target *t)
 {
     uint32_t loop, loops[SIMT_MAP_RANK];
+    lz_dtype d = simt_gemm_mma(k, t)->d;
     for (int i = 0; i < 2; i++) {
         int32_t source = gemm_source_of(k, t, i, &loop);
-        if (!gemm_tensor_map_loops(k, source, loop, loops))
+        if (!gemm_tensor_map_loops(k, source, loop, loops) ||
+            k->buf[kern_plain_access(k, source)->buf].dtype != d)
             return false;
     }
-    return t->tma;
+    return t->tma && (d != LZ_F32 || along_k(k, t, 0) || along_k(k, t, 1));
 }

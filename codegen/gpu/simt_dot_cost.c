@@ -136,27 +136,33 @@ static choice chosen(const lz_kernel *k, const lz_target *t, const lz_simt_pick 
     return c;
 }
 
-/* Whether TMA loads the operands: its boxes have rows of one loop, which may mean more tiles. */
+/* Whether TMA loads the operands: its boxes have rows of one loop, and tiles may lie across, which
+ * may mean more tiles. Of tf32 they may be twice as many, since threads load the operands at less
+ * than half of the rate. */
 static bool takes_tma(const lz_kernel *k, const lz_target *t, const int64_t *args, const work *w,
                       const choice *c, lz_simt_map map[2])
 {
     if (c->entry != SIMT_WGMMA)
         return false;
+    gemm_shape p;
+    gemm_shape_of(k, t, SIMT_TMA, &p);
     work tma = work_of(k, lz_kernel_dot(k)->m, args);
     int64_t n = simt_times(tiles_of(w, &c->p), c->slices),
-            tma_tiles = simt_times(tiles_of(&tma, &c->p), c->slices);
-    return tma_tiles <= n + n / 4 && gemm_tensor_maps(k, t, args, map);
+            tma_tiles = simt_times(tiles_of(&tma, &p), c->slices),
+            most = simt_times(n, p.d == LZ_F32 ? 8 : 5) / 4;
+    return tma_tiles <= most && gemm_tensor_maps(k, t, args, map);
 }
 
-/* The TMA kernel, persistent: n tiles and slices in all, one block per multiprocessor. Clusters of
- * two where little is lost to an odd row of tiles. */
-static void launch_tma(const lz_kernel *k, const lz_target *t, const work *w, int64_t n,
+/* The TMA kernel, persistent: one block per multiprocessor. Clusters of two, along rows of tiles
+ * (swapped: columns), where little is lost to an odd one. */
+static void launch_tma(const lz_kernel *k, const lz_target *t, const work *w, int64_t slices,
                        uint32_t processors, unsigned esize, lz_simt_dims *out)
 {
     enum { MANY = 8 };
     gemm_shape p;
     gemm_shape_of(k, t, SIMT_TMA, &p);
-    int64_t rows = simt_ceil_div(w->m, p.tm);
+    int64_t n = simt_times(tiles_of(w, &p), slices),
+            rows = p.swapped ? simt_ceil_div(w->n, p.tn) : simt_ceil_div(w->m, p.tm);
     bool pairs = processors >= SIMT_CLUSTER && (rows % 2 == 0 || rows > MANY);
     uint32_t cluster = pairs ? SIMT_CLUSTER : 1, most = processors / cluster * cluster;
     n = simt_times(n / rows, (rows + cluster - 1) / cluster * cluster);
@@ -193,7 +199,7 @@ void simt_gemm_dims(const simt_sizes *z, lz_simt_dims *out)
                                       .shared = gemm_shared_bytes(&c.p, esize)};
     bool as_tma = !pick || pick->entry == SIMT_TMA;
     if (as_tma && takes_tma(k, t, args, &w, &c, out->map))
-        launch_tma(k, t, &tma, simt_times(tiles_of(&tma, &c.p), c.slices), processors, esize, out);
+        launch_tma(k, t, &tma, c.slices, processors, esize, out);
     if (c.slices == 1)
         return;
     out->scratch = (uint64_t)scratch_of(&w, c.slices, esize);

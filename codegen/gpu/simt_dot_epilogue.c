@@ -140,9 +140,32 @@ static void epilogue_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part
     em_loop_end(e, &l, NULL);
 }
 
+/* All columns, some rows of each warpgroup at a time. */
+static void epilogue_swapped(gemm *t, Val m0, Val n0, const Val *sum)
+{
+    em *e = t->e;
+    unsigned parts = t->p.tm / t->p.wm;
+    em_loop l;
+    em_if now;
+    em_loop_begin(e, &l, em_c64(e, 0), em_c64(e, parts), em_c64(e, 1), 0, NULL);
+    simt_barrier(t->s); /* what this memory held has been read */
+    for (unsigned part = 0; part < parts; part++) {
+        em_if_begin(e, &now, ICMP(EQ, l.i, em_c64(e, part)));
+        gemm_acc_to_shared(t, sum, part);
+        em_if_end(e, &now, 0, NULL, NULL, NULL);
+    }
+    simt_barrier(t->s);
+    leave_rows(t, ADD(m0, MUL(l.i, em_c64(e, t->p.wm))), n0);
+    em_loop_end(e, &l, NULL);
+}
+
 void gemm_epilogue(gemm *t, Val m0, Val n0, const Val *sum)
 {
     gemm_epilogue_top(t);
+    if (t->p.swapped) {
+        epilogue_swapped(t, m0, n0, sum);
+        return;
+    }
     for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)
         epilogue_part(t, m0, n0, sum, part);
 }

@@ -46,13 +46,13 @@ static Val all_k_tiles(gemm *t)
     return n;
 }
 
-/* Rows of the result that blocks make together: those of a cluster have tiles one below the
- * other. */
-static Val rows_together(gemm *t)
+/* Rows (d: m) or columns of the result that blocks make together: those of a cluster have tiles
+ * one below the other, swapped: side by side. */
+static Val tile_together(gemm *t, uint32_t d)
 {
     em *e = t->e;
-    Val rows = em_c64(e, t->p.tm);
-    return t->p.tma ? MUL(rows, t->s->ranks) : rows;
+    Val one = em_c64(e, d == t->m ? t->p.tm : t->p.tn);
+    return t->p.tma && d == (t->p.swapped ? t->n : t->m) ? MUL(one, t->s->ranks) : one;
 }
 
 bool gemm_many_rows(const gemm *t, const gemm_factor *f)
@@ -78,18 +78,19 @@ Val gemm_all_rows(gemm *t)
     return n;
 }
 
-/* Tiles along each outer loop (of m: as many as blocks make together); how many in all. */
+/* Tiles along each outer loop (as many as blocks make together count as one); how many in all. */
 static Val count_tiles(gemm *t, Val *size)
 {
     em *e = t->e;
     Val n = em_c64(e, 1);
     for (uint32_t d = 0; d < t->k->nouter; d++) {
-        Val by = d == t->m ? rows_together(t) : em_c64(e, d == t->n ? t->p.tn : 1);
         size[d] = d == t->m                  ? t->M
                   : d >= t->rows && d < t->m ? em_c64(e, 1)
                                              : kern_size(&t->c, t->k->outer[d]);
-        if (d == t->m || d == t->n)
+        if (d == t->m || d == t->n) {
+            Val by = tile_together(t, d);
             size[d] = simt_udiv(e, ADD(size[d], SUB(by, em_c64(e, 1))), by);
+        }
         n = MUL(n, size[d]);
     }
     return n;
@@ -138,10 +139,11 @@ static void locate_tile(gemm *t, Val tile, Val slice, const Val *size)
             each[i]->oidx[d] = index;
     }
     t->first_row = t->split_k ? gemm_workspace_row(t, slice, matrix) : NULL;
-    t->a.x0 = MUL(row, rows_together(t));
+    t->a.x0 = MUL(row, tile_together(t, t->m));
+    t->b.x0 = MUL(column, tile_together(t, t->n));
+    Val *own = t->p.swapped ? &t->b.x0 : &t->a.x0;
     if (t->p.tma)
-        t->a.x0 = ADD(t->a.x0, MUL(t->s->rank, em_c64(e, t->p.tm)));
-    t->b.x0 = MUL(column, em_c64(e, t->p.tn));
+        *own = ADD(*own, MUL(t->s->rank, em_c64(e, t->p.swapped ? t->p.tn : t->p.tm)));
 }
 
 void gemm_each(gemm *t, gemm_body *body)

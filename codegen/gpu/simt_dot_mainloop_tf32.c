@@ -195,7 +195,7 @@ void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum)
     memcpy(next, l.phi, all * sizeof *next);
     gemm_wgmma_fence(t);
     simt_barrier(t->s);
-    gemm_wgmma_multiply(t, l.phi[f + 2], next);
+    gemm_wgmma_multiply(t, l.phi[f + 2], 0, next);
     next[f + 2] = gemm_next_stage(t, l.phi[f + 2]);
     read_k_tile(&r, ADD(l.i, em_c32(e, 2 * t->p.kt)), l.phi + f, next + h, next[f + 2]);
     advance(&r, l.phi + f, next + f);

@@ -9,9 +9,10 @@
  * has arrived, which says how many bytes will come, and when these have come; "empty" when every
  * consumer warp has arrived. Waiting names the parity of the phase; at first, stages are empty
  * although nobody has arrived: a phase of the other parity counts as completed. Clusters: two
- * blocks may run together, their tiles one below the other, so that they need the same boxes of B.
- * Each requests half of these, multicast to both; a stage is then empty when the warps of both
- * blocks have arrived. Whether they do is the launch's to say. Threads: belongs to one thread. */
+ * blocks may run together, their tiles one below the other, so that they need the same boxes of B
+ * (swapped: side by side, the same boxes of A). Each requests half of these, multicast to both; a
+ * stage is then empty when the warps of both blocks have arrived. Whether they do is the launch's
+ * to say. f32 is rounded to tf32 by the copies (CU_MAP_TF32). Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
 #include <string.h>
 
@@ -239,21 +240,24 @@ static void load_boxes(gemm *t, const gemm_factor *f, const boxes *b, Val first,
     }
 }
 
-/* All of the left factor's. Of the right one's, in a cluster, a half, which go to both blocks. */
+/* All of the factor's that is this block's own. Of the one that the cluster shares a half, which go
+ * to both blocks. */
 static void load_k_tile(gemm *t, Val k0, const stage *s)
 {
     em *e = t->e;
     em_ifelse which;
+    unsigned own = t->p.swapped ? 1 : 0;
+    const gemm_factor *f[2] = {&t->a, &t->b}, *one = f[own], *both = f[!own];
     boxes a, b;
     Val none = em_c64(e, 0);
-    boxes_of(t, &t->a, t->s->map[0], k0, &a);
-    boxes_of(t, &t->b, t->s->map[1], k0, &b);
-    load_boxes(t, &t->a, &a, none, a.n, s, false);
+    boxes_of(t, one, t->s->map[own], k0, &a);
+    boxes_of(t, both, t->s->map[!own], k0, &b);
+    load_boxes(t, one, &a, none, a.n, s, false);
     em_ifelse_begin(e, &which, ICMP(EQ, t->s->ranks, em_c64(e, 1)));
-    load_boxes(t, &t->b, &b, none, b.n, s, false);
+    load_boxes(t, both, &b, none, b.n, s, false);
     em_ifelse_else(e, &which);
     Val half = em_c64(e, b.n / SIMT_CLUSTER);
-    load_boxes(t, &t->b, &b, MUL(t->s->rank, half), b.n / SIMT_CLUSTER, s, true);
+    load_boxes(t, both, &b, MUL(t->s->rank, half), b.n / SIMT_CLUSTER, s, true);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
@@ -287,7 +291,7 @@ static void release(gemm *t, Val i, Val when)
     em_if_end(e, &some, 0, NULL, NULL, NULL);
 }
 
-/* The main loop: one k-tile is being multiplied while the next one is waited for. */
+/* The main loop: one part of a k-tile is being multiplied while the next one is waited for. */
 static Val mainloop_tma(gemm *t, Val slice, Val before)
 {
     em *e = t->e;
@@ -303,9 +307,12 @@ static Val mainloop_tma(gemm *t, Val slice, Val before)
     for (unsigned j = 0; j < n; j++)
         next[j] = l.phi[j];
     wait_phase(t, s.full, s.parity);
-    gemm_wgmma_multiply(t, s.at, next);
-    gemm_wgmma_wait(t, next, 1);
-    release(t, SUB(i, em_c64(e, 1)), ICMP(SGT, l.i, first));
+    for (unsigned part = 0; part < gemm_wgmma_parts(&t->p); part++) {
+        gemm_wgmma_multiply(t, s.at, part, next);
+        gemm_wgmma_wait(t, next, 1);
+        if (part == 0)
+            release(t, SUB(i, em_c64(e, 1)), ICMP(SGT, l.i, first));
+    }
     em_loop_end(e, &l, next);
     for (unsigned j = 0; j < n; j++)
         sum[j] = l.phi[j];

@@ -58,16 +58,20 @@ static void multiply_emulated(simt *s, const simt_mma *op, const Val *a, const V
         c[i] = em_load(e, t, em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
 }
 
-/* As cvt.rna.tf32.f32 does, but for the 13 last bits, which what multiplies leaves out. */
+/* To the nearest, in the middle to the even one, as TMA rounds (CU_MAP_TF32), but for the 13 last
+ * bits, which what multiplies leaves out. */
 Val simt_round_tf32(simt *s, Val word)
 {
     em *e = s->e;
     if (!e->nvptx)
         return em_call(e, "lz_simt_round_tf32", e->i32, &word, 1);
+    if (e->t->wgmma) /* compute capability 9.0 */
+        return em_asm(e, "cvt.rn.tf32.f32 $0, $1;", "=r,r", e->i32, &word, 1, false);
     return em_asm(e,
-                  "{\n.reg .pred finite;\n.reg .f32 size;\nabs.f32 size, $1;\n"
+                  "{\n.reg .pred finite;\n.reg .f32 size;\n.reg .b32 odd;\nabs.f32 size, $1;\n"
                   "setp.lt.f32 finite, size, 0f7F800000;\nmov.b32 $0, $1;\n"
-                  "@finite add.u32 $0, $1, 4096;\n}",
+                  "bfe.u32 odd, $1, 13, 1;\nadd.u32 odd, odd, 4095;\n"
+                  "@finite add.u32 $0, $1, odd;\n}",
                   "=&r,r", e->i32, &word, 1, false);
 }
 

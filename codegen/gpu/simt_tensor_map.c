@@ -6,7 +6,6 @@
 #include "lower/loops/loop_impl.h"
 
 enum {
-    ELEM = 2,             /* bytes: of 16-bit floats */
     MOST_SIZE = INT32_MAX /* coordinates have 32 bits */
 };
 static const int64_t most_stride = INT64_C(1) << 40;
@@ -19,14 +18,14 @@ static int64_t extent(const lz_kernel *k, uint32_t loop, const int64_t *args)
 
 /* Rows further on start at multiples of 16 bytes; of a single one it does not matter where the next
  * would be. */
-static bool stride_of(int64_t elements, int64_t size, uint64_t *out)
+static bool stride_of(int64_t elements, int64_t size, int64_t esize, uint64_t *out)
 {
     int64_t bytes;
     if (size == 1) {
         *out = SIMT_MAP_ALIGN;
         return true;
     }
-    if (elements <= 0 || __builtin_mul_overflow(elements, ELEM, &bytes))
+    if (elements <= 0 || __builtin_mul_overflow(elements, esize, &bytes))
         return false;
     *out = (uint64_t)bytes;
     return bytes % SIMT_MAP_ALIGN == 0 && bytes < most_stride;
@@ -38,7 +37,7 @@ static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const gemm
     const lz_access *a = kern_plain_access(k, source);
     uint32_t loops[SIMT_MAP_RANK], rank = gemm_tensor_map_loops(k, source, loop, loops);
     *out = (lz_simt_map){.buf = a->buf, .dtype = k->buf[a->buf].dtype, .rank = rank};
-    if (__builtin_mul_overflow(lz_sz_value(a->offset, args), ELEM, &out->offset) ||
+    if (__builtin_mul_overflow(lz_sz_value(a->offset, args), (int64_t)p->es, &out->offset) ||
         out->offset % SIMT_MAP_ALIGN)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
@@ -46,8 +45,8 @@ static bool map_of(const lz_kernel *k, int32_t source, uint32_t loop, const gemm
         if (size < 1 || size > MOST_SIZE)
             return false;
         out->size[i] = (uint64_t)size;
-        out->stride[i] = ELEM;
-        if (i && !stride_of(lz_sz_value(a->stride[loops[i]], args), size, &out->stride[i]))
+        out->stride[i] = p->es;
+        if (i && !stride_of(lz_sz_value(a->stride[loops[i]], args), size, p->es, &out->stride[i]))
             return false;
         out->box[i] = 1;
     }

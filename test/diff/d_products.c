@@ -356,26 +356,41 @@ END_TEST
 
 /* ---- boxes ---- */
 
-static const product boxed[] = {
-    {"bf16", "f32", 0, 136, 264, 264, false, true, AS_IT_IS, NOTHING, TENSOR},
-    {"f16", "f32", 0, 264, 264, 136, true, false, AS_IT_IS, BIAS_TANH, TENSOR},
+/* By pairs of blocks or, of three rows of tiles, by single ones; f32 as tf32, of which a factor
+ * that is contiguous along the result comes through registers: the tiles of the right one lie
+ * across, and pairs are of columns. */
+static const struct {
+    product p;
+    const char *processors;
+    bool pairs;
+} boxed[] = {
+    {{"bf16", "f32", 0, 136, 264, 264, false, true, AS_IT_IS, NOTHING, TENSOR}, "1", true},
+    {{"f16", "f32", 0, 264, 264, 136, true, false, AS_IT_IS, BIAS_TANH, TENSOR}, "1", false},
+    {{"f32", "f32", 0, 136, 264, 100, false, true, AS_IT_IS, NOTHING, TENSOR}, "1", true},
+    {{"f32", "f32", 0, 260, 136, 68, false, false, AS_IT_IS, BIAS_TANH, TENSOR}, "1", true},
+    {{"f32", "f32", 2, 264, 260, 40, false, false, AS_IT_IS, NOTHING, TENSOR}, "1", false},
+    {{"f32", "f32", 0, 264, 264, 36, true, true, AS_IT_IS, NOTHING, TENSOR}, "1", false},
+    {{"f32", "f32", 0, 132, 136, 332, true, true, AS_IT_IS, NOTHING, TENSOR}, "1", true},
+    {{"f32", "f32", 0, 136, 260, 1200, false, false, AS_IT_IS, NOTHING, TENSOR}, "4", false},
 };
 enum { BOXED = sizeof boxed / sizeof *boxed, OTHERWISE = 3 };
 
-/* The first is made by pairs of blocks, the second, of three rows of tiles, by single ones. Bit for
- * bit what comes of factors that threads copy: because memory is not aligned, the driver makes no
- * map, or the user will not have it. */
+/* Bit for bit what comes of factors that threads copy: because memory is not aligned, the driver
+ * makes no map, or the user will not have it. */
 START_TEST(boxes_or_not)
 {
-    const product *p = &boxed[_i / OTHERWISE];
+    const product *p = &boxed[_i / OTHERWISE].p;
     int how = _i % OTHERWISE;
+    bool tf32 = strcmp(p->in, "f32") == 0;
     void (*refuse)(const char *, uint64_t, int);
     *(void **)&refuse = control("lzMockFail");
     if (!refuse && how == 1)
         return;
     lz_func *f = program(p);
     lz_literal **args;
-    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", "1"), LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", boxed[_i / OTHERWISE].processors),
+                     LZ_OK);
+    ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TF32", tf32 ? "1" : "0"), LZ_OK);
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_TMA", how == 0 ? "0" : "1"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
     (void)device();
@@ -384,17 +399,17 @@ START_TEST(boxes_or_not)
         refuse("cuTensorMapEncodeTiled", 1, 1);
     lz_literal *got = execute_then(f, args, NULL, how == 2 ? 8 : 0);
     ck_assert_uint_eq(boxes(), had);
-    if (how == 0) { /* the device has started so; this one asks for nothing else */
+    if (how == 0 && !tf32) { /* the device has started so; this one asks for nothing else */
         lz_expect *want;
         char msg[512];
         ck_assert_int_eq(lz_expect_new(f, args, 0, &want), LZ_OK);
         ck_assert_msg(lz_expect_met(want, &got, msg, sizeof msg), "%s", msg);
         lz_expect_free(want);
-    } else {
+    } else if (how != 0) {
         lz_literal *same = execute(f, args);
         if (refuse) {
             ck_assert_uint_eq(boxes(), had + 1);
-            ck_assert_uint_eq(launches().clusters, p == &boxed[0]);
+            ck_assert_uint_eq(launches().clusters, boxed[_i / OTHERWISE].pairs);
         }
         ck_assert_mem_eq(got->data, same->data, got->nbytes);
         lz_literal_release(same);
@@ -424,12 +439,12 @@ static const product tf32[] = {
 };
 enum { TF32 = sizeof tf32 / sizeof *tf32 };
 
-/* To the nearest of 10 bits behind the point, away from 0 in the middle. */
+/* To the nearest of 10 bits behind the point, in the middle to the even one. */
 static double as_tf32(float f)
 {
     uint32_t w;
     memcpy(&w, &f, sizeof w);
-    w = (w + 0x1000) & ~0x1fffu;
+    w = (w + 0xfff + (w >> 13 & 1)) & ~0x1fffu;
     memcpy(&f, &w, sizeof f);
     return f;
 }
@@ -439,6 +454,13 @@ static double factor(const product *p, const lz_literal *a, bool along_x, int x,
 {
     float f = ((const float *)a->data)[along_x ? i * nx + x : x * p->k + i];
     return as_tf32(p->before == RELU && f < 0 ? 0 : f);
+}
+
+/* Of large ones: rows that are whole chunks come as boxes where a factor is contiguous along k. */
+static lz_simt_entry entry_of_tf32(const product *p)
+{
+    bool chunks = (p->ta ? p->m : p->k) % 4 == 0 && (p->tb ? p->k : p->n) % 4 == 0;
+    return chunks && (!p->ta || p->tb) && p->before == AS_IT_IS ? SIMT_TMA : SIMT_WGMMA;
 }
 
 START_TEST(rounded_to_tf32)
@@ -452,7 +474,7 @@ START_TEST(rounded_to_tf32)
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", _i % 2 ? "1" : "0"), LZ_OK);
     ck_assert_int_eq(lz_gen_args(f, 3, LZ_FILL_MODEST, &args), LZ_OK);
     if (_i % 2 && p->m > 128 && p->n > 128)
-        ck_assert_int_eq(dims_of(p, 1, 90).launch[0].entry, SIMT_WGMMA);
+        ck_assert_int_eq(dims_of(p, 1, 90).launch[0].entry, entry_of_tf32(p));
     lz_literal *got = execute(f, args);
     bool other = false; /* the factors are not of 10 bits as they are */
     for (int i = 0; i < p->m * p->n; i++) {
@@ -637,7 +659,7 @@ static void check_budget(const product *r, const lz_kernel *k, int major, const 
                                          "setmaxnreg.inc"};
     for (size_t i = 0; i < sizeof of_tma / sizeof *of_tma; i++)
         ck_assert_int_eq(strstr(text, of_tma[i]) != NULL, tma);
-    ck_assert(!tma || (major == 9 && half && r->before == AS_IT_IS));
+    ck_assert(!tma || (major == 9 && (half || t.tf32) && r->before == AS_IT_IS));
     if (assembler()) {
         assemble(&ptx, arch, said, sizeof said);
         ck_assert_msg(number_before(said, " bytes spill stores") == 0, "%s: %s", arch, said);

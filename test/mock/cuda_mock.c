@@ -763,9 +763,11 @@ API int cuTensorMapEncodeTiled(void *out, int type, unsigned rank, void *address
                                int fill)
 {
     ENTER();
-    bool known = (type == CU_MAP_F16 || type == CU_MAP_BF16) && !interleave &&
-                 swizzle == CU_MAP_SWIZZLE_128 && promotion >= 0 && promotion <= 3 && !fill;
-    return mock_leave(known && emu_map_make(out, rank, address, sizes, strides, box, steps)
+    bool known = (type == CU_MAP_F16 || type == CU_MAP_BF16 || type == CU_MAP_TF32) &&
+                 !interleave && swizzle == CU_MAP_SWIZZLE_128 && promotion >= 0 && promotion <= 3 &&
+                 !fill;
+    uint32_t bytes = type == CU_MAP_TF32 ? 4 : 2;
+    return mock_leave(known && emu_map_make(out, bytes, rank, address, sizes, strides, box, steps)
                           ? 0
                           : MOCK_INVALID_VALUE);
 }

@@ -14,19 +14,19 @@ enum { PENDING = 128, ROW = 128, CHUNK = 16, MAGIC = 0x5b, MAP_MAGIC = 0x70616d7
 
 /* What the stand-in makes of a tensor map; the driver's is its own business. */
 typedef struct map {
-    uint32_t magic, rank;
+    uint32_t magic, rank, bytes; /* bytes: of an element */
     const char *at;
     uint64_t size[SIMT_MAP_RANK], stride[SIMT_MAP_RANK - 1];
     uint32_t box[SIMT_MAP_RANK];
 } map;
 _Static_assert(sizeof(map) <= SIMT_MAP_BYTES, "a map has room for it");
 
-bool emu_map_make(void *out, uint32_t rank, const void *at, const uint64_t *size,
+bool emu_map_make(void *out, uint32_t bytes, uint32_t rank, const void *at, const uint64_t *size,
                   const uint64_t *stride, const uint32_t *box, const uint32_t *steps)
 {
-    map m = {MAP_MAGIC, rank, at, {0}, {0}, {0}};
+    map m = {MAP_MAGIC, rank, bytes, at, {0}, {0}, {0}};
     if (rank < 1 || rank > SIMT_MAP_RANK || (uintptr_t)at % 16 || (uintptr_t)out % 64 ||
-        box[0] * 2 > ROW)
+        box[0] * bytes > ROW)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
         if (!size[i] || size[i] > UINT64_C(1) << 32 || !box[i] || box[i] > 256 || steps[i] != 1)
@@ -141,6 +141,11 @@ static uint32_t elements(const map *m)
     return n;
 }
 
+static uint32_t bytes_of(const map *m)
+{
+    return m->bytes * elements(m);
+}
+
 /* The swizzle exchanges bits 4-6 of an address in shared memory by bits 7-9. */
 static char *swizzled(char *to, uint32_t byte)
 {
@@ -149,19 +154,19 @@ static char *swizzled(char *to, uint32_t byte)
 }
 
 /* Element e of the box; outside of the tensor it is 0. */
-static uint16_t element(const box *b, uint32_t e)
+static uint32_t element(const box *b, uint32_t e)
 {
+    uint32_t v = 0;
     const char *from = b->m.at;
     for (uint32_t i = 0; i < b->m.rank; i++) {
         int64_t x = b->at[i] + (int64_t)(e % b->m.box[i]);
         e /= b->m.box[i];
         if (x < 0 || x >= (int64_t)b->m.size[i])
             return 0;
-        from += (uint64_t)x * (i ? b->m.stride[i - 1] : 2);
+        from += (uint64_t)x * (i ? b->m.stride[i - 1] : b->m.bytes);
     }
-    uint16_t v;
-    memcpy(&v, from, sizeof v);
-    return v;
+    memcpy(&v, from, b->m.bytes);
+    return b->m.bytes == sizeof v ? emu_round_tf32(v) : v;
 }
 
 bool emu_boxes_come(bool newest)
@@ -174,10 +179,10 @@ bool emu_boxes_come(bool newest)
         abort(); /* there is no such memory any more */
     memmove(&boxes[i], &boxes[i + 1], (--nboxes - i) * sizeof *boxes);
     for (uint32_t e = 0; e < elements(&b.m); e++) {
-        uint16_t v = element(&b, e);
-        memcpy(swizzled(b.to, 2 * e), &v, sizeof v);
+        uint32_t v = element(&b, e);
+        memcpy(swizzled(b.to, b.m.bytes * e), &v, b.m.bytes);
     }
-    checked(b.full)->bytes -= (int32_t)(2 * elements(&b.m));
+    checked(b.full)->bytes -= (int32_t)bytes_of(&b.m);
     end_if_over(b.full);
     return true;
 }
@@ -189,7 +194,7 @@ static void ask(uint32_t rank, char *to, const map *m, phase *full, const int32_
     checked(full);
     boxes[nboxes] = (box){.to = to, .m = *m, .full = full, .rank = rank};
     memcpy(boxes[nboxes++].at, at, sizeof boxes->at);
-    memset(to, 0xA5, 2 * (size_t)elements(m));
+    memset(to, 0xA5, bytes_of(m));
 }
 
 void lz_simt_copy_box(lz_simt_thread *t, uint32_t all, char *to, const map *m, phase *full,

@@ -30,8 +30,8 @@ emu_function *emu_find(const emu_kernel *k, const char *name); /* NULL: it has n
 const char *emu_run(const emu_kernel *k, emu_function *f, void *const *params,
                     const lz_simt_launch *d, bool reverse);
 
-/* simt_boxes.c: a tensor map, as cuTensorMapEncodeTiled makes it of 16-bit elements and swizzled
- * rows. False: the driver would not make it. */
-bool emu_map_make(void *out, uint32_t rank, const void *at, const uint64_t *size,
+/* simt_boxes.c: a tensor map, as cuTensorMapEncodeTiled makes it of elements of 2 bytes, or of 4
+ * that are rounded to tf32, and swizzled rows. False: the driver would not make it. */
+bool emu_map_make(void *out, uint32_t bytes, uint32_t rank, const void *at, const uint64_t *size,
                   const uint64_t *stride, const uint32_t *box, const uint32_t *steps);
 #endif

@@ -8,10 +8,13 @@
 #include <string.h>
 
 enum { GROUP = 4 * SIMT_WARP, STEP = 16, MOST_N = 256, MOST_K = 128, PENDING = 4 };
+enum { FRAGS = 4, FRAG_STEPS = 2 }; /* words of a thread in a step; steps */
 
 typedef struct product {
     uint64_t a, b;
     uint32_t form;
+    bool from_threads; /* the left factor */
+    uint32_t frags[FRAG_STEPS * FRAGS];
 } product;
 static struct {
     product p[PENDING];
@@ -52,17 +55,23 @@ static const void *element(const lz_simt_thread *t, uint64_t d, uint32_t x, uint
     return (const char *)t->shared + at;
 }
 
+/* The lower bits count for nothing. */
+static float tf32(uint32_t word)
+{
+    float f;
+    word &= ~UINT32_C(0x1fff);
+    memcpy(&f, &word, sizeof f);
+    return f;
+}
+
 static float value(const lz_simt_thread *t, uint64_t d, uint32_t x, uint32_t k, bool across,
                    uint32_t type)
 {
     uint16_t bits;
     uint32_t word;
-    if (type == LZ_F32) { /* the lower bits count for nothing */
-        float f;
+    if (type == LZ_F32) {
         memcpy(&word, element(t, d, x, 2 * k, across), sizeof word);
-        word &= ~UINT32_C(0x1fff);
-        memcpy(&f, &word, sizeof f);
-        return f;
+        return tf32(word);
     }
     memcpy(&bits, element(t, d, x, k, across), sizeof bits);
     return type == LZ_F16 ? emu_f16(bits) : emu_bf16(bits);
@@ -76,10 +85,22 @@ static uint64_t further(uint64_t d, uint32_t i, bool across)
     return d + (uint64_t)i * (across ? STEP * 128 : STEP * 2) / 16;
 }
 
+/* Element (row l / 4 + 8 half, k) of step s of a left factor that threads have, in the product that
+ * they started as number i of those in flight. */
+static float value_of_thread(const lz_simt_thread *t, uint32_t i, uint32_t s, uint32_t half,
+                             uint32_t k)
+{
+    const product *p = &threads[(emu_slot(t) & ~UINT32_C(3)) + k % 4].p[i];
+    if (!p->from_threads)
+        abort();
+    return tf32(p->frags[s * FRAGS + k / 4 * 2 + half]);
+}
+
 /* What this thread has of the sums: of rows l / 4 and l / 4 + 8 of its warp's 16, columns 2 (l % 4)
  * and the next of every 8. */
-static void multiply(const lz_simt_thread *t, const product *p, float *sum)
+static void multiply(const lz_simt_thread *t, uint32_t number, float *sum)
 {
+    const product *p = &threads[emu_slot(t)].p[number];
     uint32_t in = t->tid % GROUP, l = in % SIMT_WARP, row = in / SIMT_WARP * 16 + l / 4,
              n = p->form >> 8 & 0xfff, steps = p->form >> 20 & 0xff;
     uint32_t d = p->form & 0xff, step = d == LZ_F32 ? STEP / 2 : STEP;
@@ -88,7 +109,9 @@ static void multiply(const lz_simt_thread *t, const product *p, float *sum)
         uint64_t da = further(p->a, s, across_a), db = further(p->b, s, across_b);
         float a[2][STEP], b[STEP];
         for (uint32_t i = 0; i < 2 * step; i++)
-            a[i / step][i % step] = value(t, da, row + i / step * 8, i % step, across_a, d);
+            a[i / step][i % step] = p->from_threads
+                                        ? value_of_thread(t, number, s, i / step, i % step)
+                                        : value(t, da, row + i / step * 8, i % step, across_a, d);
         for (uint32_t j = 0; j < n / 4; j++) {
             uint32_t column = j / 2 * 8 + 2 * (l % 4) + j % 2;
             for (uint32_t k = 0; k < step; k++)
@@ -110,7 +133,24 @@ void lz_simt_group_multiply(lz_simt_thread *t, uint64_t a, uint64_t b, uint32_t 
     emu_warp_meet(t);
     if (threads[emu_slot(t)].n == PENDING || (form >> 8 & 0xfff) > MOST_N)
         abort();
-    threads[emu_slot(t)].p[threads[emu_slot(t)].n++] = (product){a, b, form};
+    threads[emu_slot(t)].p[threads[emu_slot(t)].n++] = (product){.a = a, .b = b, .form = form};
+}
+
+/* The left factor from the threads' registers: FRAGS words for every step, each in 8 bytes. */
+void lz_simt_group_multiply_frags(lz_simt_thread *t, const uint64_t *words, uint64_t b,
+                                  uint32_t form);
+void lz_simt_group_multiply_frags(lz_simt_thread *t, const uint64_t *words, uint64_t b,
+                                  uint32_t form)
+{
+    product p = {.b = b, .form = form, .from_threads = true};
+    uint32_t steps = form >> 20 & 0xff;
+    if (threads[emu_slot(t)].n == PENDING || (form >> 8 & 0xfff) > MOST_N || steps > FRAG_STEPS ||
+        (form & 0xff) != LZ_F32)
+        abort();
+    for (uint32_t i = 0; i < steps * FRAGS; i++)
+        p.frags[i] = (uint32_t)words[i];
+    emu_warp_meet(t);
+    threads[emu_slot(t)].p[threads[emu_slot(t)].n++] = p;
 }
 
 void lz_simt_group_wait(lz_simt_thread *t, float *sum, uint32_t left);
@@ -122,7 +162,8 @@ void lz_simt_group_wait(lz_simt_thread *t, float *sum, uint32_t left)
         if (threads[t->rank * t->ntid + i].unfenced)
             abort(); /* what some thread copied cannot be seen */
     for (uint32_t i = 0; i < n; i++)
-        multiply(t, &threads[emu_slot(t)].p[i], sum);
+        multiply(t, i, sum);
+    emu_warp_meet(t); /* others read what this thread gave */
     memmove(threads[emu_slot(t)].p, threads[emu_slot(t)].p + n, (have - n) * sizeof(product));
     threads[emu_slot(t)].n = have - n;
     emu_warp_meet(t);
@@ -135,6 +176,7 @@ void *emu_group_symbol(const char *name)
         void (*fn)(void);
     } all[] = {{"lz_simt_group_fence", (void (*)(void))lz_simt_group_fence},
                {"lz_simt_group_multiply", (void (*)(void))lz_simt_group_multiply},
+               {"lz_simt_group_multiply_frags", (void (*)(void))lz_simt_group_multiply_frags},
                {"lz_simt_group_wait", (void (*)(void))lz_simt_group_wait}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(name, all[i].name) == 0)

@@ -132,11 +132,16 @@ float lz_simt_exp2(float x)
     return y < 0x1p-126f ? 0 : y;
 }
 
+uint32_t emu_round_tf32(uint32_t word)
+{
+    bool finite = (word & 0x7f800000) != 0x7f800000;
+    return finite ? (word + 0xfff + (word >> 13 & 1)) & ~0x1fffu : word;
+}
+
 uint32_t lz_simt_round_tf32(uint32_t word);
 uint32_t lz_simt_round_tf32(uint32_t word)
 {
-    bool nan = (word & 0x7fffffff) > 0x7f800000;
-    return nan ? 0x7fffffff : (word + 0x1000) & ~0x1fffu;
+    return emu_round_tf32(word);
 }
 
 /* f32 whose last 13 bits are not looked at. */

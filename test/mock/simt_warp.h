@@ -27,6 +27,7 @@ void *emu_warp_symbol(const char *name); /* a function that kernels call; NULL: 
 void emu_warp_reset(void);               /* before a block */
 float emu_bf16(uint32_t bits);
 float emu_f16(uint32_t bits);
+uint32_t emu_round_tf32(uint32_t word); /* to the nearest, in the middle to the even one */
 
 /* simt_group.c */
 void *emu_group_symbol(const char *name);
