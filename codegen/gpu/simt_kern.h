@@ -61,6 +61,7 @@ typedef struct simt {
     Val shared;                   /* start of shared memory */
     Val by_warps;                 /* SIMT_REDUCE_ROW: a warp, not a block, has a point */
     struct row_split *row_split;  /* SIMT_REDUCE_ROW: how stage 0 is split */
+    struct held_row *held_row;    /* SIMT_REDUCE_ROW: what threads hold of a row */
     Val words;                    /* emulated: memory for what warps do together */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
@@ -162,6 +163,27 @@ enum { SCATTER_MANY_POINTS = 1 << 16, SCATTER_GROUPS = 64 };
 void simt_scatter_body(simt *s, kern *c);
 void simt_reduce_row_body(simt *s, kern *c, kern *many); /* many: in vectors, or NULL */
 /* simt_reduce_config.c */
+/* What several stages load of a row and threads hold in registers from the first one on: where the
+ * rows are short enough for the threads and the loads' strides, which are arguments, are equal. */
+enum {
+    SIMT_HELD = 2,        /* different ones, at most */
+    SIMT_HELD_LOADS = 16, /* in all stages, at most */
+    SIMT_HELD_SLOTS = 8,  /* vectors of a thread, and */
+    SIMT_HELD_EACH = 32,  /* elements, at most */
+};
+typedef struct simt_held {
+    uint32_t n;
+    uint32_t nload;
+    struct {
+        uint32_t stage, access, value;
+    } load[SIMT_HELD_LOADS];
+} simt_held;
+void simt_held_of(const lz_kernel *k, simt_held *h);
+static inline unsigned simt_held_slots(unsigned lanes)
+{
+    unsigned n = SIMT_HELD_EACH / lanes;
+    return n < SIMT_HELD_SLOTS ? n : SIMT_HELD_SLOTS;
+}
 bool simt_has_rows(const lz_kernel *k); /* that the threads of a block may share */
 /* simt_reduce_acc.c: accumulators in memory, of `lanes` points side by side. */
 unsigned simt_acc_bytes(lz_dtype d); /* of one */

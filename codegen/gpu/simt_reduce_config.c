@@ -327,6 +327,118 @@ static int64_t row_slices(const lz_kernel *k, const int64_t *args, const lz_targ
     return want > 1 ? want : 1;
 }
 
+/* ---- rows in registers ---- */
+
+/* Operations on each element, roughly, that are worth writing out for every vector. */
+static bool is_light(const lz_stage *st)
+{
+    enum { MOST = 48, COSTLY = 8 };
+    unsigned w = 0;
+    for (uint32_t i = 0; i < st->nsop; i++)
+        if (st->sops[i].kind == LZ_S_EW)
+            w += lz_op_has(st->sops[i].op, LZ_F_COSTLY) ? COSTLY : 1;
+    return w <= MOST && !st->sort && st->nrow == 0 && st->ninner <= 1;
+}
+
+static bool is_written(const lz_kernel *k, uint32_t buf)
+{
+    for (uint32_t s = 0; s < k->nstage; s++)
+        for (uint32_t j = 0; j < k->stages[s].nstore; j++)
+            if (k->stages[s].stores[j].at.buf == buf)
+                return true;
+    return false;
+}
+
+/* A load along the row that is the same whenever it is made. */
+static bool may_be_held(const lz_kernel *k, const lz_stage *st, const lz_access *a)
+{
+    return st->ninner == 1 && lz_sz_is(a->stride[k->nouter], 1) && a->ndyn == 0 && a->guard < 0 &&
+           a->nborder == 0 && !is_written(k, a->buf);
+}
+
+static bool may_equal(lz_sz a, lz_sz b)
+{
+    return a.slot < 0 ? lz_sz_is(b, a.v) : b.slot >= 0;
+}
+
+/* Probably the same addresses: run-time strides of two stages are two arguments. */
+static bool alike(const lz_kernel *k, const lz_access *a, const lz_access *b)
+{
+    bool same = a->buf == b->buf && may_equal(a->offset, b->offset);
+    for (uint32_t d = 0; d < k->nouter; d++)
+        same &= may_equal(a->stride[d], b->stride[d]);
+    return same;
+}
+
+static uint32_t value_of(const lz_kernel *k, const simt_held *h, const lz_access *a)
+{
+    for (uint32_t i = 0; i < h->nload; i++)
+        if (alike(k, &k->stages[h->load[i].stage].accs[h->load[i].access], a))
+            return h->load[i].value;
+    return h->n;
+}
+
+/* Whether stages after its first one load it. */
+static bool is_loaded_again(const simt_held *h, uint32_t value)
+{
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < h->nload; i++) {
+        if (h->load[i].value != value)
+            continue;
+        if (first != UINT32_MAX && h->load[i].stage != first)
+            return true;
+        first = h->load[i].stage;
+    }
+    return false;
+}
+
+void simt_held_of(const lz_kernel *k, simt_held *h)
+{
+    simt_held all = {0};
+    *h = (simt_held){0};
+    for (uint32_t s = 0; s < k->nstage; s++) {
+        const lz_stage *st = &k->stages[s];
+        if (!is_light(st))
+            return;
+        for (uint32_t i = 0; i < st->nacc && all.nload < SIMT_HELD_LOADS; i++) {
+            if (!may_be_held(k, st, &st->accs[i]))
+                continue;
+            uint32_t v = value_of(k, &all, &st->accs[i]);
+            all.n += v == all.n;
+            all.load[all.nload].stage = s;
+            all.load[all.nload].access = i;
+            all.load[all.nload++].value = v;
+        }
+    }
+    for (uint32_t v = 0; v < all.n && h->n < SIMT_HELD; v++) {
+        if (!is_loaded_again(&all, v))
+            continue;
+        for (uint32_t i = 0; i < all.nload; i++) {
+            if (all.load[i].value != v)
+                continue;
+            h->load[h->nload] = all.load[i];
+            h->load[h->nload++].value = h->n;
+        }
+        h->n++;
+    }
+}
+
+/* Threads for rows that are held by as many as have no more to do than that; 0: they are not, or
+ * the device would not have enough to do. */
+static uint32_t held_threads(const lz_kernel *k, const lz_target *t, int64_t longest, int64_t n)
+{
+    enum { ENOUGH_ROWS = 1024 /* threads of a multiprocessor */ };
+    unsigned lanes = simt_vector_lanes(k, 0), each = lanes * simt_held_slots(lanes);
+    uint32_t threads = SIMT_WARP;
+    simt_held h;
+    simt_held_of(k, &h);
+    while (threads < SIMT_ROW_THREADS && (int64_t)threads * each < longest)
+        threads *= 2;
+    int64_t processors = t->processors > 0 ? t->processors : 1;
+    bool held = h.n && longest % lanes == 0 && longest <= (int64_t)threads * each;
+    return held && simt_times(n, threads) >= processors * ENOUGH_ROWS ? threads : 0;
+}
+
 /* Bytes of a row that more than one stage reads. */
 static int64_t read_again(const lz_kernel *k, int64_t longest)
 {
@@ -372,13 +484,15 @@ void simt_reduce_row_dims(const simt_sizes *z, lz_simt_dims *d)
     lz_simt_launch *out = &d->launch[0];
     int64_t longest = longest_row(k, args), units;
     bool warps = longest <= SIMT_WARP_ROW;
-    out->block = warps ? THREADS : row_threads(longest);
+    uint32_t held = held_threads(k, z->t, longest, n);
+    out->block = warps ? THREADS : held ? held : row_threads(longest);
     int64_t slices = row_slices(k, args, z->t, n, warps ? SIMT_WARP : out->block);
     units = simt_times(n, slices);
     if (warps)
         units = simt_ceil_div(units, THREADS / SIMT_WARP);
     int64_t cached =
-        cached_blocks(k, longest, warps ? THREADS / SIMT_WARP : 1, most / SIMT_BLOCKS_EACH);
+        held ? INT64_MAX
+             : cached_blocks(k, longest, warps ? THREADS / SIMT_WARP : 1, most / SIMT_BLOCKS_EACH);
     int64_t room = most * (SIMT_ROW_THREADS / out->block);
     out->grid = simt_at_most(units, cached < room ? cached : room);
     out->shared = row_shared(k) * (out->block / SIMT_WARP);

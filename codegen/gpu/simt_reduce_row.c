@@ -3,8 +3,10 @@
  * then between the warps of a block through shared memory, in an order that depends on the number
  * of threads only. Every thread gets the result, so later stages go on from it; what a stage
  * without inner loops stores is stored by one thread. Where all accesses are contiguous, aligned
- * and of whole vectors, which is found out at the start of the code, threads take vectors. Few long
- * rows are split (simt_reduce_split.c). Threads: belongs to one thread. */
+ * and of whole vectors, which is found out at the start of the code, threads take vectors. What
+ * several stages read of such a row is held in registers, where it is few vectors a thread: all of
+ * it is under way at once, and is read once. Few long rows are split (simt_reduce_split.c).
+ * Threads: belongs to one thread. */
 #include "codegen/gpu/simt_kern.h"
 #include <string.h>
 
@@ -82,6 +84,160 @@ static void join(kern *c, uint32_t stage, Ev *acc, uint32_t n)
     simt_accs_flatten(acc, n, all);
     em_if_end(e, &whole, nflat, all, flat, all);
     simt_accs_unflatten(acc, n, all);
+}
+
+/* ---- rows in registers ---- */
+
+typedef struct held_row {
+    simt_held h;
+    Ev value[SIMT_HELD][SIMT_HELD_SLOTS];
+    bool known[SIMT_HELD]; /* some stage has loaded it */
+} held_row;
+
+/* The stage's op that is load `access`; -1: none is evaluated. */
+static int32_t load_op(const kstage *t, uint32_t access)
+{
+    for (uint32_t i = 0; i < t->s->nsop; i++)
+        if (t->s->sops[i].kind == LZ_S_LOAD && (uint32_t)t->s->sops[i].a == access && t->vec[i])
+            return (int32_t)i;
+    return -1;
+}
+
+/* A vector of load op `op` where the loop stands. */
+static Ev load_one(kern *c, uint32_t s, uint32_t j, const kctx *x, int32_t op)
+{
+    kern_addresses(c, s, (int)(POS_INNER + j));
+    kern_eval_part(c, s, (int)(POS_INNER + j), x, (uint32_t)op, (uint32_t)op + 1);
+    return c->st[s].val[op][0];
+}
+
+/* What a thread has of the loop: vectors of a piece of it that is its warp's. Slot u is from at[u],
+ * if `is`. They are so many elements apart that it is known here, which takes fewer registers. */
+typedef struct slots {
+    unsigned n;
+    Val at[SIMT_HELD_SLOTS], is[SIMT_HELD_SLOTS];
+} slots;
+
+static void slots_of(kern *c, uint32_t s, uint32_t j, slots *o)
+{
+    simt *simt_of = c->threads->user;
+    em *e = c->e;
+    unsigned apart = SIMT_WARP * c->lanes;
+    o->n = simt_held_slots(c->lanes);
+    Val warp = SEL(simt_of->by_warps, em_c64(e, 0), LSHR(simt_of->tid, em_c64(e, 5))),
+        lane = AND(simt_of->tid, em_c64(e, SIMT_WARP - 1));
+    Val first = ADD(MUL(warp, em_c64(e, (int64_t)o->n * apart)), MUL(lane, em_c64(e, c->lanes)));
+    Val left = LLVMBuildTrunc(e->b, SUB(kern_inner(c, s, j), first), e->i32, "");
+    for (unsigned u = 0; u < o->n; u++) {
+        o->at[u] = ADD(first, em_c64(e, (int64_t)u * apart));
+        o->is[u] = ICMP(SGT, left, em_c32(e, u * apart));
+    }
+}
+
+/* What this stage is the first to load, all slots of it. */
+static void load_held(kern *c, uint32_t s, uint32_t j, const kctx *x, const slots *o, held_row *r)
+{
+    em *e = c->e;
+    em_if in;
+    for (uint32_t i = 0; i < r->h.nload; i++) {
+        uint32_t v = r->h.load[i].value;
+        int32_t op = load_op(&c->st[s], r->h.load[i].access);
+        if (r->h.load[i].stage != s || r->known[v] || op < 0)
+            continue;
+        r->known[v] = true;
+        for (unsigned u = 0; u < o->n; u++) {
+            em_if_begin(e, &in, o->is[u]);
+            c->iidx[j] = o->at[u];
+            Val one = load_one(c, s, j, x, op).v, none = LLVMConstNull(LLVMTypeOf(one));
+            em_if_end(e, &in, 1, &one, &none, &r->value[v][u].v);
+        }
+    }
+}
+
+/* The values of slot u in place of the stage's loads; which ops are not evaluated. */
+static void use_held(kern *c, uint32_t s, const held_row *r, unsigned u, bool *skip)
+{
+    kstage *t = &c->st[s];
+    for (uint32_t i = 0; i < r->h.nload; i++) {
+        int32_t op = load_op(t, r->h.load[i].access);
+        if (r->h.load[i].stage != s || op < 0 || !r->known[r->h.load[i].value])
+            continue;
+        t->val[op][0] = r->value[r->h.load[i].value][u];
+        skip[op] = true;
+    }
+}
+
+/* kern_threads.last_loop */
+static void held_loop(kern *c, uint32_t s, uint32_t j, int64_t side, const kctx *x, kern_accs *a)
+{
+    simt *simt_of = c->threads->user;
+    held_row *r = simt_of->held_row;
+    em *e = c->e;
+    kstage *t = &c->st[s];
+    bool *skip = t->skip, *now = lz_arena_alloc(&c->arena, t->s->nsop);
+    slots o;
+    em_if in;
+    Val was[EM_PHI], out[EM_PHI];
+    if (!now) {
+        em_fail(e, e->i1, "no memory for a list of scalar ops");
+        return;
+    }
+    memcpy(now, skip, t->s->nsop);
+    (void)side;
+    slots_of(c, s, j, &o);
+    load_held(c, s, j, x, &o, r);
+    for (unsigned u = 0; u < o.n; u++) {
+        use_held(c, s, r, u, now);
+        int n = kern_accs_flatten(a, was);
+        em_if_begin(e, &in, o.is[u]);
+        c->iidx[j] = o.at[u];
+        kern_addresses(c, s, (int)(POS_INNER + j));
+        t->skip = now;
+        kern_eval(c, s, (int)(POS_INNER + j), x);
+        t->skip = skip;
+        kern_accs_add(c, s, x, a);
+        kern_stores(c, s, x);
+        kern_accs_flatten(a, out);
+        em_if_end(e, &in, n, out, was, out);
+        kern_accs_unflatten(a, out);
+    }
+}
+
+static Val equal(kern *c, lz_sz a, lz_sz b)
+{
+    em *e = c->e;
+    return ICMP(EQ, kern_size(c, a), kern_size(c, b));
+}
+
+/* Whether it can be done with these sizes, and is worth it: the loop has one load of a thread under
+ * way where these are few. */
+static Val held_here(simt *s, kern *c, const simt_held *h)
+{
+    enum { FEW = 2 };
+    em *e = c->e;
+    const lz_kernel *k = c->k;
+    Val ok = em_true(e, 1), step = SEL(s->by_warps, em_c64(e, SIMT_WARP), s->ntid), n = NULL;
+    const lz_stage *one = NULL;
+    for (uint32_t i = 0; i < k->nstage; i++) {
+        if (k->stages[i].ninner && one)
+            ok = AND(ok, equal(c, one->extent[0], k->stages[i].extent[0]));
+        if (k->stages[i].ninner && !one)
+            n = kern_size(c, (one = &k->stages[i])->extent[0]);
+    }
+    for (uint32_t i = 0; i < h->nload; i++)
+        for (uint32_t q = 0; q < i; q++) {
+            const lz_access *a = &k->stages[h->load[i].stage].accs[h->load[i].access],
+                            *b = &k->stages[h->load[q].stage].accs[h->load[q].access];
+            if (h->load[i].value != h->load[q].value)
+                continue;
+            ok = AND(ok, equal(c, a->offset, b->offset));
+            for (uint32_t d = 0; d < k->nouter; d++)
+                ok = AND(ok, equal(c, a->stride[d], b->stride[d]));
+            break;
+        }
+    int64_t most = simt_held_slots(c->lanes);
+    ok = AND(ok, ICMP(SLE, n, MUL(step, em_c64(e, most * c->lanes))));
+    return AND(ok, ICMP(SGT, n, MUL(step, em_c64(e, FEW * c->lanes))));
 }
 
 /* ---- the schedule ---- */
@@ -183,6 +339,7 @@ static void points(simt *s, kern *c, Val first, Val step)
     const lz_kernel *k = c->k;
     Val lane = AND(s->tid, em_c64(e, SIMT_WARP - 1)), size[LZ_OUTER_MAX], n = em_c64(e, 1);
     kern_threads threads = {.join = join, .unroll = TOGETHER, .user = s};
+    threads.last_loop = s->held_row ? held_loop : NULL;
     threads.first = SEL(s->by_warps, lane, s->tid);
     threads.step = SEL(s->by_warps, em_c64(e, SIMT_WARP), s->ntid);
     c->threads = &threads;
@@ -220,6 +377,26 @@ static Val whole_vectors(kern *many)
     return ok;
 }
 
+/* Rows in vectors: those that are held, and others. */
+static void points_in_vectors(simt *s, kern *many, Val first, Val step)
+{
+    em *e = s->e;
+    em_ifelse which;
+    held_row r = {0};
+    simt_held_of(s->k, &r.h);
+    if (!r.h.n) {
+        points(s, many, first, step);
+        return;
+    }
+    em_ifelse_begin(e, &which, held_here(s, many, &r.h));
+    s->held_row = &r;
+    points(s, many, first, step);
+    s->held_row = NULL;
+    em_ifelse_else(e, &which);
+    points(s, many, first, step);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
+}
+
 void simt_reduce_row_body(simt *s, kern *c, kern *many)
 {
     em *e = s->e;
@@ -236,7 +413,7 @@ void simt_reduce_row_body(simt *s, kern *c, kern *many)
     kern_share(many, c);
     kern_top(many, 0);
     em_ifelse_begin(e, &which, whole_vectors(many));
-    points(s, many, first, step);
+    points_in_vectors(s, many, first, step);
     em_ifelse_else(e, &which);
     points(s, c, first, step);
     em_ifelse_end(e, &which, 0, NULL, NULL, NULL);

@@ -46,6 +46,10 @@ void simt_plan_of(const lz_kernel *k, const lz_target *t, simt_plan *p)
         p->min_blocks = simt_gemm_registers(k, t) ? 1 : 2;
     } else if (p->kind == SIMT_REDUCE_ROW) {
         p->max_block = SIMT_ROW_THREADS;
+        simt_held held;
+        simt_held_of(k, &held);
+        if (held.n) /* registers for them, and no more */
+            p->min_blocks = held.n > 1 ? 1 : 2;
     } else if (p->kind == SIMT_TRANSPOSE) {
         p->across = (uint32_t)simt_transpose_loop(k);
     } else if (p->kind == SIMT_REDUCE_COL) {

@@ -47,6 +47,8 @@ typedef struct kstage {
 } kstage;
 
 struct kern;
+struct kctx;
+struct kern_accs;
 /* How the threads of a GPU share a kernel's loops (gpu/simt_reduce_row.c and others). */
 typedef struct kern_threads {
     /* Cooperation: the last inner loop of every stage is shared, each thread from its own index, or
@@ -60,6 +62,10 @@ typedef struct kern_threads {
     /* What this thread runs of loop j of stage s, in place of what `first` and `step` say; lo, hi
      * and step hold that. NULL: as they say. */
     void (*range)(struct kern *c, uint32_t s, uint32_t j, Val *lo, Val *hi, Val *step);
+    /* The last inner loop j of stage s, in steps of `side` points each thread's, and all that is
+     * inside, of stages whose loops are not empty. NULL: a loop. */
+    void (*last_loop)(struct kern *c, uint32_t s, uint32_t j, int64_t side, const struct kctx *x,
+                      struct kern_accs *a);
     Val stores;      /* i1: it stores what stages without loops do; NULL: the first thread does */
     unsigned unroll; /* points of the innermost loop whose loads are in flight at a time; 0: 1 */
     void *user;      /* of these functions */

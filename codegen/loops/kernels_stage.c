@@ -322,6 +322,10 @@ static void plain_loop(kern *c, uint32_t s, uint32_t j, int64_t side, const kctx
 {
     Val lo, hi;
     kern_steps w = {.run = run_plain, .s = s, .j = j, .x = x};
+    if (kern_shares_loops(c) && c->threads->last_loop && j + 1 == c->st[s].s->ninner) {
+        c->threads->last_loop(c, s, j, side, x, a);
+        return;
+    }
     range(c, s, j, side, &lo, &hi, &w.step);
     kern_in_sum_blocks(c, s, &w, kern_sum_blocks(c, s, j, side, w.size), lo, hi, a);
 }
@@ -578,6 +582,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     em *e = c->e;
     kstage *t = &c->st[s];
     bool inner_vec = c->lanes > 1 && t->vdim >= (int)c->k->nouter;
+    bool maybe_empty = t->maybe_empty && !(c->threads && c->threads->last_loop);
     kern_accs a = {.u = !inner_vec ? x->u : t->scans ? 1 : kern_unroll(c, s)}, before;
     if (t->nacc > KERN_ACCS) {
         em_fail(e, e->i1, "more than 32 accumulators in a stage");
@@ -588,7 +593,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
     kern_accs_start(c, s, &a);
     before = a;
     em_if f;
-    if (t->maybe_empty)
+    if (maybe_empty)
         em_if_begin(e, &f, not_empty(c, t));
     kern_addresses(c, s, POS_BODY);
     kern_eval(c, s, POS_BODY, x);
@@ -598,7 +603,7 @@ void kern_stage(kern *c, uint32_t s, const kctx *x)
         kern_scan(c, s, x, &a);
     else
         inner(c, s, 0, x, &a);
-    if (t->maybe_empty) {
+    if (maybe_empty) {
         Val now[EM_PHI], was[EM_PHI], out[EM_PHI];
         int n = kern_accs_flatten(&a, now);
         kern_accs_flatten(&before, was);
