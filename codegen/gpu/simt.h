@@ -121,6 +121,8 @@ static inline bool lz_simt_args_in_memory(const lz_kernel *k)
     return k->nbuf + k->narg > SIMT_PARAMS;
 }
 bool lz_simt_takes_scratch(const lz_kernel *k);
+/* How often flash attention goes over a row of scores; 0: it does not suit the kernel. */
+uint32_t lz_simt_passes(const lz_kernel *k);
 /* Name of the schedule, for reports and tests. */
 const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
 /* Appends what of the target, besides triple, name and features, this kernel's code goes by: part
@@ -128,5 +130,5 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 14 };
+enum { LZ_SIMT_VERSION = 15 };
 #endif

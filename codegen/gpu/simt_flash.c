@@ -414,18 +414,33 @@ static Val any_thread(flash *p, Val yes)
     return ICMP(NE, any, em_c32(e, 0));
 }
 
-/* A sum that is 0 or NaN gives other quotients than the last of all: the block makes the
- * second product again, with what it knows now. */
+/* Whether the point's sums, divided in the end, are what they are with quotients: not where the sum
+ * of exponentials is 0 or NaN. Numerators of 16 bits must have been in the range of these, too.
+ * They were not too large if the second product's sums are numbers. A numerator below the normal
+ * ones is rounded by as much as a quotient there would be, and divided afterwards: by 1 or more,
+ * unless something else than the maximum is subtracted. */
+static Val divides_well(flash *p, const pass *q, unsigned r)
+{
+    em *e = p->e;
+    Val x = q->total[r], good = FCMP(OLT, x, em_cf(e->f32, INFINITY)), zero = em_cf(e->f32, 0);
+    if (p->f.fma)
+        return AND(good, FCMP(OGT, x, zero));
+    Val none = zero; /* NaN where one is not a number */
+    for (unsigned i = 0; i < q->nsum; i++)
+        if (flash_row_of(p, i) == r)
+            none = em_fma(e, q->sum[i], zero, none);
+    return AND(good, AND(FCMP(OGE, x, em_cf(e->f32, 1)), FCMP(OEQ, none, zero)));
+}
+
+/* Where a point's sums were not to be divided in the end, the block makes the second product again,
+ * with what it knows now. */
 static void make_anew(flash *p, pass *q)
 {
     em *e = p->e;
     em_if f;
     Val some = LLVMConstNull(e->i1), was[EM_PHI];
-    for (unsigned r = 0; r < p->rows; r++) {
-        Val x = q->total[r], good = FCMP(OLT, x, em_cf(e->f32, INFINITY));
-        good = AND(good, FCMP(OGT, x, em_cf(e->f32, 0)));
-        some = OR(some, NOT(good));
-    }
+    for (unsigned r = 0; r < p->rows; r++)
+        some = OR(some, NOT(divides_well(p, q, r)));
     memcpy(was, q->sum, q->nsum * sizeof *was);
     em_if_begin(e, &f, any_thread(p, some));
     pass again = {.last = true, .level = p->f.levels};

@@ -18,9 +18,9 @@
  * Invariant: results do not depend on how many warps a block has.
  * Online softmax: the sum of
  * exp(x - max) is made in the pass that finds max, rescaled when max grows. Where the left operand
- * is such an exponential over its sum, times what depends on neither, the second GEMM of f32 is
- * made in the same pass too, and divided in the end. (A quotient of 16 bits is rounded before it is
- * multiplied: dividing later would not round so.) Threads: belongs to one thread. */
+ * is such an exponential over its sum, times what depends on neither, the second GEMM is made in
+ * the same pass too, and divided in the end; of 16-bit floats, the exponential is rounded then, not
+ * the quotient. Threads: belongs to one thread. */
 #ifndef LZ_CODEGEN_GPU_SIMT_FLASH_H
 #define LZ_CODEGEN_GPU_SIMT_FLASH_H
 #include "codegen/gpu/simt_kern.h"
@@ -49,8 +49,8 @@ typedef struct flash_pattern {
     bool fma;                    /* f32, by FMA; otherwise 16-bit floats, by mma.sync */
     uint32_t levels;             /* with reductions */
     bool online;                 /* levels 0 and 1 are a maximum and the sum of exponentials */
-    bool once;                   /* and the second GEMM, of f32, is in the same pass */
-    bool checks;                 /* but is redone where a sum is 0 or NaN, whose quotients differ */
+    bool once;                   /* and the second GEMM is in the same pass */
+    bool checks;                 /* but is redone where dividing later is not the same */
     uint32_t max_stage, sum_stage;
     int32_t shift; /* of the sum's stage: what is subtracted */
 } flash_pattern;

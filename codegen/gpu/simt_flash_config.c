@@ -41,6 +41,14 @@ uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry)
     return flash_pattern_of(k, &f) ? threads_of(&f, entry, flash_points(&f)) : 0;
 }
 
+uint32_t lz_simt_passes(const lz_kernel *k)
+{
+    flash_pattern f;
+    if (!simt_flash_has(k, SIMT_FLASH_NARROW) || !flash_pattern_of(k, &f))
+        return 0;
+    return f.once ? 1 : f.levels - f.online + 1;
+}
+
 bool simt_flash_suits(const lz_kernel *k, const lz_target *t)
 {
     (void)t;

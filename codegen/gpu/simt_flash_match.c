@@ -263,8 +263,9 @@ static kind kind_of_op(search *q, uint32_t s, const lz_sop *x)
     case LZ_OP_DIVIDE:
         return kind_of_quotient(of[x->a], of[x->b]);
     case LZ_OP_NEGATE:
-    case LZ_OP_CONVERT:
-        return lz_dtype_is_float(x->dtype) && (of[x->a] == NUMERATOR || of[x->a] == QUOTIENT)
+    case LZ_OP_CONVERT: /* not to types that saturate: they would hide a numerator's overflow */
+        return (x->dtype == LZ_F32 || x->dtype == LZ_F64 || is_half(x->dtype)) &&
+                       (of[x->a] == NUMERATOR || of[x->a] == QUOTIENT)
                    ? of[x->a]
                    : OTHER;
     case LZ_OP_SELECT:
@@ -335,6 +336,7 @@ static void find_exponentials(const lz_kernel *k, flash_pattern *f)
     if (!f->max_stage || !f->sum_stage)
         return;
     find_same(&q);
+    f->checks = !f->fma; /* rounded numerators may be out of range where the quotients are not */
     f->once = f->levels == 2;
     for (uint32_t s = 1; s < k->nstage; s++) {
         if (!f->row[s])
@@ -350,8 +352,6 @@ static void find_exponentials(const lz_kernel *k, flash_pattern *f)
          s++) /* nothing is stored twice: it may be where something is read */
         f->once &= !f->checks || !f->row[s] || k->stages[s].nstore == 0;
     f->once &= f->online && left->a != 0 && q.row[left->a][left->b] == QUOTIENT;
-    f->once &=
-        f->fma; /* 16 bits of a quotient are not those of what it is made of, divided later */
 }
 
 bool flash_pattern_of(const lz_kernel *k, flash_pattern *f)

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
                                       .whole_nets = 12,
                                       .stride = 311,
                                       .quick_stride = 503,
-                                      .whole_stride = 11};
+                                      .whole_stride = 11,
+                                      .late_quotients = true};
     return lz_diff_main(&o, argc, argv);
 }

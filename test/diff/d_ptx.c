@@ -323,6 +323,26 @@ START_TEST(schedules_promise)
 }
 END_TEST
 
+/* Attention is made in one pass, of 16-bit floats too. */
+START_TEST(attention_takes_one_pass)
+{
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+        lz_func *f = NULL;
+        lz_plan *plan = NULL;
+        lz_lower_options o = {
+            .machine.threads = 132, .b2b = LZ_B2B_DOTS, .b2b_row_limit = SIMT_LONG_ROW};
+        if (strcmp(promises[i].schedule, "flash_attention"))
+            continue;
+        ck_assert_int_eq(
+            lz_func_parse(promises[i].program, strlen(promises[i].program), "promise", &f), LZ_OK);
+        ck_assert_int_eq(lz_lower(f, &o, &plan), LZ_OK);
+        ck_assert_uint_eq(lz_simt_passes(plan->kernels[0]), 1);
+        lz_plan_free(plan);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("ptx");
@@ -330,6 +350,7 @@ int main(void)
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, every_kernel_assembles, 0, (int)(sizeof archs / sizeof *archs));
     tcase_add_loop_test(t, schedules_promise, 0, (int)(sizeof promises / sizeof *promises));
+    tcase_add_test(t, attention_takes_one_pass);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }

@@ -55,7 +55,8 @@ static bool agrees(const lz_func *f, lz_literal **args, const bool *donate, char
     msg[0] = 0;
     if (f->nresult > sizeof r.got / sizeof *r.got || f->nparam > sizeof r.got / sizeof *r.got)
         return true;
-    if (lz_expect_new(f, args, 0, &e) != LZ_OK) {
+    if ((opt->late_quotients ? lz_expect_late_quotients(f, args, &e)
+                             : lz_expect_new(f, args, 0, &e)) != LZ_OK) {
         bool reject = lz_error_get()->status == LZ_EUNSUPPORTED;
         snprintf(msg, nmsg, "reference: %.300s", error());
         return reject;

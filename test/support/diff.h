@@ -30,6 +30,7 @@ typedef struct lz_diff_options {
     int seeds, quick_seeds, whole_seeds; /* random functions: alone, with LZ_TEST_QUICK, _WHOLE */
     int nets, quick_nets, whole_nets;    /* random networks */
     int stride, quick_stride, whole_stride; /* every so many-th case of a row; 1: all */
+    bool late_quotients;                    /* lz_expect_late_quotients */
     bool one_thread; /* what the way runs, it runs on one: quick under MODE=tsan */
 } lz_diff_options;
 int lz_diff_main(const lz_diff_options *o, int argc, char **argv);
