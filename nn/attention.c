@@ -56,7 +56,7 @@ static lz_shape with_last(lz_shape s, int64_t a, int64_t b)
     return s;
 }
 
-/* ---- attention ---- */
+/* ---- scores ---- */
 
 /* The attention mask: boolean [.., L, S], or NULL for none. A float mask is added to *scores. */
 static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s,
@@ -103,17 +103,115 @@ static lz_tensor *of_seen(nnc *c, lz_tensor *scores, double low, lz_tensor *out)
     return nn_where(c, none, nn_number(c, out, 0), out);
 }
 
+static lz_tensor *turned_over(nnc *c, lz_tensor *x)
+{
+    return lz_transpose_at(x, -2, -1, c->site);
+}
+
+/* [.., H, L, n] of the heads' own, as [.., K, H / K L, n] with the rows of the heads that share a
+ * key stacked (grouped-query attention), and back. */
+static lz_tensor *stacked(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
+{
+    return s->heads > 1 ? nn_reshape(c, x, with_last(s->k, s->heads * s->L, n)) : x;
+}
+
+static lz_tensor *apart(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
+{
+    return nn_reshape(c, x, with_last(s->q, s->L, n));
+}
+
+/* Of scaled, stacked queries; wide. */
+static lz_tensor *scores_of(nnc *c, lz_tensor *rows, lz_tensor *k, const shapes *s)
+{
+    return nn_widen(c, apart(c, lz_matmul_at(rows, turned_over(c, k), c->site), s, s->S));
+}
+
+/* ---- without the weights in memory ---- */
+
+/* Between forward and backward nothing is kept of the weights, which are as many as scores: the
+ * gradient makes the scores again, and the weights by the logarithm of their sum, one number per
+ * query. The sum of weights times their gradients is that of the result times its own.
+ * Source: Dao et al. 2022, FlashAttention. */
+typedef struct remade {
+    nnc *c;
+    const lz_attention_options *o;
+    const shapes *s;
+    int64_t width; /* of values */
+} remade;
+enum { ROWS, KEYS, VALUES, INPUTS, OUT = INPUTS, LOG_SUM, KEPT };
+
+static lz_tensor *masked_scores(const remade *m, lz_tensor *rows, lz_tensor *k)
+{
+    nnc *c = m->c;
+    lz_tensor *scores = scores_of(c, rows, k, m->s), *seen = visible(c, m->o, m->s, &scores);
+    return seen ? nn_where(c, seen, scores, nn_number(c, scores, -INFINITY)) : scores;
+}
+
+static void attend(lz_tensor *const *in, lz_tensor **out, lz_tensor **kept, void *user)
+{
+    const remade *m = user;
+    nnc *c = m->c;
+    const lz_reduce_options along = {
+        .struct_size = sizeof along, .dims = {1, {-1}}, .keepdim = true};
+    lz_tensor *scores = masked_scores(m, in[ROWS], in[KEYS]);
+    lz_tensor *most = lz_amax_at(scores, &along, c->site);
+    lz_tensor *e = lz_exp_at(nn_sub(c, scores, most), c->site);
+    lz_tensor *sum = lz_sum_at(e, &along, c->site);
+    lz_tensor *w = nn_narrow(c, nn_div(c, e, sum), lz_dtype_of(in[VALUES]));
+    lz_tensor *y = lz_matmul_at(stacked(c, w, m->s, m->s->S), in[VALUES], c->site);
+    out[0] = apart(c, y, m->s, m->width);
+    memcpy(kept, in, INPUTS * sizeof *kept);
+    kept[OUT] = out[0];
+    kept[LOG_SUM] = nn_add(c, most, lz_log_at(sum, c->site));
+}
+
+static void attend_backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_tensor **to,
+                            void *user)
+{
+    const remade *m = user;
+    nnc *c = m->c;
+    const shapes *s = m->s;
+    const lz_reduce_options along = {
+        .struct_size = sizeof along, .dims = {1, {-1}}, .keepdim = true};
+    lz_dtype d = lz_dtype_of(kept[VALUES]);
+    /* not the scores of the forward pass, which would be kept */
+    lz_tensor *rows = lz_hlo_optimization_barrier_at(kept[ROWS], c->site);
+    lz_tensor *scores = masked_scores(m, rows, kept[KEYS]);
+    lz_tensor *w = nn_narrow(c, lz_exp_at(nn_sub(c, scores, kept[LOG_SUM]), c->site), d);
+    lz_tensor *g = stacked(c, grad[0], s, m->width);
+    to[VALUES] = lz_matmul_at(turned_over(c, stacked(c, w, s, s->S)), g, c->site);
+    lz_tensor *of_w = lz_matmul_at(g, turned_over(c, kept[VALUES]), c->site);
+    of_w = nn_widen(c, apart(c, of_w, s, s->S));
+    lz_tensor *both = nn_mul(c, nn_widen(c, grad[0]), nn_widen(c, kept[OUT]));
+    lz_tensor *across = nn_sub(c, of_w, lz_sum_at(both, &along, c->site));
+    lz_tensor *of_scores = nn_narrow(c, nn_mul(c, nn_widen(c, w), across), d);
+    of_scores = stacked(c, of_scores, s, s->S);
+    to[ROWS] = lz_matmul_at(of_scores, kept[KEYS], c->site);
+    to[KEYS] = lz_matmul_at(turned_over(c, of_scores), rows, c->site);
+}
+
+/* 16-bit weights without a mask that has a gradient, or dropout. */
+static bool is_remade(const lz_attention_options *o, lz_tensor *v)
+{
+    return !o->attn_mask && o->dropout_p == 0 && lz_dtype_size(lz_dtype_of(v)) == 2;
+}
+
+/* ---- attention ---- */
+
 static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
                             const lz_attention_options *o, const shapes *s)
 {
     double scale = o->scale != 0 ? o->scale : 1 / sqrt((double)s->E);
-    /* the queries of the heads that share a key are stacked (grouped-query attention) */
-    lz_shape stacked = with_last(s->k, s->heads * s->L, s->E);
-    lz_tensor *rows = s->heads > 1 ? nn_reshape(c, q, stacked) : q;
-    rows = nn_muls(c, rows, scale);
-    lz_tensor *scores = lz_matmul_at(rows, lz_transpose_at(k, -2, -1, c->site), c->site);
-    scores = nn_widen(c, nn_reshape(c, scores, with_last(s->q, s->L, s->S)));
-    lz_tensor *seen = visible(c, o, s, &scores);
+    int64_t width = s->v.dims[s->rank - 1];
+    lz_tensor *rows = nn_muls(c, stacked(c, q, s, s->E), scale);
+    if (is_remade(o, v)) {
+        remade m = {c, o, s, width};
+        lz_tensor *in[INPUTS] = {rows, k, v}, *out = NULL;
+        (void)lz_custom_vjp_at(attend, attend_backward, in, INPUTS, 1, KEPT, &m, &out, NULL,
+                               c->site);
+        return out;
+    }
+    lz_tensor *scores = scores_of(c, rows, k, s), *seen = visible(c, o, s, &scores);
     /* without a mask every query sees a key */
     double low = lz_dtype_of(scores) == LZ_F64 ? -DBL_MAX : (double)-FLT_MAX;
     if (o->attn_mask)
@@ -123,10 +221,7 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     lz_tensor *w = nn_narrow(c, lz_softmax_at(scores, -1, c->site), lz_dtype_of(v));
     if (o->dropout_p > 0)
         w = lz_dropout_at(w, o->dropout_p, true, c->site);
-    if (s->heads > 1)
-        w = nn_reshape(c, w, with_last(s->k, s->heads * s->L, s->S));
-    int64_t width = s->v.dims[s->rank - 1];
-    lz_tensor *out = nn_reshape(c, lz_matmul_at(w, v, c->site), with_last(s->q, s->L, width));
+    lz_tensor *out = apart(c, lz_matmul_at(stacked(c, w, s, s->S), v, c->site), s, width);
     return o->attn_mask && s->S ? of_seen(c, scores, low, out) : out;
 }
 

@@ -82,8 +82,9 @@ typedef struct lz_attention_options {
     bool enable_gqa LZ_DEFAULT(false);
 } lz_attention_options;
 /* query[.., L, E], key[.., S, E], value[.., S, V] of one rank >= 2 and one float dtype -> [.., L,
- * V]: softmax(query key^T scale + mask) value. A query that sees no key gives 0. Vaswani et al.
- * 2017. */
+ * V]: softmax(query key^T scale + mask) value. A query that sees no key gives 0. Of 16-bit floats
+ * without attn_mask and dropout, the gradient computes the weights again, from the weights' 16
+ * bits: none is kept from the forward pass. Vaswani et al. 2017; Dao et al. 2022. */
 LZ_API lz_tensor *lz_scaled_dot_product_attention_at(lz_tensor *query, lz_tensor *key,
                                                      lz_tensor *value,
                                                      const lz_attention_options *o,

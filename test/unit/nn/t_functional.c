@@ -413,6 +413,60 @@ START_TEST(attention_keeps_one_square)
 }
 END_TEST
 
+/* The largest difference of two tensors, relative to the largest number of the second. */
+static double apart(lz_tensor *a, lz_tensor *b)
+{
+    a = lz_to(a, LZ_F64);
+    double most = lz_item(lz_amax(lz_abs(lz_sub(a, b)))), of = lz_item(lz_amax(lz_abs(b)));
+    ck_assert_double_gt(of, 0);
+    return most / of;
+}
+
+/* 16-bit attention whose gradient makes the weights again: results, gradients, and gradients of
+ * these are those of f64. */
+START_TEST(half_attention_makes_its_weights_again)
+{
+    enum { B = 2, H = 4, K = 2, L = 35, S = 70, E = 16, V = 24 };
+    static const struct {
+        lz_dtype d;
+        double tol;
+        bool causal, grouped;
+    } forms[] = {{LZ_BF16, 0.03, false, false},
+                 {LZ_BF16, 0.03, true, true},
+                 {LZ_F16, 0.004, true, false},
+                 {LZ_F16, 0.004, false, true}};
+    bool causal = forms[_i].causal, grouped = forms[_i].grouped;
+    int64_t heads = grouped ? K : H, keys = causal ? L : S;
+    lz_scope_begin();
+    lz_tensor *t[2][3], *g[2][3], *h[2][3], *y[2];
+    t[0][0] = lz_to(lz_randn(LZ_F32, LZ_SHAPE(B, H, L, E)), forms[_i].d);
+    t[0][1] = lz_to(lz_randn(LZ_F32, LZ_SHAPE(B, heads, keys, E)), forms[_i].d);
+    t[0][2] = lz_to(lz_randn(LZ_F32, LZ_SHAPE(B, heads, keys, V)), forms[_i].d);
+    lz_tensor *by = lz_randn(LZ_F32, LZ_SHAPE(B, H, L, V));
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 3; j++)
+            t[i][j] = i ? lz_to(t[0][j], LZ_F64) : t[0][j];
+        y[i] = lz_scaled_dot_product_attention(t[i][0], t[i][1], t[i][2], .is_causal = causal,
+                                               .enable_gqa = grouped);
+        static char text[1 << 16];
+        ck_assert_uint_lt(lz_dump_graph(&y[i], 1, "stablehlo", text, sizeof text), sizeof text);
+        ck_assert_int_eq(strstr(text, "optimization_barrier") != NULL, i == 0);
+        lz_dtype wide = i ? LZ_F64 : LZ_F32;
+        lz_tensor *loss = lz_sum(lz_mul(lz_to(y[i], wide), lz_to(by, wide)));
+        ck_assert_int_eq(lz_grad(loss, t[i], 3, g[i]), LZ_OK);
+        loss = lz_sum(lz_square(lz_to(g[i][0], wide)));
+        ck_assert_int_eq(lz_grad(loss, t[i], 3, h[i]), LZ_OK);
+    }
+    ck_assert_double_lt(apart(y[0], y[1]), forms[_i].tol);
+    for (int j = 0; j < 3; j++) {
+        ck_assert_int_eq(lz_dtype_of(g[0][j]), forms[_i].d);
+        ck_assert_double_lt(apart(g[0][j], g[1][j]), forms[_i].tol);
+        ck_assert_double_lt(apart(h[0][j], h[1][j]), 2 * forms[_i].tol);
+    }
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(rotary_turns_pairs)
 {
     enum { L = 3, D = 4 };
@@ -594,6 +648,7 @@ int main(void)
     tcase_add_test(t, attention_values);
     tcase_add_test(t, masks_of_the_lowest_number);
     tcase_add_loop_test(t, attention_keeps_one_square, 0, 2);
+    tcase_add_loop_test(t, half_attention_makes_its_weights_again, 0, 4);
     tcase_add_test(t, rotary_turns_pairs);
     tcase_add_test(t, cross_entropy_options);
     tcase_add_test(t, losses_have_torchs_values);
