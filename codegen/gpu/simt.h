@@ -36,7 +36,8 @@ typedef enum lz_simt_entry {
     SIMT_SECOND, /* of a split reduction: the kernel's next one, which reads the first's results */
     SIMT_FINAL,  /* of split-K and of split reductions: combines the slices, then the epilogue */
     SIMT_FLASH_NARROW, /* flash attention */
-    SIMT_FLASH_WIDE,   /* the same for longer heads */
+    SIMT_FLASH_WGMMA,  /* the same by wgmma, where the target has it and one pass is made */
+    SIMT_FLASH_WIDE,   /* for longer heads */
     SIMT_ENTRIES
 } lz_simt_entry;
 #define SIMT_TMA_NAME "lz_kernel_tma"

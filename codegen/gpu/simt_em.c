@@ -53,6 +53,12 @@ static void take_maps(simt *s, Val f, uint32_t first)
     annotate(e, f, "grid_constant", LLVMMDNodeInContext2(e->cx, which, 2));
 }
 
+/* Some function of the kernel has swizzled rows of 128 bytes, 8 of which are a unit. */
+static bool swizzles(const lz_kernel *k, const lz_target *t)
+{
+    return lz_simt_entry_name(k, t, SIMT_WGMMA) || lz_simt_entry_name(k, t, SIMT_FLASH_WGMMA);
+}
+
 static void begin_ptx(simt *s, kern *c)
 {
     em *e = s->e;
@@ -103,7 +109,7 @@ static void begin_ptx(simt *s, kern *c)
         return;
     s->shared = LLVMAddGlobalInAddressSpace(e->m, LLVMArrayType2(e->i8, 0), "lz_shared", SHARED);
     LLVMSetLinkage(s->shared, LLVMExternalLinkage);
-    LLVMSetAlignment(s->shared, lz_simt_entry_name(k, e->t, SIMT_WGMMA) ? 1024 : 16);
+    LLVMSetAlignment(s->shared, swizzles(k, e->t) ? 1024 : 16);
 }
 
 /* Parameter i of an emulated kernel: params[i] is the address of its value. */

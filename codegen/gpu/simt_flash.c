@@ -579,6 +579,7 @@ lz_status simt_flash_function(simt *s)
     p->e = s->e;
     p->k = s->k;
     p->head = flash_head(s->entry);
+    p->wgmma = s->entry == SIMT_FLASH_WGMMA;
     lz_status st =
         flash_pattern_of(s->k, &p->f) ? kern_init_scalar(&p->c, s->e, s->k) : LZ_EINTERNAL;
     p->tiles = flash_tiles(&p->f, s->entry);

@@ -13,7 +13,7 @@
  * - which kernels, how many passes, whether softmax may be online: simt_flash_match.c
  * - blocks, threads, shared memory: simt_flash_config.c
  * - the kernel and its passes: simt_flash.c; tile loads: simt_flash_load.c
- * - the two GEMMs of a warp: simt_flash_mma.c, simt_flash_fma.c
+ * - the two GEMMs of a warp: simt_flash_mma.c (mma.sync, wgmma), simt_flash_fma.c
  *
  * Invariant: results do not depend on how many warps a block has.
  * Online softmax: the sum of
@@ -81,7 +81,8 @@ typedef struct flash {
     em *e;
     const lz_kernel *k;
     flash_pattern f;
-    kern c; /* the stages between and after the GEMMs */
+    bool wgmma; /* KV tiles are swizzled rows of 128 bytes, products are wgmma's */
+    kern c;     /* the stages between and after the GEMMs */
     flash_product first, second;
     unsigned head;                 /* FLASH_HEAD or FLASH_WIDE_HEAD */
     unsigned tiles, rows, columns; /* of a warp; points and elements of a KV tile of a lane */
@@ -160,7 +161,7 @@ static inline unsigned flash_head(lz_simt_entry entry)
 }
 static inline unsigned flash_tiles(const flash_pattern *f, lz_simt_entry entry)
 {
-    return entry == SIMT_FLASH_WIDE || !f->once ? 1 : FLASH_TILES;
+    return entry != SIMT_FLASH_NARROW || !f->once ? 1 : FLASH_TILES;
 }
 static inline unsigned flash_points(const flash_pattern *f) /* of a block, at most */
 {

@@ -7,6 +7,8 @@
 uint32_t simt_flash_min_blocks(const lz_kernel *k, lz_simt_entry entry)
 {
     flash_pattern f;
+    if (entry == SIMT_FLASH_WGMMA) /* one multiplies while another one is at its softmax */
+        return 2;
     return flash_pattern_of(k, &f) && !f.once && entry == SIMT_FLASH_NARROW ? 3 : 0;
 }
 
@@ -25,6 +27,8 @@ uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry)
         return 0;
     if (f.fma)
         return fma_shared(&f);
+    if (entry == SIMT_FLASH_WGMMA)
+        return 2 * FLASH_STAGES * FLASH_ROW * SIMT_WGMMA_ROW;
     uint32_t head = flash_head(entry), one_way = FLASH_ROW * (2 * head + FLASH_PAD),
              other = head * (2 * FLASH_ROW + FLASH_PAD);
     return (one_way > other ? one_way : other) * 2 * FLASH_STAGES;
@@ -44,19 +48,21 @@ uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry)
 uint32_t lz_simt_passes(const lz_kernel *k)
 {
     flash_pattern f;
-    if (!simt_flash_has(k, SIMT_FLASH_NARROW) || !flash_pattern_of(k, &f))
+    if (!lz_kernel_keeps_sums(k) || !flash_pattern_of(k, &f))
         return 0;
     return f.once ? 1 : f.levels - f.online + 1;
 }
 
 bool simt_flash_suits(const lz_kernel *k, const lz_target *t)
 {
+    flash_pattern f;
     (void)t;
-    return simt_flash_has(k, SIMT_FLASH_NARROW);
+    return lz_kernel_keeps_sums(k) && flash_pattern_of(k, &f);
 }
 
 /* false: these sizes are for b2b_gemm */
-static bool dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_simt_launch *out)
+static bool dims_of(const lz_kernel *k, const int64_t *args, const lz_target *t, int processors,
+                    lz_simt_launch *out)
 {
     enum { FEW = 16 /* points: other code does them with more threads */, EACH = 16 };
     flash_pattern f;
@@ -73,7 +79,9 @@ static bool dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_
     if (simt_times(batch, simt_ceil_div(m, points)) < processors)
         points /= 2;
     int64_t blocks = simt_times(batch, simt_ceil_div(m, points)), most = (int64_t)processors * EACH;
-    out->entry = head > FLASH_HEAD || sums > FLASH_HEAD ? SIMT_FLASH_WIDE : SIMT_FLASH_NARROW;
+    out->entry = head > FLASH_HEAD || sums > FLASH_HEAD   ? SIMT_FLASH_WIDE
+                 : simt_flash_has(k, t, SIMT_FLASH_WGMMA) ? SIMT_FLASH_WGMMA
+                                                          : SIMT_FLASH_NARROW;
     out->block = threads_of(&f, out->entry, (unsigned)points);
     out->grid = (uint32_t)(blocks < most ? blocks : most);
     out->shared = simt_flash_shared(k, out->entry);
@@ -82,6 +90,6 @@ static bool dims_of(const lz_kernel *k, const int64_t *args, int processors, lz_
 
 void simt_flash_dims(const simt_sizes *z, lz_simt_dims *d)
 {
-    if (!dims_of(z->k, z->args, z->processors, &d->launch[0]))
+    if (!dims_of(z->k, z->args, z->t, z->processors, &d->launch[0]))
         simt_b2b_dims(z, d);
 }

@@ -30,7 +30,7 @@ lz_status flash_product_init(flash *p, flash_product *d, uint32_t s, unsigned nn
         d->plain = NULL;
     d->nn = nn;
     d->nk = nk;
-    d->pitch = (d->by_k ? nk : nn) * d->es + FLASH_PAD;
+    d->pitch = p->wgmma ? SIMT_WGMMA_ROW : (d->by_k ? nk : nn) * d->es + FLASH_PAD;
     d->size = (d->by_k ? nn : nk) * d->pitch;
     d->at = p->stage_bytes;
     p->stage_bytes += d->size;
@@ -67,7 +67,10 @@ void flash_stand_at(flash *p, flash_product *d, kern *f, uint32_t x, Val xi, Val
 Val flash_tile_at(flash *p, const flash_product *d, Val at, Val r, Val x)
 {
     em *e = p->e;
-    Val byte = ADD(MUL(r, em_c64(e, d->pitch)), MUL(x, em_c64(e, d->es)));
+    Val byte = MUL(x, em_c64(e, d->es));
+    if (p->wgmma) /* chunk c of row r is at c xor r % 8 */
+        byte = XOR(byte, MUL(AND(r, em_c64(e, 7)), em_c64(e, CHUNK)));
+    byte = ADD(MUL(r, em_c64(e, d->pitch)), byte);
     return em_at(e, em_at(e, p->s->shared, ADD(at, byte), 1), em_c64(e, d->at), 1);
 }
 

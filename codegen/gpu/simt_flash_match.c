@@ -364,9 +364,11 @@ bool flash_pattern_of(const lz_kernel *k, flash_pattern *f)
     return true;
 }
 
-bool simt_flash_has(const lz_kernel *k, lz_simt_entry entry)
+bool simt_flash_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     flash_pattern f;
-    return lz_kernel_keeps_sums(k) && flash_pattern_of(k, &f) &&
-           (entry == SIMT_FLASH_NARROW || (entry == SIMT_FLASH_WIDE && !f.fma));
+    if (entry < SIMT_FLASH_NARROW || !lz_kernel_keeps_sums(k) || !flash_pattern_of(k, &f))
+        return false;
+    bool wgmma = t->wgmma && f.once && !f.fma;
+    return entry == SIMT_FLASH_NARROW ? !wgmma : entry == SIMT_FLASH_WGMMA ? wgmma : !f.fma;
 }

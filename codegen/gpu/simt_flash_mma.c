@@ -1,5 +1,6 @@
-/* simt_flash_mma.c - flash attention: the GEMMs of a warp by mma.sync, scores = Q K and sums += P
- * V. See simt_flash.h. Threads: belongs to one thread. */
+/* simt_flash_mma.c - flash attention: the GEMMs of a warp by mma.sync, or of four warps by wgmma,
+ * scores = Q K and sums += P V, P in registers. See simt_flash.h. Threads: belongs to one thread.
+ */
 #include "codegen/gpu/simt_flash.h"
 #include <string.h>
 
@@ -81,6 +82,18 @@ static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const
     }
 }
 
+/* The same of all 64 of k, by four warps together. */
+static void multiply_by_group(flash *p, const flash_product *d, Val index, simt_wgmma_words *w,
+                              Val *sum)
+{
+    em *e = p->e;
+    w->d = d->mma->d;
+    w->n = d->nn;
+    w->steps = d->nk / 16;
+    w->rows_k = d->by_k;
+    simt_wgmma_multiply_words(p->s, w, ADD(flash_stage_at(p, index), em_c64(e, d->at)), sum);
+}
+
 /* One of both factors' KV tiles is there, in memory of its own; the next of the first one comes
  * while the second product is made, and the other way round. */
 static void scores_by_threads(flash *p, Val index, bool both)
@@ -114,14 +127,24 @@ void flash_scores(flash *p, Val index, bool both)
         return;
     }
     simt_cp_async_wait(p->s, FLASH_STAGES - 2);
+    if (p->wgmma)
+        simt_wgmma_fence(p->s);
     simt_barrier(p->s); /* this one is there, and the one before has been used */
     flash_load(p, ADD(index, em_c64(e, FLASH_STAGES - 1)), true, both);
     enum { EACH = FLASH_ROW / 8 * 4 };
-    Val sum[FLASH_TILES * EACH], at = matrices(p, &p->first, index);
-    for (unsigned i = 0; i < p->tiles * EACH; i++)
-        sum[i] = em_cf(e->f32, 0);
-    for (unsigned t = 0; t < p->head / 16; t++)
-        multiply(p, &p->first, at, 16 * t, p->left[t], sum);
+    Val sum[FLASH_TILES * EACH];
+    if (p->wgmma) {
+        simt_wgmma_words w = {.fresh = true};
+        for (unsigned t = 0; t < p->head / 16; t++)
+            memcpy(w.left + 4 * t, p->left[t], 4 * sizeof *w.left);
+        multiply_by_group(p, &p->first, index, &w, sum);
+    } else {
+        Val at = matrices(p, &p->first, index);
+        for (unsigned i = 0; i < p->tiles * EACH; i++)
+            sum[i] = em_cf(e->f32, 0);
+        for (unsigned t = 0; t < p->head / 16; t++)
+            multiply(p, &p->first, at, 16 * t, p->left[t], sum);
+    }
     for (unsigned i = 0; i < p->tiles * EACH; i++)
         p->score[i / EACH * 2 + i / 2 % 2][i % EACH / 4 * 2 + i % 2] = sum[i];
     em_cut(e);
@@ -134,14 +157,20 @@ void flash_multiply(flash *p, Val index, Val *sum)
         multiply_by_threads(p, index, sum);
         return;
     }
-    Val at = matrices(p, &p->second, index);
+    Val at = p->wgmma ? NULL : matrices(p, &p->second, index);
+    simt_wgmma_words w = {0};
     for (unsigned t = 0; t < FLASH_ROW / 16; t++) {
         Val left[FLASH_TILES * 4];
         for (unsigned i = 0; i < 4 * p->tiles; i++) {
             const Val *v = &p->factor[i / 4 * 2 + i % 2][4 * t + i / 2 % 2 * 2];
             left[i] = word_of(p, p->second.mma->d, v[0], v[1]);
         }
-        multiply(p, &p->second, at, 16 * t, left, sum);
+        if (p->wgmma)
+            memcpy(w.left + 4 * t, left, 4 * sizeof *left);
+        else
+            multiply(p, &p->second, at, 16 * t, left, sum);
     }
+    if (p->wgmma)
+        multiply_by_group(p, &p->second, index, &w, sum);
     em_cut(e);
 }

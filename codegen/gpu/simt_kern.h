@@ -97,6 +97,22 @@ const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
 /* A word of f32 as these multiply it: to the nearest of 10 bits behind the point. */
 Val simt_round_tf32(simt *s, Val word);
 void simt_mma_sync(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
+/* Warpgroup MMA (wgmma, simt_wgmma.c) whose left factor is in registers: of a warp 16 rows, four
+ * words per 16 of k as simt_mma_sync has them; sums likewise, of n columns. The right factor is in
+ * shared memory, from byte `at` (a multiple of 1024) on, rows of 128 bytes with the 128-byte
+ * swizzle, along k or along n (64 of it). It has been fenced by those who wrote it, and is free
+ * when this returns. */
+enum { SIMT_WGMMA_STEPS = 4, SIMT_WGMMA_ROW = 128 };
+typedef struct simt_wgmma_words {
+    lz_dtype d;
+    unsigned n, steps; /* of 16 of k */
+    bool rows_k;
+    bool fresh; /* the sums are 0 before */
+    Val left[4 * SIMT_WGMMA_STEPS];
+} simt_wgmma_words;
+void simt_wgmma_multiply_words(simt *s, const simt_wgmma_words *w, Val at, Val *sum);
+/* What this thread wrote before is seen by the multiplications of the block behind a barrier. */
+void simt_wgmma_fence(simt *s);
 /* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]
  * is word l % 4 of row l / 4, or, transposed as one of 16-bit elements, the elements of column l /
  * 4 in rows 2 (l % 4) and the next. */
@@ -234,7 +250,7 @@ void simt_join_warp(simt *s, kern *c, uint32_t stage, Ev *acc);
  * themselves. */
 lz_status simt_b2b_function(simt *s);
 lz_status simt_flash_function(simt *s);
-bool simt_flash_has(const lz_kernel *k, lz_simt_entry entry);
+bool simt_flash_has(const lz_kernel *k, const lz_target *t, lz_simt_entry entry);
 uint32_t simt_flash_shared(const lz_kernel *k, lz_simt_entry entry);
 /* of a block, at most; the kernel has the entry */
 uint32_t simt_flash_threads(const lz_kernel *k, lz_simt_entry entry);

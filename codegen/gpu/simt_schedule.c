@@ -76,11 +76,12 @@ bool lz_simt_takes_scratch(const lz_kernel *k)
 const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_entry entry)
 {
     static const char *const names[SIMT_ENTRIES] = {
-        "lz_kernel",        "lz_kernel_wgmma",   SIMT_TMA_NAME,     "lz_kernel_small",
-        "lz_kernel_second", "lz_kernel_combine", "lz_kernel_flash", "lz_kernel_flash_wide"};
+        "lz_kernel",       "lz_kernel_wgmma",       SIMT_TMA_NAME,
+        "lz_kernel_small", "lz_kernel_second",      "lz_kernel_combine",
+        "lz_kernel_flash", "lz_kernel_flash_wgmma", "lz_kernel_flash_wide"};
     bool has = entry == SIMT_MAIN, columns;
-    if (entry == SIMT_FLASH_NARROW || entry == SIMT_FLASH_WIDE)
-        return simt_flash_has(k, entry) ? names[entry] : NULL;
+    if (entry >= SIMT_FLASH_NARROW)
+        return simt_flash_has(k, t, entry) ? names[entry] : NULL;
     if (!has && simt_gemm_suit(k))
         has = simt_gemm_has(k, t, entry);
     else if (entry == SIMT_FINAL)
@@ -92,6 +93,8 @@ const char *lz_simt_entry_name(const lz_kernel *k, const lz_target *t, lz_simt_e
 
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out)
 {
+    if (simt_flash_has(k, t, SIMT_FLASH_WGMMA))
+        lz_buf_puts(out, ";wgmma");
     if (!simt_gemm_suit(k))
         return;
     const simt_mma *mma = simt_gemm_mma(k, t);

@@ -150,8 +150,8 @@ static void multiply_emulated(gemm *t, const Val *left, Val right)
     if (!t->s->words)
         t->s->words = em_alloca(e, e->i64, 10, 8);
     for (unsigned i = 0; i < FRAG_MOST; i++)
-        em_store(e, left[i], em_at(e, t->s->words, em_c64(e, i), 8), 8);
-    em_call(e, "lz_simt_group_multiply_frags", e->none,
+        em_store(e, left[i], em_at(e, t->s->words, em_c64(e, i), 4), 4);
+    em_call(e, "lz_simt_group_multiply_words", e->none,
             (Val[]){t->s->thread, t->s->words, right, em_c32(e, form)}, 4);
 }
 
@@ -252,11 +252,99 @@ void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left)
         sum[i] = em_load(e, e->f32, em_at(e, t->s->sums, em_c64(e, i), 4), 4);
 }
 
+/* ---- with the left factor in registers ---- */
+
+static void put_words(lz_buf *text, unsigned from)
+{
+    lz_buf_printf(text, "}, {$%u, $%u, $%u, $%u}", from, from + 1, from + 2, from + 3);
+}
+
+/* All of it is one text: nothing else is done to the registers while it multiplies. */
+static void multiply_words_ptx(simt *s, const simt_wgmma_words *w, Val b, Val *sum)
+{
+    em *e = s->e;
+    lz_buf text = {0}, form = {0};
+    unsigned n = w->n / 2, tied = w->fresh ? 0 : n, by = w->rows_k ? STEP_BYTES : STEP * GEMM_ROW;
+    const char *d = w->d == LZ_F16 ? "f16" : "bf16";
+    Ty results[GEMM_ACC];
+    Val in[GEMM_ACC + 1 + 4 * SIMT_WGMMA_STEPS];
+    lz_buf_printf(&text, "{\n.reg .b64 db;\nmov.b64 db, $%u;\nwgmma.fence.sync.aligned;\n", n);
+    for (unsigned i = 0; i < w->steps; i++) {
+        lz_buf_printf(&text, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", w->n, STEP, d,
+                      d);
+        for (unsigned j = 0; j < n; j++)
+            lz_buf_printf(&text, "%s$%u", j ? ", " : "", j);
+        put_words(&text, n + 1 + 4 * i);
+        lz_buf_printf(&text, ", db, %d, 1, 1, %d;\n", i > 0 || !w->fresh, !w->rows_k);
+        if (i + 1 < w->steps)
+            lz_buf_printf(&text, "add.s64 db, db, %u;\n", by / GEMM_CHUNK);
+    }
+    lz_buf_puts(&text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}");
+    for (unsigned i = 0; i < n; i++) {
+        results[i] = e->f32;
+        lz_buf_puts(&form, "=&f,");
+    }
+    in[0] = b;
+    lz_buf_puts(&form, "l,");
+    for (unsigned i = 0; i < 4 * w->steps; i++) {
+        in[1 + i] = w->left[i];
+        lz_buf_puts(&form, "r,");
+    }
+    for (unsigned i = 0; i < tied; i++) {
+        in[1 + 4 * w->steps + i] = sum[i];
+        lz_buf_printf(&form, "%u,", i);
+    }
+    lz_buf_puts(&form, "~{memory}");
+    if (text.failed || form.failed) {
+        e->status = LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", s->k->name);
+    } else {
+        Ty ret = LLVMStructTypeInContext(e->cx, results, n, 0);
+        Val r =
+            em_asm(e, lz_buf_str(&text), lz_buf_str(&form), ret, in, 1 + 4 * w->steps + tied, true);
+        for (unsigned i = 0; i < n; i++)
+            sum[i] = LLVMBuildExtractValue(e->b, r, i, "");
+    }
+    lz_buf_free(&form);
+    lz_buf_free(&text);
+}
+
+static void multiply_words_emulated(simt *s, const simt_wgmma_words *w, Val b, Val *sum)
+{
+    em *e = s->e;
+    unsigned n = w->n / 2;
+    if (!s->sums)
+        s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
+    for (unsigned i = 0; i < 4 * w->steps; i++)
+        em_store(e, w->left[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
+    uint32_t form = (uint32_t)w->d | w->n << 8 | w->steps << 20 | (uint32_t)!w->rows_k << 29;
+    em_call(e, "lz_simt_group_multiply_words", e->none,
+            (Val[]){s->thread, s->sums, b, em_c32(e, form)}, 4);
+    for (unsigned i = 0; i < n; i++)
+        em_store(e, w->fresh ? em_cf(e->f32, 0) : sum[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
+    em_call(e, "lz_simt_group_wait", e->none, (Val[]){s->thread, s->sums, em_c32(e, 0)}, 3);
+    for (unsigned i = 0; i < n; i++)
+        sum[i] = em_load(e, e->f32, em_at(e, s->sums, em_c64(e, i), 4), 4);
+}
+
+void simt_wgmma_multiply_words(simt *s, const simt_wgmma_words *w, Val at, Val *sum)
+{
+    Val b = describe(s, at, 0);
+    if (s->e->nvptx)
+        multiply_words_ptx(s, w, b, sum);
+    else
+        multiply_words_emulated(s, w, b, sum);
+}
+
 void gemm_wgmma_fence(gemm *t)
 {
-    em *e = t->e;
+    simt_wgmma_fence(t->s);
+}
+
+void simt_wgmma_fence(simt *s)
+{
+    em *e = s->e;
     if (!e->nvptx) {
-        em_call(e, "lz_simt_group_fence", e->none, &t->s->thread, 1);
+        em_call(e, "lz_simt_group_fence", e->none, &s->thread, 1);
         return;
     }
     em_asm(e, "fence.proxy.async.shared::cta;", "~{memory}", e->none, NULL, 0, true);

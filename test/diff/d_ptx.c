@@ -323,9 +323,12 @@ START_TEST(schedules_promise)
 }
 END_TEST
 
-/* Attention is made in one pass, of 16-bit floats too. */
+/* Attention is made in one pass, of 16-bit floats too, and of these by wgmma where there is that.
+ */
 START_TEST(attention_takes_one_pass)
 {
+    lz_target t;
+    ck_assert_int_eq(lz_simt_target(9, 0, &t), LZ_OK);
     for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
         lz_func *f = NULL;
         lz_plan *plan = NULL;
@@ -337,6 +340,15 @@ START_TEST(attention_takes_one_pass)
             lz_func_parse(promises[i].program, strlen(promises[i].program), "promise", &f), LZ_OK);
         ck_assert_int_eq(lz_lower(f, &o, &plan), LZ_OK);
         ck_assert_uint_eq(lz_simt_passes(plan->kernels[0]), 1);
+        bool half = strstr(promises[i].program, "bf16");
+        ck_assert_int_eq(lz_simt_entry_name(plan->kernels[0], &t, SIMT_FLASH_WGMMA) != NULL, half);
+        ck_assert_int_eq(lz_simt_entry_name(plan->kernels[0], &t, SIMT_FLASH_NARROW) != NULL,
+                         !half);
+        lz_buf ptx = {0};
+        ck_assert_int_eq(lz_llvm_compile(plan->kernels[0], &t, &ptx, NULL, NULL), LZ_OK);
+        ck_assert_int_eq(strstr(lz_buf_str(&ptx), "wgmma.mma_async.sync.aligned.m64n64k16") != NULL,
+                         half);
+        lz_buf_free(&ptx);
         lz_plan_free(plan);
         lz_func_free(f);
     }

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 4 * SIMT_WARP, STEP = 16, MOST_N = 256, MOST_K = 128, PENDING = 4 };
-enum { FRAGS = 4, FRAG_STEPS = 2 }; /* words of a thread in a step; steps */
+enum { GROUP = 4 * SIMT_WARP, STEP = 16, MOST_N = 256, MOST_K = 128, MOST_STEPS = 8, PENDING = 4 };
+enum { WORDS = 4 }; /* of a thread in a step, where the left factor is in registers */
 
 typedef struct product {
     uint64_t a, b;
     uint32_t form;
-    bool from_threads; /* the left factor */
-    uint32_t frags[FRAG_STEPS * FRAGS];
+    bool words; /* the left factor is in registers */
+    uint32_t left[MOST_STEPS][WORDS];
 } product;
 static struct {
     product p[PENDING];
@@ -85,15 +85,22 @@ static uint64_t further(uint64_t d, uint32_t i, bool across)
     return d + (uint64_t)i * (across ? STEP * 128 : STEP * 2) / 16;
 }
 
-/* Element (row l / 4 + 8 half, k) of step s of a left factor that threads have, in the product that
- * they started as number i of those in flight. */
-static float value_of_thread(const lz_simt_thread *t, uint32_t i, uint32_t s, uint32_t half,
-                             uint32_t k)
+/* Element k of the step in row l / 4 + 8 h of the warp, in registers: words are of both rows, then
+ * further on in k. A word has one number of 32 bits, in lane 4 (l / 4) + k % 4, or two of 16, k
+ * even and the next, in lane 4 (l / 4) + k / 2 % 4. */
+static float left_value(const lz_simt_thread *t, uint32_t number, uint32_t step, uint32_t h,
+                        uint32_t k, uint32_t type)
 {
-    const product *p = &threads[(emu_slot(t) & ~UINT32_C(3)) + k % 4].p[i];
-    if (!p->from_threads)
+    uint32_t each = type == LZ_F32 ? 1 : 2, lane = t->tid % SIMT_WARP,
+             other = t->tid - lane + lane / 4 * 4 + k / each % 4;
+    const product *q = &threads[t->rank * t->ntid + other].p[number];
+    if (!q->words)
         abort();
-    return tf32(p->frags[s * FRAGS + k / 4 * 2 + half]);
+    uint32_t word = q->left[step][k / (4 * each) * 2 + h];
+    if (type == LZ_F32)
+        return tf32(word);
+    word = word >> k % 2 * 16 & 0xffff;
+    return type == LZ_F16 ? emu_f16(word) : emu_bf16(word);
 }
 
 /* What this thread has of the sums: of rows l / 4 and l / 4 + 8 of its warp's 16, columns 2 (l % 4)
@@ -109,8 +116,8 @@ static void multiply(const lz_simt_thread *t, uint32_t number, float *sum)
         uint64_t da = further(p->a, s, across_a), db = further(p->b, s, across_b);
         float a[2][STEP], b[STEP];
         for (uint32_t i = 0; i < 2 * step; i++)
-            a[i / step][i % step] = p->from_threads
-                                        ? value_of_thread(t, number, s, i / step, i % step)
+            a[i / step][i % step] = p->words
+                                        ? left_value(t, number, s, i / step, i % step, d)
                                         : value(t, da, row + i / step * 8, i % step, across_a, d);
         for (uint32_t j = 0; j < n / 4; j++) {
             uint32_t column = j / 2 * 8 + 2 * (l % 4) + j % 2;
@@ -136,21 +143,19 @@ void lz_simt_group_multiply(lz_simt_thread *t, uint64_t a, uint64_t b, uint32_t 
     threads[emu_slot(t)].p[threads[emu_slot(t)].n++] = (product){.a = a, .b = b, .form = form};
 }
 
-/* The left factor from the threads' registers: FRAGS words for every step, each in 8 bytes. */
-void lz_simt_group_multiply_frags(lz_simt_thread *t, const uint64_t *words, uint64_t b,
+/* The same with the left factor in registers: WORDS for every step. */
+void lz_simt_group_multiply_words(lz_simt_thread *t, const uint32_t *words, uint64_t b,
                                   uint32_t form);
-void lz_simt_group_multiply_frags(lz_simt_thread *t, const uint64_t *words, uint64_t b,
+void lz_simt_group_multiply_words(lz_simt_thread *t, const uint32_t *words, uint64_t b,
                                   uint32_t form)
 {
-    product p = {.b = b, .form = form, .from_threads = true};
     uint32_t steps = form >> 20 & 0xff;
-    if (threads[emu_slot(t)].n == PENDING || (form >> 8 & 0xfff) > MOST_N || steps > FRAG_STEPS ||
-        (form & 0xff) != LZ_F32)
+    if (steps > MOST_STEPS)
         abort();
-    for (uint32_t i = 0; i < steps * FRAGS; i++)
-        p.frags[i] = (uint32_t)words[i];
-    emu_warp_meet(t);
-    threads[emu_slot(t)].p[threads[emu_slot(t)].n++] = p;
+    lz_simt_group_multiply(t, 0, b, form);
+    product *p = &threads[emu_slot(t)].p[threads[emu_slot(t)].n - 1];
+    p->words = true;
+    memcpy(p->left, words, (size_t)steps * sizeof *p->left);
 }
 
 void lz_simt_group_wait(lz_simt_thread *t, float *sum, uint32_t left);
@@ -163,10 +168,9 @@ void lz_simt_group_wait(lz_simt_thread *t, float *sum, uint32_t left)
             abort(); /* what some thread copied cannot be seen */
     for (uint32_t i = 0; i < n; i++)
         multiply(t, i, sum);
-    emu_warp_meet(t); /* others read what this thread gave */
+    emu_warp_meet(t); /* others may have read this thread's words */
     memmove(threads[emu_slot(t)].p, threads[emu_slot(t)].p + n, (have - n) * sizeof(product));
     threads[emu_slot(t)].n = have - n;
-    emu_warp_meet(t);
 }
 
 void *emu_group_symbol(const char *name)
@@ -176,7 +180,7 @@ void *emu_group_symbol(const char *name)
         void (*fn)(void);
     } all[] = {{"lz_simt_group_fence", (void (*)(void))lz_simt_group_fence},
                {"lz_simt_group_multiply", (void (*)(void))lz_simt_group_multiply},
-               {"lz_simt_group_multiply_frags", (void (*)(void))lz_simt_group_multiply_frags},
+               {"lz_simt_group_multiply_words", (void (*)(void))lz_simt_group_multiply_words},
                {"lz_simt_group_wait", (void (*)(void))lz_simt_group_wait}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(name, all[i].name) == 0)
