@@ -172,26 +172,51 @@ static void evaluate(flash *p, flash_product *d, Val at, Val n0, Val k0)
     em_loop_end(e, &l, NULL);
 }
 
-/* A thread's chunks are one below the other: what changes between them is added. */
+/* A thread's chunks of a KV tile: one below the other. They are copied two at a time, which a block
+ * of any size has: the most threads have just these. rows: that exist from the tile's first one on,
+ * and `bytes` of the thread's chunks; rows NULL: all of all. */
+static void copy_chunks(flash *p, flash_product *d, Val from, Val to, Val rows, Val bytes)
+{
+    em *e = p->e;
+    enum { TOGETHER = 2 };
+    Val step = LSHR(p->s->ntid, em_c64(e, chunks(d) == 8 ? 3 : 4)), next[2] = {from, to};
+    Val n = em_c64(e, d->by_k ? d->nn : d->nk);
+    Val down = MUL(step, MUL(pitch_of(p, d), em_c64(e, d->es))),
+        down_to = MUL(step, em_c64(e, d->pitch));
+    em_loop l;
+    em_loop_begin(e, &l, d->far, n, MUL(step, em_c64(e, TOGETHER)), 2, next);
+    memcpy(next, l.phi, sizeof next);
+    Val left = rows ? LLVMBuildTrunc(e->b, SUB(em_smin(e, rows, n), l.i), e->i32, "") : NULL;
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        Val row = LLVMBuildTrunc(e->b, MUL(step, em_c64(e, i)), e->i32, "");
+        simt_cp_async(p->s, next[1], next[0], CHUNK,
+                      rows ? SEL(ICMP(SGT, left, row), bytes, em_c32(e, 0)) : em_c32(e, CHUNK));
+        next[0] = em_at(e, next[0], down, 1);
+        next[1] = em_at(e, next[1], down_to, 1);
+    }
+    em_loop_end(e, &l, next);
+}
+
+/* Whole KV tiles, as most are, need no look at single rows. */
 static void copy(flash *p, flash_product *d, Val at, Val n0, Val k0)
 {
     em *e = p->e;
-    unsigned each = chunks(d);
+    em_ifelse which;
     Val far0 = d->by_k ? n0 : k0, near0 = d->by_k ? k0 : n0;
-    Val step = LSHR(p->s->ntid, em_c64(e, each == 8 ? 3 : 4));
-    Val left = SUB(d->by_k ? d->K : d->N, ADD(near0, d->near));
-    left = em_smin(e, em_smax(e, left, em_c64(e, 0)), em_c64(e, d->lanes));
+    Val pitch = MUL(pitch_of(p, d), em_c64(e, d->es));
+    Val from = em_at(e, em_at(e, d->from, MUL(far0, pitch), 1), near0, d->es),
+        to = em_at(e, d->to, at, 1);
+    Val rows = SUB(d->by_k ? d->N : d->K, far0), across = SUB(d->by_k ? d->K : d->N, near0);
+    Val whole = AND(ICMP(SGE, rows, em_c64(e, d->by_k ? d->nn : d->nk)),
+                    ICMP(SGE, across, em_c64(e, d->by_k ? d->nk : d->nn)));
+    em_ifelse_begin(e, &which, whole);
+    copy_chunks(p, d, from, to, NULL, NULL);
+    em_ifelse_else(e, &which);
+    Val left = em_smax(e, SUB(across, d->near), em_c64(e, 0));
+    left = em_smin(e, left, em_c64(e, d->lanes));
     Val bytes = LLVMBuildTrunc(e->b, MUL(left, em_c64(e, d->es)), e->i32, "");
-    Val pitch = MUL(pitch_of(p, d), em_c64(e, d->es)), none = em_c32(e, 0);
-    Val from = em_at(e, em_at(e, d->from, MUL(far0, pitch), 1), near0, d->es), next[2];
-    Val init[2] = {from, em_at(e, d->to, at, 1)};
-    Val rows = SUB(d->by_k ? d->N : d->K, far0);
-    em_loop l;
-    em_loop_begin(e, &l, d->far, em_c64(e, d->by_k ? d->nn : d->nk), step, 2, init);
-    simt_cp_async(p->s, l.phi[1], l.phi[0], CHUNK, SEL(ICMP(SLT, l.i, rows), bytes, none));
-    next[0] = em_at(e, l.phi[0], MUL(step, pitch), 1);
-    next[1] = em_at(e, l.phi[1], MUL(step, em_c64(e, d->pitch)), 1);
-    em_loop_end(e, &l, next);
+    copy_chunks(p, d, from, to, rows, bytes);
+    em_ifelse_end(e, &which, 0, NULL, NULL, NULL);
 }
 
 static void fetch(flash *p, flash_product *d, Val at, Val n0, Val k0)

@@ -40,6 +40,8 @@ if [ -z "${LZ_TEST_GPU:-}" ]; then
             step "nn/t_spmd over NCCL, $sums" "$BUILD/test/unit/nn/t_spmd"
     done
     unset LZ_MOCK_DEVICES
+    # a device without wgmma
+    LZ_MOCK_CAPABILITY=80 try "attention by mma.sync" "$BUILD/test/diff/d_cuda" cases 'test/diff/cases/cuda/attention*.mlir'
 fi
 LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step callbacks "$BUILD/test/fault/t_callbacks"
 total

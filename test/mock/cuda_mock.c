@@ -182,6 +182,9 @@ API int cuInit(unsigned flags)
     const char *n = getenv("LZ_MOCK_DEVICES"); /* for programs that know nothing of the stand-in */
     if (n && !told)
         lzMockDevices(atoi(n));
+    const char *c = getenv("LZ_MOCK_CAPABILITY"); /* 80, 90, ... */
+    if (c)
+        lzMockCapability(atoi(c));
     int r = mock_enter(__func__, current);
     for (int i = 0; i < MOCK_DEVICES; i++)
         mock_contexts[i].device = i;
