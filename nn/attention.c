@@ -131,38 +131,146 @@ static lz_tensor *scores_of(nnc *c, lz_tensor *rows, lz_tensor *k, const shapes 
 /* Between forward and backward nothing is kept of the weights, which are as many as scores: the
  * gradient makes the scores again, and the weights by the logarithm of their sum, one number per
  * query. The sum of weights times their gradients is that of the result times its own.
- * Source: Dao et al. 2022, FlashAttention. */
+ * Source: Dao et al. 2022, FlashAttention.
+ * Causal attention is made of blocks of queries, each with the keys up to its last one: of four
+ * blocks, three eighths of the scores are not made. */
 typedef struct remade {
     nnc *c;
     const lz_attention_options *o;
-    const shapes *s;
+    shapes s;      /* of the block */
     int64_t width; /* of values */
+    int64_t from;  /* the block's first query */
 } remade;
 enum { ROWS, KEYS, VALUES, INPUTS, OUT = INPUTS, LOG_SUM, KEPT };
+enum {
+    MOST_BLOCKS = 4,
+    BLOCK_ROWS = 256 /* at least, */,
+    MANY_QUERIES = 1 << 14 /* of all heads */
+};
 
-static lz_tensor *masked_scores(const remade *m, lz_tensor *rows, lz_tensor *k)
+/* Blocks run one after the other: each must be work for a whole GPU. */
+static int blocks_of(const remade *m)
 {
-    nnc *c = m->c;
-    lz_tensor *scores = scores_of(c, rows, k, m->s), *seen = visible(c, m->o, m->s, &scores);
-    return seen ? nn_where(c, seen, scores, nn_number(c, scores, -INFINITY)) : scores;
+    const shapes *s = &m->s;
+    if (!m->o->is_causal || s->heads > 1 || s->L != s->S)
+        return 1;
+    int64_t n = s->L / BLOCK_ROWS, queries = s->L;
+    for (int i = 0; i < s->rank - 2; i++)
+        queries *= s->q.dims[i];
+    n = n < queries / MANY_QUERIES ? n : queries / MANY_QUERIES;
+    return n < 1 ? 1 : n < MOST_BLOCKS ? (int)n : MOST_BLOCKS;
+}
+
+static remade block_of(const remade *m, int i, int n)
+{
+    remade b = *m;
+    b.from = m->s.L * i / n;
+    b.s.L = m->s.L * (i + 1) / n - b.from;
+    b.s.S = n > 1 ? b.from + b.s.L : m->s.S;
+    return b;
+}
+
+/* Rows from..to-1 of x. */
+static lz_tensor *part(nnc *c, lz_tensor *x, int64_t from, int64_t to)
+{
+    lz_shape s = lz_shape_of(x);
+    bool all = from == 0 && s.rank >= 2 && to == s.dims[s.rank - 2];
+    return all ? x : lz_slice_at(x, -2, from, to, 1, c->site);
+}
+
+static lz_tensor *rows_of(const remade *b, lz_tensor *x) /* of queries */
+{
+    return b->s.heads > 1 ? x : part(b->c, x, b->from, b->from + b->s.L);
+}
+
+static lz_tensor *keys_of(const remade *b, lz_tensor *x)
+{
+    return part(b->c, x, 0, b->s.S);
+}
+
+static lz_tensor *joined(nnc *c, lz_tensor *const *parts, int n)
+{
+    return n > 1 ? lz_cat_at(parts, n, -2, c->site) : parts[0];
+}
+
+/* Sums of blocks that have the first keys each, the last one all. */
+static lz_tensor *added_up(nnc *c, lz_tensor *const *parts, int n)
+{
+    lz_tensor *sum = n > 1 ? nn_widen(c, parts[n - 1]) : parts[0];
+    int64_t keys = lz_shape_of(sum).dims[lz_shape_of(sum).rank - 2];
+    for (int i = n - 2; i >= 0; i--) {
+        lz_shape s = lz_shape_of(parts[i]);
+        const int64_t pad[4] = {0, 0, 0, keys - s.dims[s.rank - 2]};
+        lz_tensor *wide = nn_widen(c, parts[i]);
+        sum = nn_add(c, sum, lz_constant_pad_nd_at(wide, pad, 4, 0, c->site));
+    }
+    return nn_narrow(c, sum, lz_dtype_of(parts[0]));
+}
+
+static lz_tensor *masked_scores(const remade *b, lz_tensor *rows, lz_tensor *k)
+{
+    nnc *c = b->c;
+    lz_tensor *scores = scores_of(c, rows, k, &b->s);
+    if (!b->o->is_causal)
+        return scores;
+    lz_shape square = LZ_SHAPE(b->s.L, b->s.S);
+    lz_tensor *query = lz_iota_at(LZ_I32, square, 0, c->site);
+    query = b->from ? nn_adds(c, query, (double)b->from) : query;
+    lz_tensor *seen = lz_le_at(lz_iota_at(LZ_I32, square, 1, c->site), query, c->site);
+    return nn_where(c, seen, scores, nn_number(c, scores, -INFINITY));
+}
+
+static const lz_reduce_options along_keys = {
+    .struct_size = sizeof along_keys, .dims = {1, {-1}}, .keepdim = true};
+
+static lz_tensor *attend_block(const remade *b, lz_tensor *const *in, lz_tensor **log_sum)
+{
+    nnc *c = b->c;
+    lz_tensor *v = keys_of(b, in[VALUES]);
+    lz_tensor *scores = masked_scores(b, rows_of(b, in[ROWS]), keys_of(b, in[KEYS]));
+    lz_tensor *most = lz_amax_at(scores, &along_keys, c->site);
+    lz_tensor *e = lz_exp_at(nn_sub(c, scores, most), c->site);
+    lz_tensor *sum = lz_sum_at(e, &along_keys, c->site);
+    lz_tensor *w = nn_narrow(c, nn_div(c, e, sum), lz_dtype_of(v));
+    *log_sum = nn_add(c, most, lz_log_at(sum, c->site));
+    return apart(c, lz_matmul_at(stacked(c, w, &b->s, b->s.S), v, c->site), &b->s, b->width);
 }
 
 static void attend(lz_tensor *const *in, lz_tensor **out, lz_tensor **kept, void *user)
 {
     const remade *m = user;
-    nnc *c = m->c;
-    const lz_reduce_options along = {
-        .struct_size = sizeof along, .dims = {1, {-1}}, .keepdim = true};
-    lz_tensor *scores = masked_scores(m, in[ROWS], in[KEYS]);
-    lz_tensor *most = lz_amax_at(scores, &along, c->site);
-    lz_tensor *e = lz_exp_at(nn_sub(c, scores, most), c->site);
-    lz_tensor *sum = lz_sum_at(e, &along, c->site);
-    lz_tensor *w = nn_narrow(c, nn_div(c, e, sum), lz_dtype_of(in[VALUES]));
-    lz_tensor *y = lz_matmul_at(stacked(c, w, m->s, m->s->S), in[VALUES], c->site);
-    out[0] = apart(c, y, m->s, m->width);
+    lz_tensor *y[MOST_BLOCKS] = {NULL}, *log_sum[MOST_BLOCKS] = {NULL};
+    int n = blocks_of(m);
+    for (int i = 0; i < n; i++) {
+        remade b = block_of(m, i, n);
+        y[i] = attend_block(&b, in, &log_sum[i]);
+    }
+    out[0] = joined(m->c, y, n);
     memcpy(kept, in, INPUTS * sizeof *kept);
     kept[OUT] = out[0];
-    kept[LOG_SUM] = nn_add(c, most, lz_log_at(sum, c->site));
+    kept[LOG_SUM] = joined(m->c, log_sum, n);
+}
+
+/* of_sum: the sums of weights times their gradients. */
+static void block_backward(const remade *b, lz_tensor *const *kept, lz_tensor *grad,
+                           lz_tensor *of_sum, lz_tensor **to)
+{
+    nnc *c = b->c;
+    const shapes *s = &b->s;
+    lz_dtype d = lz_dtype_of(kept[VALUES]);
+    lz_tensor *rows = rows_of(b, kept[ROWS]), *k = keys_of(b, kept[KEYS]);
+    lz_tensor *v = keys_of(b, kept[VALUES]), *scores = masked_scores(b, rows, k);
+    lz_tensor *log_sum = part(c, kept[LOG_SUM], b->from, b->from + s->L);
+    lz_tensor *w = nn_narrow(c, lz_exp_at(nn_sub(c, scores, log_sum), c->site), d);
+    lz_tensor *g = stacked(c, part(c, grad, b->from, b->from + s->L), s, b->width);
+    to[VALUES] = lz_matmul_at(turned_over(c, stacked(c, w, s, s->S)), g, c->site);
+    lz_tensor *of_w = lz_matmul_at(g, turned_over(c, v), c->site);
+    of_w = nn_widen(c, apart(c, of_w, s, s->S));
+    of_w = nn_sub(c, of_w, part(c, of_sum, b->from, b->from + s->L));
+    lz_tensor *of_scores = nn_narrow(c, nn_mul(c, nn_widen(c, w), of_w), d);
+    of_scores = stacked(c, of_scores, s, s->S);
+    to[ROWS] = lz_matmul_at(of_scores, k, c->site);
+    to[KEYS] = lz_matmul_at(turned_over(c, of_scores), rows, c->site);
 }
 
 static void attend_backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_tensor **to,
@@ -170,24 +278,22 @@ static void attend_backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_t
 {
     const remade *m = user;
     nnc *c = m->c;
-    const shapes *s = m->s;
-    const lz_reduce_options along = {
-        .struct_size = sizeof along, .dims = {1, {-1}}, .keepdim = true};
-    lz_dtype d = lz_dtype_of(kept[VALUES]);
+    lz_tensor *in[KEPT], *of[INPUTS][MOST_BLOCKS] = {{NULL}}, *one[INPUTS] = {NULL};
+    int n = blocks_of(m);
+    memcpy(in, kept, sizeof in);
     /* not the scores of the forward pass, which would be kept */
-    lz_tensor *rows = lz_hlo_optimization_barrier_at(kept[ROWS], c->site);
-    lz_tensor *scores = masked_scores(m, rows, kept[KEYS]);
-    lz_tensor *w = nn_narrow(c, lz_exp_at(nn_sub(c, scores, kept[LOG_SUM]), c->site), d);
-    lz_tensor *g = stacked(c, grad[0], s, m->width);
-    to[VALUES] = lz_matmul_at(turned_over(c, stacked(c, w, s, s->S)), g, c->site);
-    lz_tensor *of_w = lz_matmul_at(g, turned_over(c, kept[VALUES]), c->site);
-    of_w = nn_widen(c, apart(c, of_w, s, s->S));
+    in[ROWS] = lz_hlo_optimization_barrier_at(kept[ROWS], c->site);
     lz_tensor *both = nn_mul(c, nn_widen(c, grad[0]), nn_widen(c, kept[OUT]));
-    lz_tensor *across = nn_sub(c, of_w, lz_sum_at(both, &along, c->site));
-    lz_tensor *of_scores = nn_narrow(c, nn_mul(c, nn_widen(c, w), across), d);
-    of_scores = stacked(c, of_scores, s, s->S);
-    to[ROWS] = lz_matmul_at(of_scores, kept[KEYS], c->site);
-    to[KEYS] = lz_matmul_at(turned_over(c, of_scores), rows, c->site);
+    lz_tensor *of_sum = lz_sum_at(both, &along_keys, c->site);
+    for (int i = 0; i < n; i++) {
+        remade b = block_of(m, i, n);
+        block_backward(&b, in, grad[0], of_sum, one);
+        for (int j = 0; j < INPUTS; j++)
+            of[j][i] = one[j];
+    }
+    to[ROWS] = joined(c, of[ROWS], n);
+    to[KEYS] = added_up(c, of[KEYS], n);
+    to[VALUES] = added_up(c, of[VALUES], n);
 }
 
 /* 16-bit weights without a mask that has a gradient, or dropout. */
@@ -205,7 +311,7 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     int64_t width = s->v.dims[s->rank - 1];
     lz_tensor *rows = nn_muls(c, stacked(c, q, s, s->E), scale);
     if (is_remade(o, v)) {
-        remade m = {c, o, s, width};
+        remade m = {c, o, *s, width, 0};
         lz_tensor *in[INPUTS] = {rows, k, v}, *out = NULL;
         (void)lz_custom_vjp_at(attend, attend_backward, in, INPUTS, 1, KEPT, &m, &out, NULL,
                                c->site);

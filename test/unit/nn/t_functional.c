@@ -467,6 +467,42 @@ START_TEST(half_attention_makes_its_weights_again)
 }
 END_TEST
 
+/* The number of products in the graph of a result. */
+static int products_in(lz_tensor *y)
+{
+    static char text[1 << 18];
+    ck_assert_uint_lt(lz_dump_graph(&y, 1, "stablehlo", text, sizeof text), sizeof text);
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, "stablehlo.dot_general")); p++)
+        n++;
+    return n;
+}
+
+/* Of many queries, causal attention is made of blocks, each with the keys that it sees: the same
+ * numbers as those of f32, which is not. */
+START_TEST(causal_attention_of_blocks)
+{
+    enum { H = 64, L = 512, E = 8, V = 6 };
+    lz_scope_begin();
+    lz_tensor *t[2][3], *g[2][3], *y[2];
+    for (int j = 0; j < 3; j++)
+        t[0][j] = lz_to(lz_randn(LZ_F32, LZ_SHAPE(H, L, j == 2 ? V : E)), LZ_BF16);
+    lz_tensor *by = lz_randn(LZ_F32, LZ_SHAPE(H, L, V));
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 3; j++)
+            t[i][j] = i ? lz_to(t[0][j], LZ_F32) : t[0][j];
+        y[i] = lz_scaled_dot_product_attention(t[i][0], t[i][1], t[i][2], .is_causal = true);
+        if (!i) /* two blocks: forward, and five of each in the gradient's region */
+            ck_assert_int_eq(products_in(y[0]), 2 * 7);
+        ck_assert_int_eq(lz_grad(lz_sum(lz_mul(lz_to(y[i], LZ_F32), by)), t[i], 3, g[i]), LZ_OK);
+    }
+    ck_assert_double_lt(apart(y[0], lz_to(y[1], LZ_F64)), 0.03);
+    for (int j = 0; j < 3; j++)
+        ck_assert_double_lt(apart(g[0][j], lz_to(g[1][j], LZ_F64)), 0.03);
+    lz_scope_end();
+}
+END_TEST
+
 START_TEST(rotary_turns_pairs)
 {
     enum { L = 3, D = 4 };
@@ -649,6 +685,7 @@ int main(void)
     tcase_add_test(t, masks_of_the_lowest_number);
     tcase_add_loop_test(t, attention_keeps_one_square, 0, 2);
     tcase_add_loop_test(t, half_attention_makes_its_weights_again, 0, 4);
+    tcase_add_test(t, causal_attention_of_blocks);
     tcase_add_test(t, rotary_turns_pairs);
     tcase_add_test(t, cross_entropy_options);
     tcase_add_test(t, losses_have_torchs_values);
