@@ -60,7 +60,6 @@ times) exec "$tool" run tiles.mlir --devices 8 --random 7 --times 2 ;;
 nothing) exec "$tool" run there_is_none.mlir --devices 8 --random 7 ;;
 few) exec "$tool" run tiles.mlir --devices 8 --input a.npy ;;
 broken) echo 'func.func @main(' >broken.mlir; exec "$tool" run broken.mlir --devices 8 ;;
-late) sleep 1000 & wait ;;
 esac
 X
 chmod +x odd.sh
