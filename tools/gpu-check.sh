@@ -292,6 +292,8 @@ step nccl-abi 120 bash -c nccl_abi &
 step mesh-of-one 60 "$LZ_TOOL" run test/hlo/attention/prog.mlir --device cuda --devices 1 --random 1 &
 if [ $mock = no ] && grep -q '^CUDA:7' "$out/devices.txt"; then # programs on eight GPUs
     LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step mesh-of-eight 150 "$BUILD/test/unit/nn/t_spmd" &
+    LAZULI_CUDA_NCCL=off LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step mesh-of-eight-copies 150 "$BUILD/test/unit/nn/t_spmd" &
+    LAZULI_COLLECTIVES=fast LZ_TEST_DEVICE=CUDA PJRT_DEVICE=CUDA step mesh-of-eight-fast 150 "$BUILD/test/unit/nn/t_spmd" &
 fi
 if grep -q '^CUDA:1' "$out/devices.txt"; then # copies between GPUs
     step to-device 60 "$BUILD/test/unit/runtime/t_to_device" &

@@ -9,6 +9,7 @@
 #include "test/mock/cuda_mock_state.h"
 #include "test/mock/nccl_mock.h"
 #include "test/mock/nccl_mock_math.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,14 +44,16 @@ typedef struct call {
 } call;
 
 /* What all ranks of a communicator do at once, when their streams come to it. */
-typedef struct joint {
+typedef struct joint joint;
+struct joint {
+    joint *next;
     clique *c;
     int n, left;
     bool done;
     call calls[MOST];
     char *out[MOST];
     size_t nbytes[MOST]; /* of out */
-} joint;
+};
 
 static clique *cliques, *gone;
 static uint64_t numbers;
@@ -61,11 +64,14 @@ static struct {
     uint64_t n;
     int code;
 } fault;
-static __thread int depth;
-static __thread call calls[CALLS];
-static __thread uint32_t ncall;
-static __thread clique *made[MOST]; /* communicators that the group makes */
-static __thread int nmade;
+/* The group that is open: of one thread at a time, as NCCL's callers here keep it. */
+static int depth;
+static pthread_t opener;
+static call calls[CALLS];
+static uint32_t ncall;
+static clique *made[MOST]; /* communicators that the group makes */
+static int nmade;
+static joint *joints; /* that have work left */
 
 API void lzNcclMockFault(lz_nccl_mock_fault f, uint64_t n, int code)
 {
@@ -291,6 +297,17 @@ static void result_of(const joint *j, int i)
         nccl_mock_combine(j->out[i], from, j->n, k->count, k->type, k->op);
 }
 
+static void forget(joint *j)
+{
+    joint **at = &joints;
+    while (*at != j)
+        at = &(*at)->next;
+    *at = j->next;
+    for (int p = 0; p < j->n; p++)
+        free(j->out[p]);
+    free(j);
+}
+
 /* The first stream that comes makes the results of all: the others have what they send. */
 static int run_call(const uint64_t *v)
 {
@@ -302,11 +319,8 @@ static int run_call(const uint64_t *v)
     j->done = true;
     if (!j->c->aborted && j->calls[i].kind != SEND)
         memcpy(j->calls[i].to, j->out[i], j->nbytes[i]);
-    if (--j->left == 0) {
-        for (int p = 0; p < j->n; p++)
-            free(j->out[p]);
-        free(j);
-    }
+    if (--j->left == 0)
+        forget(j);
     return 0;
 }
 
@@ -342,6 +356,8 @@ static int put_joint(clique *c, const call *all, int n)
         return NCCL_SYSTEM;
     j->c = c;
     j->n = j->left = n;
+    j->next = joints; /* a device that is lost leaves its part undone */
+    joints = j;
     for (int i = 0; i < n; i++) {
         j->calls[i] = all[i];
         j->nbytes[i] = bytes_out(&all[i]);
@@ -434,7 +450,7 @@ static uint32_t other_end(uint32_t send, const bool *used)
 
 static int put_pairs(void)
 {
-    static __thread bool used[CALLS];
+    static bool used[CALLS];
     memset(used, 0, sizeof used);
     for (uint32_t i = 0; i < ncall; i++) {
         if (calls[i].kind != SEND)
@@ -467,7 +483,7 @@ static void hang(const uint64_t *upto, lz_nccl_mock_fault f)
 
 static int put_calls(void)
 {
-    static __thread uint64_t upto[CALLS];
+    static uint64_t upto[CALLS];
     lz_nccl_mock_fault f = takes_fault();
     int s = NCCL_OK;
     stats.groups++;
@@ -511,6 +527,9 @@ static int end_group(void)
 API int ncclGroupStart(void)
 {
     ENTER();
+    if (depth && !pthread_equal(opener, pthread_self()))
+        return mock_leave(wrong("groups of two threads at once"));
+    opener = pthread_self();
     depth++;
     return mock_leave(NCCL_OK);
 }
@@ -539,6 +558,8 @@ static int add(const call *k)
         return wrong("a call before the communicator was ready");
     if (c->result)
         return c->result;
+    if (depth && !pthread_equal(opener, pthread_self()))
+        return wrong("a call while another thread has a group");
     if (ncall == CALLS)
         return NCCL_INTERNAL;
     stats.reduced += k->kind == REDUCE;

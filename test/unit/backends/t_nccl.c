@@ -439,6 +439,48 @@ START_TEST(in_flight)
 }
 END_TEST
 
+/* A condition that all sum up: the launching thread reads it, in each round. */
+static const char loop[] =
+    "func.func @main(%x: " V ") -> " V " {\n"
+    "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+    "  %lim = stablehlo.constant dense<200000.0> : tensor<f32>\n  %0 = stablehlo.while(%v = %x) "
+    ": " V "\n  cond {\n"
+    "    %r = \"stablehlo.all_reduce\"(%v) ({\n ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+    "    %s = stablehlo.add %a, %b : tensor<f32>\n    stablehlo.return %s : tensor<f32>\n})"
+    " {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, channel_handle = "
+    "#stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids} : (" V ") -> " V "\n"
+    "    %q = stablehlo.multiply %r, %r : " V "\n"
+    "    %t = stablehlo.reduce(%q init: %z) applies stablehlo.add across dimensions = [0, 1] : (" V
+    ", tensor<f32>) -> tensor<f32>\n"
+    "    %c = stablehlo.compare LT, %t, %lim : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+    "    stablehlo.return %c : tensor<i1>\n  } do {\n    %w = stablehlo.add %v, %v : " V "\n"
+    "    stablehlo.return %w : " V "\n  }\n  return %0 : " V "\n}\n";
+
+/* A round that hangs ends the step, although the thread that would end it waits for the device. */
+START_TEST(loop_that_hangs)
+{
+    lz_rnd r = {lz_test_seed()};
+    lz_func *f = NULL;
+    values in, got;
+    lz_collective_uses uses = {0};
+    use(N, NULL);
+    OK(lz_config_set("LAZULI_COLLECTIVE_TIMEOUT", "1"));
+    OK(lz_func_parse(loop, strlen(loop), "loop", &f));
+    fill_arguments(&r, f, N, LZ_FILL_MODEST, &in);
+    rows_of(&got);
+    run_as(f, N, &in, 4, "loop");
+    lib.fault(LZ_NCCL_MOCK_HANG, 2, 0);
+    lz_status s = lz_run_partitions(be, f, N, 1, NULL, (lz_literal *const *const *)in.row, got.row,
+                                    &uses, NULL);
+    ck_assert_msg(s == LZ_ETIMEOUT, "%d: %s", s, message());
+    lz_vec_free(&uses);
+    release(&got);
+    run_as(f, N, &in, 4, "loop");
+    release(&in);
+    lz_func_free(f);
+}
+END_TEST
+
 /* Each call of a step fails in turn; then a group may lack ranks, which is why all are aborted. */
 START_TEST(refused)
 {
@@ -581,6 +623,7 @@ int main(void)
     tcase_add_test(t, made_once);
     tcase_add_loop_test(t, fault, 0, NFAULT);
     tcase_add_test(t, in_flight);
+    tcase_add_test(t, loop_that_hangs);
     tcase_add_test(t, refused);
     tcase_add_test(t, lost);
     tcase_add_test(t, lost_in_flight);
