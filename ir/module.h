@@ -255,6 +255,8 @@ typedef struct lz_partitions {
     /* Given by the caller: takes the place of the module's meshes, whose axes it has, and names the
      * axes of HLO's shardings. NULL: they are those of the module */
     const struct lz_mesh *mesh;
+    /* Given by the caller: instructions have the lines and the name scopes that loc(..) says. */
+    bool locations;
 } lz_partitions;
 /* The same as lz_func_parse_entry; *about is what the module says. */
 lz_status lz_func_parse_about(const char *text, size_t n, const char *name, const char *entry,

@@ -56,14 +56,24 @@ void lz_dump_text(const char *stage, const char *ext, const lz_buf *text)
     }
 }
 
-void lz_dump_func(const char *stage, const lz_func *f)
+static void dump_module(const char *stage, const lz_func *f, const bool *donate)
 {
     lz_buf b = {0};
     if (!lz_dump_wanted(stage))
         return;
-    lz_func_print(f, &b, LZ_PRINT_LOCATIONS);
+    lz_func_print_donating(f, donate, &b, LZ_PRINT_LOCATIONS);
     lz_dump_text(stage, "mlir", &b);
     lz_buf_free(&b);
+}
+
+void lz_dump_func(const char *stage, const lz_func *f)
+{
+    dump_module(stage, f, NULL);
+}
+
+void lz_dump_input(const lz_func *f, const bool *donate)
+{
+    dump_module("input", f, donate);
 }
 
 lz_status lz_dump_fusion(const lz_fusion *fu)

@@ -14,6 +14,8 @@ bool lz_dump_wanted(const char *stage);
 /* Writes <dir>/<number>.<stage>.<ext>. */
 void lz_dump_text(const char *stage, const char *ext, const lz_buf *text);
 void lz_dump_func(const char *stage, const lz_func *f);
+/* The module before the first pass, with the parameters it may write over (NULL: none). */
+void lz_dump_input(const lz_func *f, const bool *donate);
 lz_status lz_dump_fusion(const lz_fusion *fu); /* LZ_OK always: for LZ_TRY chains */
 /* plan.txt, and the loop IR of its kernels */
 lz_status lz_dump_plan(const lz_plan *p);

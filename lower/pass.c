@@ -172,7 +172,7 @@ lz_status lz_passes_run(const lz_func *f, const char *list, const lz_lower_optio
     static const lz_lower_options defaults;
     manager m = {.cur = f, .o = o ? o : &defaults};
     *out = NULL;
-    lz_dump_func("input", f);
+    lz_dump_input(f, m.o->donate);
     lz_status s = run_list(&m, list);
     if (s == LZ_OK && !m.own)
         return lz_func_copy(f, out);

@@ -5,6 +5,7 @@
 #include "backends/common/device_table.h"
 #include "backends/cpu/cpu_dump.h"
 #include "backends/cpu/cpu_exec.h"
+#include "backends/cpu/cpu_plan.h"
 #include "backends/cpu/invariant_cache.h"
 #include "backends/cpu/cpu_mem.h"
 #include "backends/distributed/launcher.h"
@@ -262,12 +263,8 @@ static lz_status finish(int device, lz_plan *p, const lz_compile_options *o, int
     return LZ_OK;
 }
 
-static lz_status compile(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out)
+static lz_status lower(const lz_func *f, const lz_compile_options *o, lz_plan **out)
 {
-    lz_cpu_device *d;
-    *out = NULL;
-    LZ_TRY(get_device(device, &d));
-    int64_t t0 = lz_now_ns();
     lz_lower_options lo = {.donate = o ? o->donate : NULL,
                            .machine = cpu.target.machine,
                            .b2b = LZ_B2B_PROFITABLE,
@@ -276,8 +273,25 @@ static lz_status compile(int device, const lz_func *f, const lz_compile_options 
                            .routines = true,
                            .partitions = o ? o->partitions : 0,
                            .replicas = o && o->replicas};
+    return lz_lower(f, &lo, out);
+}
+
+lz_status lz_cpu_plan(const lz_func *f, const lz_compile_options *o, lz_plan **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(0, &d));
+    return lower(f, o, out);
+}
+
+static lz_status compile(int device, const lz_func *f, const lz_compile_options *o, lz_exec **out)
+{
+    lz_cpu_device *d;
+    *out = NULL;
+    LZ_TRY(get_device(device, &d));
+    int64_t t0 = lz_now_ns();
     lz_plan *p = NULL;
-    LZ_TRY(lz_lower(f, &lo, &p));
+    LZ_TRY(lower(f, o, &p));
     return finish(device, p, o, t0, out);
 }
 

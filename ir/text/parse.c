@@ -426,11 +426,10 @@ static lz_status param(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form,
     const lz_val *gives = type ? &first : NULL; /* a token has nothing to give up */
     LZ_TRY(list ? lz_parse_generic_attributes(p, list, &s->params_at, s->vals.len, type, gives)
                 : lz_parse_param_attributes(p, &s->params_at, s->vals.len, type, gives));
-    LZ_TRY(lz_lex_location(&p->c));
     LZ_TRY(lz_form_keep(p, form->data + from, form->len - from, &own));
     LZ_TRY(bind_param(p, s, name, types, own));
     lz_parse_set_sites(p, s, first, name.s);
-    return LZ_OK;
+    return lz_lex_location(&p->c);
 }
 
 lz_status lz_parse_params(lz_parser *p, lz_scope *s, lz_types *types, lz_buf *form, lz_lexer *list)
@@ -614,6 +613,19 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
 
 /* ---- the module ---- */
 
+/* A location by name, without its '#'; the first of two counts. */
+static lz_status note_place(lz_parser *p, lz_alias *a)
+{
+    a->name.s++;
+    a->name.n--;
+    lz_lex_skip(&p->c);
+    a->at = p->c.p;
+    if (lz_names_find(&p->place_index, p->places.data, sizeof *a, a->name))
+        return LZ_OK;
+    LZ_TRY(lz_vec_push(&p->places, *a));
+    return lz_names_add(&p->place_index, p->places.data, sizeof *a, p->places.len - 1);
+}
+
 /* #name = value: one line, unless brackets go on. */
 static lz_status skip_alias(lz_parser *p)
 {
@@ -628,6 +640,8 @@ static lz_status skip_alias(lz_parser *p)
         a.at = p->c.p;
         LZ_TRY(lz_vec_push(&p->aliases, a));
         p->c.aliases = &p->aliases;
+    } else if (p->about.locations && lz_lex_eat(&p->c, "=")) {
+        LZ_TRY(note_place(p, &a));
     }
     for (; p->c.p < p->c.end && (depth > 0 || *p->c.p != '\n'); p->c.p++) {
         char c = *p->c.p;
@@ -799,6 +813,8 @@ static void parser_free(lz_parser *p)
     lz_vec_free(&p->checked);
     lz_vec_free(&p->probes);
     lz_vec_free(&p->aliases);
+    lz_vec_free(&p->places);
+    lz_names_free(&p->place_index);
     lz_vec_free(&p->meshes);
     lz_arena_free(&p->arena);
     lz_names_free(&p->func_index);
@@ -872,7 +888,8 @@ lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, con
                    .ndevice = ndevice,
                    .about = {.mesh = about ? about->mesh : NULL,
                              .donated = about ? about->donated : NULL,
-                             .tokens = about && about->tokens}};
+                             .tokens = about && about->tokens,
+                             .locations = about && about->locations}};
     if (s == LZ_OK)
         s = parse_marked(&p, out);
     if (about)

@@ -62,6 +62,8 @@ typedef struct lz_parser {
     const lz_mesh *hlo_mesh; /* of theirs; NULL: not asked for yet */
     LZ_VEC(lz_pmesh) meshes;
     lz_partitions about;
+    LZ_VEC(lz_alias) places; /* #name = loc(..), where locations are asked for */
+    lz_names place_index;
     const char *line_at; /* the line at a place of the text; NULL: none is known */
     int line;
     uint64_t inlined; /* instructions */
@@ -204,7 +206,8 @@ void lz_captures_free(lz_captures *k);
  * get the wider element types that the region computes in. */
 lz_status lz_parse_fit_region(lz_parser *p, lz_scope *s, lz_stmt *t);
 
-/* Instructions from `first` on that have no site get the text's at `at`, where marks are kept
+/* Instructions from `first` on that have no site get the one, and the scope, that loc(..) here
+ * says, where that is asked for; then, where marks are kept, the text's at `at`
  * (parse_shard.c). */
 void lz_parse_set_sites(lz_parser *p, lz_scope *s, lz_val first, const char *at);
 

@@ -169,9 +169,86 @@ static int line_of(lz_parser *p, const char *at)
     return p->line;
 }
 
+/* What MLIR's locations say, as far as one line and one name go: of several that were fused the
+ * first, of a call the callee. False: the text is no location. */
+typedef struct location {
+    const char *scope;
+    const lz_site *site;
+} location;
+
+/* After '#': to what stands after loc( where the name was given. */
+static bool follow_alias(const lz_parser *p, lz_lexer *c)
+{
+    const char *at = c->p;
+    (void)lz_lex_word(c);
+    uint32_t i = lz_names_find(&p->place_index, p->places.data, sizeof *p->places.data,
+                               (lz_slice){at, (size_t)(c->p - at)});
+    if (!i)
+        return false;
+    c->p = p->places.data[i - 1].at;
+    return lz_lex_eat_word(c, "loc") && lz_lex_eat(c, "(");
+}
+
+/* "name", "name"(location) or "file":line:column; *more: what the brackets hold is next. */
+static bool read_named(lz_lexer *c, location *out, bool *more)
+{
+    const char *text;
+    int64_t line;
+    if (lz_lex_text(c, &text) != LZ_OK)
+        return false;
+    if (lz_lex_eat(c, ":")) {
+        if (lz_lex_digits(c, &line) != LZ_OK || line < 0 || line > INT32_MAX)
+            return false;
+        out->site = site_get(text, (int)line);
+        return true;
+    }
+    out->scope = out->scope ? out->scope : text;
+    *more = lz_lex_eat(c, "(");
+    return true;
+}
+
+static bool read_location(const lz_parser *p, lz_lexer c, location *out)
+{
+    enum { DEEPEST = 64 };
+    if (!lz_lex_eat_word(&c, "loc") || !lz_lex_eat(&c, "("))
+        return false;
+    bool more = true;
+    for (int depth = 0; more && depth < DEEPEST; depth++) {
+        more = false;
+        if (lz_lex_sees(&c, "\"")) {
+            if (!read_named(&c, out, &more))
+                return false;
+        } else if (lz_lex_eat(&c, "#")) {
+            more = follow_alias(p, &c);
+        } else if (lz_lex_eat_word(&c, "callsite")) {
+            more = lz_lex_eat(&c, "(");
+        } else if (lz_lex_eat_word(&c, "fused")) {
+            if (lz_lex_sees(&c, "<") && lz_lex_group(&c) != LZ_OK)
+                return false;
+            more = lz_lex_eat(&c, "[");
+        }
+    }
+    return true;
+}
+
+static void set_locations(lz_parser *p, lz_scope *s, lz_val first)
+{
+    location at = {0};
+    bool is = false;
+    LZ_QUIETLY /* what does not read as one is passed over, as any location is */
+        is = read_location(p, p->c, &at);
+    for (lz_val v = first; is && v < s->f->ninst; v++) {
+        lz_inst *in = &s->f->insts[v];
+        in->scope = in->site || in->scope ? in->scope : at.scope;
+        in->site = in->site ? in->site : at.site;
+    }
+}
+
 void lz_parse_set_sites(lz_parser *p, lz_scope *s, lz_val first, const char *at)
 {
     const lz_site *site = NULL;
+    if (p->about.locations)
+        set_locations(p, s, first);
     if (!p->marked)
         return;
     for (lz_val v = first; v < s->f->ninst; v++) {

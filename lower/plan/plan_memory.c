@@ -138,6 +138,14 @@ static lz_status gather(const ranges *r, lz_plan_peak *k)
     return LZ_OK;
 }
 
+static void free_ranges(ranges *r)
+{
+    lz_vec_free(&r->all);
+    lz_vec_free(&r->open);
+    lz_free(r->in);
+    lz_free(r->out);
+}
+
 lz_status lz_plan_find_peak(const lz_plan *p, lz_plan_peak *out)
 {
     *out = (lz_plan_peak){.step = LZ_NO_STEP};
@@ -147,10 +155,24 @@ lz_status lz_plan_find_peak(const lz_plan *p, lz_plan_peak *out)
         find_step(&r, out);
         s = gather(&r, out);
     }
-    lz_vec_free(&r.all);
-    lz_vec_free(&r.open);
-    lz_free(r.in);
-    lz_free(r.out);
+    free_ranges(&r);
+    return s;
+}
+
+lz_status lz_plan_find_buffers(const lz_plan *p, lz_plan_buffer_list *out)
+{
+    ranges r = {.p = p};
+    lz_status s = find_ranges(&r);
+    if (s == LZ_OK)
+        s = lz_vec_reserve(out, (uint64_t)p->nin + p->nout + r.all.len + 1);
+    for (uint32_t i = 0; s == LZ_OK && i < p->nin; i++)
+        out->data[out->len++] = r.in[i];
+    for (uint32_t k = 0; s == LZ_OK && k < p->nout; k++)
+        if (p->out_alias[k] < 0)
+            out->data[out->len++] = r.out[k];
+    for (uint32_t i = 0; s == LZ_OK && i < r.all.len; i++)
+        out->data[out->len++] = r.all.data[i];
+    free_ranges(&r);
     return s;
 }
 

@@ -18,6 +18,11 @@ typedef struct lz_plan_peak {
     uint64_t inputs, results, temps, consts;
     LZ_VEC(lz_plan_buffer) alive; /* then, largest first; not constants */
 } lz_plan_peak;
+/* All buffers: those of temporaries in the order in which they are made, behind arguments and
+ * results that do not take over an argument, which are there all the time (written and read as
+ * above, end LZ_NO_STEP). LZ_EMEM */
+typedef LZ_VEC(lz_plan_buffer) lz_plan_buffer_list;
+lz_status lz_plan_find_buffers(const lz_plan *p, lz_plan_buffer_list *out);
 /* Arguments and results are there all the time, a result that takes over an argument as that one.
  * LZ_EMEM */
 lz_status lz_plan_find_peak(const lz_plan *p, lz_plan_peak *out);

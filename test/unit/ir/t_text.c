@@ -559,6 +559,52 @@ START_TEST(debugging_texts)
 }
 END_TEST
 
+/* ---- what loc(..) says, where it is asked for ---- */
+
+static const char with_locations[] =
+    "#named = loc(\"a/b\"(#line))\n"
+    "func.func @main(%x: tensor<f32> loc(\"weights\")) -> tensor<f32> {\n"
+    "  %0 = stablehlo.negate %x : tensor<f32> loc(#named)\n"
+    "  %1 = stablehlo.exponential %0 : tensor<f32> loc(\"net.c\":12:3)\n"
+    "  %2 = stablehlo.tanh %1 : tensor<f32> loc(fused<\"x\">[\"s\"(\"f.c\":1:1), \"g.c\":2:2])\n"
+    "  %3 = stablehlo.abs %2 : tensor<f32> loc(callsite(\"in.c\":5:0 at \"out.c\":6:0))\n"
+    "  %4 = stablehlo.sine %3 : tensor<f32> loc(unknown)\n"
+    "  %5 = stablehlo.cosine %4 : tensor<f32> loc(#nowhere)\n"
+    "  %6 = stablehlo.sqrt %5 : tensor<f32> loc(#circle)\n"
+    "  return %6 : tensor<f32>\n"
+    "}\n"
+    "#line = loc(\"far.c\":7:0)\n"
+    "#circle = loc(\"c\"(#circle))\n";
+
+START_TEST(locations_are_read_on_demand)
+{
+    static const struct {
+        const char *scope, *file;
+        int line;
+    } want[] = {{"weights", NULL, 0}, {"a/b", "far.c", 7}, {NULL, "net.c", 12}, {"s", "f.c", 1},
+                {NULL, "in.c", 5},    {NULL, NULL, 0},     {NULL, NULL, 0},     {"c", NULL, 0}};
+    for (int on = 0; on < 2; on++) {
+        lz_func *f;
+        lz_partitions about = {.locations = on};
+        ck_assert_int_eq(
+            lz_func_parse_about(with_locations, strlen(with_locations), "t", NULL, &about, &f),
+            LZ_OK);
+        ck_assert_int_eq(f->ninst, 8);
+        for (int i = 0; i < 8; i++) {
+            const lz_inst *in = &f->insts[i];
+            ck_assert_int_eq(in->site != NULL, on && want[i].file);
+            ck_assert_int_eq(in->scope != NULL, on && want[i].scope);
+            if (in->site)
+                ck_assert(strcmp(in->site->file, want[i].file) == 0 &&
+                          in->site->line == want[i].line);
+            if (in->scope)
+                ck_assert_str_eq(in->scope, want[i].scope);
+        }
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 /* A program that set a locale with a decimal comma reads and writes the same text. */
 START_TEST(the_locale_does_not_matter)
 {
@@ -593,6 +639,7 @@ int main(void)
     tcase_add_test(t, chlo_means_what_libm_means);
     tcase_add_test(t, large_constants_are_elided_on_demand);
     tcase_add_test(t, locations_are_printed_on_demand);
+    tcase_add_test(t, locations_are_read_on_demand);
     tcase_add_test(t, debugging_texts);
     tcase_add_test(t, the_locale_does_not_matter);
     tcase_set_timeout(t, 300);

@@ -86,6 +86,32 @@ START_TEST(says_what_is_there)
 }
 END_TEST
 
+/* All buffers, of which those that are alive at the peak are the peak's. */
+START_TEST(lists_all_buffers)
+{
+    lz_func *f;
+    ck_assert_int_eq(lz_func_parse(text, strlen(text), "t", &f), LZ_OK);
+    const bool donate[] = {false, true};
+    lz_plan *p = lower(f, donate);
+    lz_plan_buffer_list all = {0};
+    lz_plan_peak k;
+    ck_assert_int_eq(lz_plan_find_buffers(p, &all), LZ_OK);
+    ck_assert_int_eq(lz_plan_find_peak(p, &k), LZ_OK);
+    uint32_t alive = 0;
+    for (uint32_t i = 0; i < all.len; i++) {
+        const lz_plan_buffer *b = &all.data[i];
+        alive += b->kind != LZ_BUFREF_TEMP || (b->written <= k.step && k.step <= b->end);
+        ck_assert(i < p->nin ? b->kind == LZ_BUFREF_INPUT && b->index == i
+                             : b->kind != LZ_BUFREF_INPUT);
+    }
+    ck_assert_uint_eq(alive, k.alive.len);
+    lz_plan_peak_free(&k);
+    lz_vec_free(&all);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("plan_memory");
@@ -93,6 +119,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, fits_into_the_arena);
     tcase_add_test(t, says_what_is_there);
+    tcase_add_test(t, lists_all_buffers);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
