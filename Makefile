@@ -149,6 +149,13 @@ ifneq ($(wildcard codegen/llvm/llvm_api.def),)
 $(OBJ_codegen): | $(BUILD)/gen/llvm_api_names.h
 endif
 
+# Texts that become strings of the command: the line "a" of page/x.js is "a\n" in gen/page/x.js.inc.
+PAGE_TEXTS := $(patsubst tools/lazuli/page/%,$(BUILD)/gen/page/%.inc,$(wildcard tools/lazuli/page/*))
+$(BUILD)/gen/page/%.inc: tools/lazuli/page/%
+	@mkdir -p $(@D)
+	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< >$@
+$(BUILD)/obj/tools/lazuli/graph_page.o: $(PAGE_TEXTS)
+
 # What stored code depends on: entries of the persistent cache that another version of these sources made are not used.
 SOURCE_ID := $(shell find base fft linalg ir shard cache lower codegen backends runtime ops include -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-32)
 $(BUILD)/gen/source_id.h: FORCE

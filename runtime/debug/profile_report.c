@@ -1,7 +1,6 @@
 /* profile_report.c - see profile_report.h. The limits of the machine are measured once, in a second
  * or two, and kept in the cache folder. */
 #include "runtime/debug/profile_report.h"
-#include "backends/cpu/cpu_limits.h"
 #include "base/config.h"
 #include "base/host_time.h"
 #include "base/formats/json.h"
@@ -58,8 +57,7 @@ static void find_limits(const lz_backend *be)
     lz_buf_free(&key);
 }
 
-/* Zeros where they are not known: on other devices than the CPU. */
-static lz_cpu_limits known_limits(void)
+lz_cpu_limits lz_profile_limits(void)
 {
     const lz_backend *be = lz_backend_get("CPU");
     const char *device = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
@@ -195,7 +193,7 @@ lz_status lz_profile_print(lz_buf *out, bool json)
 {
     lz_profile_rows r;
     double wall = (double)lz_host_wall();
-    lz_cpu_limits l = known_limits();
+    lz_cpu_limits l = lz_profile_limits();
     lz_profile_gather(&r);
     if (json)
         print_json(out, &r, &l, wall);

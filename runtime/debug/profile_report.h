@@ -3,9 +3,12 @@
  * that step did. Text and JSON. Threads: thread-safe. */
 #ifndef LZ_RUNTIME_DEBUG_PROFILE_REPORT_H
 #define LZ_RUNTIME_DEBUG_PROFILE_REPORT_H
+#include "backends/cpu/cpu_limits.h"
 #include "base/vec.h"
-#include "base/status.h"
 
+/* What this machine's processor can do at best, measured once and kept in the cache folder; zeros
+ * where that is not known: for other devices. */
+lz_cpu_limits lz_profile_limits(void);
 lz_status lz_profile_print(lz_buf *out, bool json); /* LZ_EMEM */
 /* With LAZULI_PROFILE_REPORT: sums begin, and the report is written when the process ends. Called
  * once, when the first device is made. */

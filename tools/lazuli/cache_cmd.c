@@ -197,7 +197,7 @@ static int check(const arguments *a)
         return exports ? tool_usage("export needs -o FILE") : tool_usage("-o belongs to export");
     for (int i = 0; exports && i < a->noperand; i++) {
         const char *h = a->operands[i];
-        if (strlen(h) < 4 || strlen(h) > 35 || strspn(h, "0123456789abcdef/.p") != strlen(h))
+        if (!tool_is_hash(h))
             return tool_usage("'%s' is not the hash of a program: 4 to 32 hexadecimal digits", h);
     }
     return 0;

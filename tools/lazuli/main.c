@@ -30,6 +30,10 @@ static const struct command {
      "FILE.mlir [--entry NAME] [--devices N] [--mesh NAME=SIZE,..] [--json|--svg]",
      "where the values of a program are on the devices of its mesh, and the mark and the rule that "
      "put them there; what its collectives send, and which values, operations and marks want them"},
+    {"graph", tool_graph, "FILE.mlir|HASH -o FILE [--profile FILE] [--entry NAME] [--path DIR]",
+     "a picture of a program, or of one in the cache by its hash: name scopes, kernels with their "
+     "operations, lines and times at best or by a report of lazuli profile --json, memory; -o "
+     "x.html is a page that needs nothing else, x.json its data, x.dot a graph of the kernels"},
     {"cache", tool_cache,
      "ls|stat|verify|gc|clear|export|import [--path DIR] [--max-mb N] [HASH.. --output FILE] "
      "[FILE]",

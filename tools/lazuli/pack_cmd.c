@@ -159,19 +159,27 @@ typedef struct picked {
     lz_status status;
 } picked;
 
-/* "00/1122.p", "001122" and a graph's hash as messages print it all name a program. */
-static bool is_named(const picked *x, const char *name, lz_hash graph)
+bool tool_is_hash(const char *h)
+{
+    return strlen(h) >= 4 && strlen(h) <= 35 && strspn(h, "0123456789abcdef/.p") == strlen(h);
+}
+
+bool tool_names_program(const char *h, const char *name, lz_hash graph)
 {
     char own[33], hex[33], text[33];
-    bool any = x->nhash == 0;
+    size_t n = strlen(h);
     (void)snprintf(own, sizeof own, "%.2s%.30s", name, name + 3);
     lz_hash_hex(graph, hex);
     (void)lz_hash_text(graph, text);
+    return strncmp(own, h, n) == 0 || strncmp(hex, h, n) == 0 || strncmp(text, h, n) == 0 ||
+           strcmp(name, h) == 0;
+}
+
+static bool is_named(const picked *x, const char *name, lz_hash graph)
+{
+    bool any = x->nhash == 0;
     for (int i = 0; i < x->nhash; i++) {
-        const char *h = x->hashes[i];
-        size_t n = strlen(h);
-        bool yes = strncmp(own, h, n) == 0 || strncmp(hex, h, n) == 0 || strncmp(text, h, n) == 0 ||
-                   strcmp(name, h) == 0;
+        bool yes = tool_names_program(x->hashes[i], name, graph);
         x->met[i] = x->met[i] || yes;
         any = any || yes;
     }

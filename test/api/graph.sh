@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# graph.sh - lazuli graph: the page, its data and the DOT graph of a program from a file, with the lines, scopes and donations of the
+# file, times of a profile, hostile names; of a program in the cache by its hash; in a browser, where there is one.
+set -u
+BUILD=${BUILD:?}
+root=$PWD
+tool=$(realpath "$BUILD/lazuli") gpt=$(realpath "$BUILD/examples/gpt") check=$root/test/api/graph.py
+command -v python3 >/dev/null || { echo 'graph.sh: python3 is not installed' >&2; exit 77; }
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+export HOME=$tmp/home LAZULI_NUM_THREADS=2
+mkdir "$HOME"
+cd "$tmp" || exit 1
+passed=0 failed=0
+# ok WHAT COMMAND...; its output is shown where it fails
+ok() {
+    local what=$1
+    shift
+    if "$@" >out.txt 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $what: $*"
+        sed 's/^/    | /' out.txt | head -5
+    fi
+}
+# says STATUS PATTERN COMMAND...
+says() {
+    local want=$1 pattern=$2
+    shift 2
+    "$@" >out.txt 2>&1
+    local rc=$?
+    if [ $rc -eq "$want" ] && grep -qE -- "$pattern" out.txt; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $* (status $rc, not $want, or no '$pattern')"
+        sed 's/^/    | /' out.txt | head -5
+    fi
+}
+
+# ---- names that are markup, quotes, control characters, other scripts; every form of a location ----
+cat >names.mlir <<'MLIR'
+#first = loc("</script><b>&amp;"(#file))
+func.func @main(%arg0: tensor<4x4xf32> {tf.aliasing_output = 0 : i32} loc("x\22y"), %arg1: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.add %arg0, %arg1 : tensor<4x4xf32> loc(#first)
+  %1 = stablehlo.dot_general %0, %arg1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> loc(fused<"m">["\C3\A4/\E2\88\87"("b\\c.c":7:1), unknown])
+  %2 = stablehlo.exponential %1 : tensor<4x4xf32> loc(callsite("in\09ner.c":9:2 at "outer.c":1:1))
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%2 init: %c) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32> loc("only a name")
+  return %2, %3 : tensor<4x4xf32>, tensor<4xf32>
+}
+#file = loc("a'\22.c":3:5)
+MLIR
+for kind in html json; do
+    ok "names $kind" "$tool" graph names.mlir -o names.$kind
+    ok "read names $kind" python3 "$check" names.$kind '"</script><b>&amp;" in scopes' '"ä/∇" in scopes' '"only a name" in scopes' \
+        '"a'"'"'\".c:3" in lines' '"b\\c.c:7" in lines' '"in\tner.c:9" in lines'
+done
+ok 'names dot' "$tool" graph names.mlir -o names.dot
+says 0 '^  subgraph cluster_0' cat names.dot
+if command -v dot >/dev/null; then ok 'dot reads it' dot -Tsvg names.dot -o names.svg; fi
+printf 'func.func @main(%%arg0: tensor<0xf32>) -> tensor<0xf32> { return %%arg0 : tensor<0xf32> }' >empty.mlir
+ok empty "$tool" graph empty.mlir -o empty.html
+ok 'read empty' python3 "$check" empty.html 'len(steps) == 0'
+cat >loop.mlir <<'MLIR'
+func.func @main(%arg0: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<5> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %c0, %x = %arg0) : tensor<i32>, tensor<64x64xf32>
+   cond { %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1> }
+   do { %j = stablehlo.add %i, %one : tensor<i32>
+    %y = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    stablehlo.return %j, %y : tensor<i32>, tensor<64x64xf32> }
+  return %r#1 : tensor<64x64xf32>
+}
+MLIR
+ok loop "$tool" graph loop.mlir -o loop.json
+ok 'read loop' python3 "$check" loop.json 'any(s["kind"] == "while" and s["rounds"] == 5 and s["regions"][0]["name"] == "body" for s in steps)'
+
+# ---- the training step of gpt: lines and scopes of the dump, times of a profile, size ----
+(cd "$root" && HOME=$tmp/home LAZULI_CACHE=off LAZULI_DUMP=input LAZULI_DUMP_DIR="$tmp/dump" LAZULI_PROFILE_REPORT="$tmp/profile.json" \
+    "$gpt" --fake_data --steps 3 --sample 0 >/dev/null 2>&1)
+step=$(ls -S dump/*.input.mlir | head -1)
+ok 'gpt without times' "$tool" graph "$step" -o gpt.html
+ok 'read gpt without times' python3 "$check" gpt.html 'not d["measured"]' '"net/blocks.0.attention" in scopes' '"transpose(net/blocks.3.up)" in scopes' \
+    'all("examples/gpt.c:" in l for l in lines)' 'len(d["memory"]["donated"]) > 50'
+ok 'gpt with times' "$tool" graph "$step" -o gpt.html --profile profile.json
+ok 'read gpt with times' python3 "$check" gpt.html 'd["measured"]' 'all("ns" in s for s in steps if s["kind"] == "kernel")' 'd["flop_s"] > 0'
+says 0 '^yes$' sh -c '[ "$(wc -c <gpt.html)" -le 3145728 ] && echo yes'
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -n "$browser" ]; then # 2 s of its clock are enough
+    for page in gpt names empty loop; do
+        [ -f $page.html ] || "$tool" graph $page.mlir -o $page.html
+        "$browser" --headless --no-sandbox --disable-gpu --enable-logging=stderr --user-data-dir="$tmp/browser" --virtual-time-budget=2000 \
+            --dump-dom "file://$tmp/$page.html" >dom.html 2>log.txt
+        says 0 'id="schedule"' grep -o 'id="schedule"' dom.html
+        says 1 '^$' sh -c '! grep -E "Uncaught|CONSOLE.*[Ee]rror" log.txt; echo; exit 1'
+    done
+fi
+
+# ---- one of the cache: by any part of its hash, without lines ----
+printf 'func.func @main(%%a: tensor<8x8xf32>) -> tensor<8x8xf32> { %%0 = stablehlo.tanh %%a : tensor<8x8xf32>\n return %%0 : tensor<8x8xf32> }' >tanh.mlir
+(cd "$root" && LAZULI_CACHE_DIR=$tmp/cache "$gpt" --fake_data --steps 2 --sample 0 --cache "$tmp/cache" --layers 1 >/dev/null 2>&1)
+program=$("$tool" cache ls --path cache | awk '$1 == "program" { print $NF; exit }')
+hash=${program//[\/.p]/}
+ok 'by hash' "$tool" graph "${hash:0:12}" --path cache -o hash.json
+ok 'read by hash' python3 "$check" hash.json 'len(steps) > 0' 'lines == []' 'scopes == []'
+ok 'by file name' "$tool" graph "$program" --path cache -o hash.json
+says 1 'no program of this build' "$tool" graph 0123456789abcdef0123456789abcdef --path cache -o hash.json
+
+# ---- what is wrong is said ----
+says 2 'one FILE or HASH is needed' "$tool" graph -o x.html
+says 2 '-o FILE is needed' "$tool" graph names.mlir
+says 2 "ends in .html, .json or .dot, not 'x.svg'" "$tool" graph names.mlir -o x.svg
+says 1 'none.mlir: No such file' "$tool" graph none.mlir -o x.html
+says 1 'profile.json has no run of this program' "$tool" graph names.mlir -o x.html --profile profile.json
+says 1 'names.mlir' "$tool" graph names.mlir -o x.html --profile names.mlir
+says 1 'none/x.html' "$tool" graph names.mlir -o none/x.html
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
