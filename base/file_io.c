@@ -1,6 +1,7 @@
 /* file_io.c - see file_io.h. */
 #include "base/file_io.h"
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -97,4 +98,26 @@ bool lz_file_text(const char *path, char *out, size_t n)
         (void)lz_file_close(fd);
     out[k > 0 ? k : 0] = '\0';
     return k > 0;
+}
+
+lz_status lz_file_make_folders(const char *path)
+{
+    char part[4096];
+    size_t n = strlen(path);
+    if (n >= sizeof part)
+        return LZ_FAIL(LZ_EINVAL, "the path %.100s... is too long", path);
+    memcpy(part, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        char was = part[i];
+        part[i] = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+            int error = errno;
+            return LZ_FAIL(lz_file_status(error), "cannot make the folder %s: %s", part,
+                           strerrordesc_np(error));
+        }
+        part[i] = was;
+    }
+    return LZ_OK;
 }

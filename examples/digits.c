@@ -194,9 +194,8 @@ int main(int argc, char **argv)
                                                    .force = step + 1 == steps));
             preempted = lz_checkpoint_manager_reached_preemption(manager, step + 1);
         }
-        if (at == per_epoch - 1 && isatty(STDERR_FILENO))
-            fprintf(stderr, "\r[%-30.*s] epoch %d of %d%s", 30 * epoch / epochs,
-                    "##############################", epoch, epochs, epoch < epochs ? "" : "\n");
+        if (at == per_epoch - 1)
+            check(lz_progress("epochs", epoch, epochs));
     }
     check(lz_wait_device_ops());
     double step_us = steps - from > 1 ? (now_ms() - first) * 1e3 / (steps - from - 1) : 0;

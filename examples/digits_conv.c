@@ -5,7 +5,7 @@
 #include "example.h"
 
 /* clang-format off */
-enum { DATA, BATCH, EPOCHS, LR, DROPOUT, DTYPE, SEED, CHECKPOINT, EVERY, KEEP, STOP, DEVICE, MESH, CACHE,
+enum { DATA, BATCH, EPOCHS, LR, DROPOUT, DTYPE, SEED, CHECKPOINT, EVERY, KEEP, STOP, DEVICE, MESH, CACHE, LOG,
        JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
@@ -20,6 +20,7 @@ static example_option opt[OPTIONS] = {
     {"device", NULL, "NAME"},
     {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
     {"cache", NULL, "DIR  compiled programs"},
+    LOG_OPTION,
     {"json", NULL, NULL},
     {"help", NULL, NULL},
 };
@@ -139,6 +140,7 @@ int main(int argc, char **argv)
     read_options(opt, OPTIONS, argc, argv);
     choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
+    start_log(opt[LOG].value);
     load_data();
     uint64_t seed = (uint64_t)number(&opt[SEED], 0);
     check(lz_manual_seed(seed));
@@ -170,7 +172,7 @@ int main(int argc, char **argv)
             c.step++;
         }
         first = begun ? first : loss;
-        progress("epochs", c.step / per_epoch, epochs, loss);
+        progress("epochs", c.step / per_epoch, epochs, loss, c.step);
     }
     double accuracy = test(ema);
     printf("%.2f %% of %d held-out digits\n", 100 * accuracy, (int)ntest);

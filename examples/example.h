@@ -231,13 +231,24 @@ static inline double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A bar on a terminal, with the loss beside it; nothing elsewhere. what: "epoch 3". */
-static inline void progress(const char *what, int64_t done, int64_t all, double loss)
+/* ---- what a training says ---- */
+
+#define LOG_OPTION                                                                                 \
+    {                                                                                              \
+        "log", NULL, "DIR  losses by step, for lazuli plot and TensorBoard"                        \
+    }
+
+static inline void start_log(const char *dir)
 {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%s [%-30.*s] %d of %d, loss %.4f%s", what, (int)(30 * done / all),
-                "##############################", (int)done, (int)all, loss,
-                done == all ? "\n" : "");
+    if (dir)
+        check(lz_start_scalar_log(dir));
+}
+
+/* The loss of a step, in the log and beside a bar on the terminal: "epoch 3 [##--] 20 of 40". */
+static inline void progress(const char *what, int64_t done, int64_t all, double loss, int64_t step)
+{
+    check(lz_log_scalar("loss", loss, step));
+    check(lz_progress(what, done, all));
 }
 
 /* Arguments of all programs that were made that give their memory to a result. */

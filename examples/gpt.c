@@ -6,7 +6,7 @@
 
 /* clang-format off */
 enum { DATA, LAYERS, HEADS, DIM, CONTEXT, BATCH, STEPS, STOP, LR, DROPOUT, SEED, CHECKPOINT, EVERY,
-       KEEP, SAMPLE, PROMPT, TEMPERATURE, MESH, DEVICE, CACHE, FAKE, JSON, HELP, OPTIONS };
+       KEEP, SAMPLE, PROMPT, TEMPERATURE, MESH, DEVICE, CACHE, LOG, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", NULL, "FILE  text to learn; default: examples/data/stories.txt"},
     {"layers", "4", "N"},
@@ -26,6 +26,7 @@ static example_option opt[OPTIONS] = {
     {"mesh", NULL, "AXES  of many devices: data=2,fsdp=2,tensor=2; any of them may be left out"},
     {"device", NULL, "NAME"},
     {"cache", NULL, "DIR  compiled programs"},
+    LOG_OPTION,
     {"fake_data", NULL, NULL},
     {"json", NULL, NULL},
     {"help", NULL, NULL},
@@ -246,6 +247,7 @@ int main(int argc, char **argv)
         errx(2, "at most %d layers", MAX_LAYERS);
     choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
+    start_log(opt[LOG].value);
     in = calloc(2 * (size_t)batch * (size_t)context, sizeof *in);
     if (!in)
         errx(1, "no memory for a batch");
@@ -268,7 +270,7 @@ int main(int argc, char **argv)
         first = c.step == from ? value : first;
         c.step++;
         if (show)
-            progress("steps", c.step, stop, loss);
+            progress("steps", c.step, stop, loss, c.step);
         checkpoint(&c);
     }
     check(lz_wait_device_ops());

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 enum { DATADIR, BATCH, EPOCHS, LR, MOMENTUM, LOG_STEPS, FAKE_SIZE, SEED, WORKERS, CHECKPOINT, EVERY,
-       KEEP, STOP, DEVICE, MESH, CACHE, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
+       KEEP, STOP, DEVICE, MESH, CACHE, LOG, FAKE, DROP_LAST, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"datadir", "/tmp/mnist-data", "DIR  where the files are"},
     {"batch_size", "128", "N"},
@@ -23,6 +23,7 @@ static example_option opt[OPTIONS] = {
     {"device", NULL, "NAME"},
     {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
     {"cache", NULL, "DIR  compiled programs"},
+    LOG_OPTION,
     {"fake_data", NULL, NULL},
     {"drop_last", NULL, NULL},
     {"json", NULL, NULL},
@@ -136,7 +137,7 @@ static double train(lz_loader *loader, lz_optim *sgd, lz_checkpoint *c)
         if (++step % number(&opt[LOG_STEPS], 1) == 0 ||
             step == steps) { /* a look waits for the step */
             check(lz_mark_step());
-            progress(what, step, steps, loss = lz_item(l));
+            progress(what, step, steps, loss = lz_item(l), c->step);
         }
         check(lz_scope_end());
         checkpoint(c);
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
     read_options(opt, OPTIONS, argc, argv);
     choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
+    start_log(opt[LOG].value);
     load_data();
     check(lz_manual_seed((uint64_t)number(&opt[SEED], 1)));
     net_init();
@@ -191,6 +193,7 @@ int main(int argc, char **argv)
         check(lz_wait_device_ops());
         double s = now() - start;
         accuracy = test(loader[TEST]);
+        check(lz_log_scalar("accuracy", accuracy, c.step));
         printf("epoch %d: loss %.4f, accuracy %.2f %%, %.0f images/s\n", (int)(c.step / per_epoch),
                loss, 100 * accuracy, (double)set[TRAIN].len / s);
     }

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 enum { MODEL, IMAGE, CLASSES, WIDTH, DATADIR, BATCH, EPOCHS, LR, WEIGHT_DECAY, DTYPE, LOG_STEPS,
-       FAKE_SIZE, SEED, WORKERS, CHECKPOINT, EVERY, KEEP, STOP, MESH, DEVICE, CACHE, FAKE,
+       FAKE_SIZE, SEED, WORKERS, CHECKPOINT, EVERY, KEEP, STOP, MESH, DEVICE, CACHE, LOG, FAKE,
        JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"model", "18", "18|34|50  layers"},
@@ -29,6 +29,7 @@ static example_option opt[OPTIONS] = {
     {"mesh", NULL, "AXES  of many devices: data=8"},
     {"device", NULL, "NAME"},
     {"cache", NULL, "DIR  compiled programs"},
+    LOG_OPTION,
     {"fake_data", NULL, NULL},
     {"json", NULL, NULL},
     {"help", NULL, NULL},
@@ -259,7 +260,7 @@ static double train(lz_loader *loader, lz_optim *sgd, lz_grad_scaler *scaler, lz
         c->step++;
         if (++step % number(&opt[LOG_STEPS], 1) == 0 || step == steps) {
             check(lz_mark_step()); /* a look waits for the step */
-            progress(what, step, steps, loss = lz_item(l));
+            progress(what, step, steps, loss = lz_item(l), c->step);
         }
         check(lz_scope_end());
         checkpoint(c);
@@ -288,6 +289,7 @@ int main(int argc, char **argv)
     read_options(opt, OPTIONS, argc, argv);
     choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
+    start_log(opt[LOG].value);
     load_data();
     check(lz_manual_seed((uint64_t)number(&opt[SEED], 0)));
     net_init();
@@ -315,6 +317,7 @@ int main(int argc, char **argv)
         check(lz_wait_device_ops());
         double s = now() - start;
         accuracy = test(loader[TEST]);
+        check(lz_log_scalar("accuracy", accuracy, c.step));
         printf("epoch %d: loss %.4f, accuracy %.2f %%, %.1f images/s\n", (int)(c.step / per_epoch),
                loss, 100 * accuracy, (double)set[TRAIN].len / s);
     }

@@ -7,7 +7,7 @@
 #include "example.h"
 
 /* clang-format off */
-enum { PROGRAM, DATA, EPOCHS, LR, SEED, DEVICE, CACHE, JSON, HELP, OPTIONS };
+enum { PROGRAM, DATA, EPOCHS, LR, SEED, DEVICE, CACHE, LOG, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"program", "examples/data/train_step.mlir", "FILE  StableHLO text"},
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
@@ -16,6 +16,7 @@ static example_option opt[OPTIONS] = {
     {"seed", "1", "N"},
     {"device", NULL, "NAME"},
     {"cache", NULL, "DIR  compiled programs"},
+    LOG_OPTION,
     {"json", NULL, NULL},
     {"help", NULL, NULL},
 };
@@ -101,6 +102,7 @@ int main(int argc, char **argv)
     static int64_t train_rows[MAX_ROWS], test_rows[MAX_ROWS], order[MAX_ROWS], rows[MAX_ROWS];
     read_options(opt, OPTIONS, argc, argv);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
+    start_log(opt[LOG].value);
     uint64_t seed = (uint64_t)number(&opt[SEED], 0);
     check(lz_manual_seed(seed));
     read_program();
@@ -125,7 +127,7 @@ int main(int argc, char **argv)
             loss = last ? value : loss;
         }
         first = epoch ? first : loss;
-        progress("epochs", epoch + 1, epochs, loss);
+        progress("epochs", epoch + 1, epochs, loss, epoch + 1);
     }
     double accuracy = test(table, test_rows, ntest);
     printf("%.2f %% of %d held-out digits\n", 100 * accuracy, (int)ntest);

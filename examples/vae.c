@@ -7,7 +7,7 @@
 
 /* clang-format off */
 enum { DATA, MNIST, HIDDEN, LATENT, BATCH, EPOCHS, LR, SEED, CHECKPOINT, EVERY, KEEP, STOP, SAMPLES,
-       DEVICE, MESH, CACHE, FAKE, JSON, HELP, OPTIONS };
+       DEVICE, MESH, CACHE, LOG, FAKE, JSON, HELP, OPTIONS };
 static example_option opt[OPTIONS] = {
     {"data", "examples/data/digits.csv", "FILE  lines of 64 pixels, 0 to 16, and the digit"},
     {"mnist", NULL, "FILE  MNIST's train-images-idx3-ubyte instead, plain or compressed"},
@@ -23,6 +23,7 @@ static example_option opt[OPTIONS] = {
     {"device", NULL, "NAME"},
     {"mesh", NULL, "AXES  of many devices: data=8, fsdp=8 or data=2,fsdp=4"},
     {"cache", NULL, "DIR  compiled programs"},
+    LOG_OPTION,
     {"fake_data", NULL, NULL},
     {"json", NULL, NULL},
     {"help", NULL, NULL},
@@ -152,6 +153,7 @@ int main(int argc, char **argv)
     read_options(opt, OPTIONS, argc, argv);
     choose_mesh(opt[MESH].value);
     choose_device(opt[DEVICE].value, opt[CACHE].value);
+    start_log(opt[LOG].value);
     uint64_t seed = (uint64_t)number(&opt[SEED], 0);
     check(lz_manual_seed(seed));
     load_data();
@@ -178,7 +180,7 @@ int main(int argc, char **argv)
             c.step++;
         }
         first = begun ? first : loss;
-        progress("epochs", c.step / per_epoch, epochs, loss);
+        progress("epochs", c.step / per_epoch, epochs, loss, c.step);
     }
     printf("loss %.2f after %d epochs, %.2f after the first\n", loss, (int)(c.step / per_epoch),
            first);

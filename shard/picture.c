@@ -1,5 +1,6 @@
 /* picture.c - see picture.h. */
 #include "shard/picture.h"
+#include "base/formats/xml.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -237,11 +238,7 @@ enum { CHAR = 8, CELL_HEIGHT = 48, HEAD = 28, MARGIN = 8 };
 static void svg_text(lz_buf *b, int x, int y, const char *anchor, const char *s)
 {
     lz_buf_printf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y, anchor);
-    for (; *s; s++)
-        if (*s == '<' || *s == '&' || *s == '>')
-            lz_buf_puts(b, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
-        else
-            lz_buf_putc(b, *s);
+    lz_buf_xml(b, s);
     lz_buf_puts(b, "</text>\n");
 }
 

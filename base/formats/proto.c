@@ -1,7 +1,8 @@
 /* proto.c - see proto.h. */
 #include "base/formats/proto.h"
+#include <string.h>
 
-enum { VARINT = 0, LENGTH = 2 };
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
 
 static void put_varint(lz_buf *b, uint64_t v)
 {
@@ -19,6 +20,22 @@ void lz_proto_int(lz_buf *b, uint32_t field, int64_t v)
 {
     put_varint(b, (uint64_t)field << 3 | VARINT);
     put_varint(b, (uint64_t)v);
+}
+
+void lz_proto_double(lz_buf *b, uint32_t field, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    put_varint(b, (uint64_t)field << 3 | FIXED64);
+    lz_buf_u64(b, bits);
+}
+
+void lz_proto_float(lz_buf *b, uint32_t field, float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    put_varint(b, (uint64_t)field << 3 | FIXED32);
+    lz_buf_u32(b, bits);
 }
 
 void lz_proto_bytes(lz_buf *b, uint32_t field, const void *p, size_t n)

@@ -1,9 +1,9 @@
-/* debug.h - introspection: metrics, counters, dumps of graphs, name scopes.
+/* debug.h - introspection: metrics, counters, dumps of graphs, name scopes, scalars of a training.
  * Text functions copy at most n bytes (NUL-terminated) and return the size needed without the
  * NUL.
  * Implemented in: runtime/debug/metrics.c, runtime/debug/graph_dump.c,
  *   runtime/exec/live_report.c, runtime/exec/tensor_text.c, runtime/region/debug_print.c,
- *   runtime/graph/scope.c. */
+ *   runtime/graph/scope.c, runtime/debug/scalar_log.c, runtime/debug/progress.c. */
 #ifndef LAZULI_DEBUG_H
 #define LAZULI_DEBUG_H
 #include <lazuli/tensor.h>
@@ -86,6 +86,37 @@ LZ_API lz_status lz_name_scope_begin(const char *name);
 LZ_API lz_status lz_name_scope_end(void);
 /* Names the calling thread's next steps in analyses and dumps; NULL: none. */
 LZ_API lz_status lz_set_graph_name(const char *name);
+/* ---- what a training says while it runs: scalars by step, in files that `lazuli plot` and
+ * TensorBoard show, and a line on the terminal (docs/training.md). The log and the line are the
+ * process's; any thread may write. A forked child logs nothing. ---- */
+/* From now on lz_log_scalar also writes to files in this folder, which is made if it is not there:
+ * scalars.jsonl, an object on a line for each scalar, to which a training that goes on appends; and
+ * events.out.tfevents.TIME.HOST.PID.N, new with each call, which TensorBoard shows (the folder is
+ * its --logdir, or one below: a run). Each scalar is in both when lz_log_scalar returns. LZ_ENULL;
+ * LZ_EINVAL: the path is empty or too long; LZ_ESTATE: there is a log already; LZ_ENOENT, LZ_EPERM,
+ * LZ_EMEM, LZ_EIO: the files cannot be written. Source: torch.utils.tensorboard.SummaryWriter. */
+LZ_API lz_status lz_start_scalar_log(const char *logdir);
+/* The value of something at a step, as "loss" or "train/accuracy": 1 to 255 bytes of UTF-8. Without
+ * a log it is kept for lz_progress alone. step: 0 or more, a value of a step that was logged before
+ * takes its place where it is shown. value: any, also NaN and infinities, which scalars.jsonl has
+ * as the texts "NaN", "Infinity" and "-Infinity"; TensorBoard's files have it rounded to f32.
+ * LZ_ENULL; LZ_EINVAL: such a name or step; LZ_EMEM; LZ_EIO, LZ_EPERM, LZ_ENOENT: it is not in one
+ * of the files. Source: SummaryWriter.add_scalar. */
+LZ_API lz_status lz_log_scalar(const char *name, double value, int64_t step);
+/* Ends the log. (The end of the process needs no call: files are whole.) LZ_ESTATE: there is none;
+ * LZ_EIO: TensorBoard's file lacks something. */
+LZ_API lz_status lz_stop_scalar_log(void);
+/* Says that `done` of `total` are done, of steps, images or whatever `what` names:
+ *
+ *     epoch 3 [########------------] 120 of 300  41.2/s  0:04 left  loss 1.253
+ *
+ * On a terminal (standard error) one line is written again and again, at most ten times a second;
+ * elsewhere nothing is. The rate is that of the last ten seconds or so, since the first call of
+ * this `what`, and behind it are the newest values of the first four scalars that were logged. The
+ * line ends with done == total, or when another `what` begins. NO_COLOR: without colour. total 0:
+ * not known. what: at most 63 bytes are shown.
+ * LZ_ENULL; LZ_EINVAL: done or total is negative, or done more than a total that is known. */
+LZ_API lz_status lz_progress(const char *what, int64_t done, int64_t total);
 LZ_EXTERN_C_END
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* visualize.c - pictures of shardings, of tensors and of HLO's strings. Threads: thread-safe. */
 #include "shard/picture.h"
 #include "base/config.h"
-#include "base/env.h"
+#include "base/terminal.h"
 #include "runtime/exec/runtime_device.h"
 #include "runtime/graph/handle.h"
 #include "runtime/graph/node.h"
@@ -12,26 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what the terminal can ---- */
-
-static bool is_utf8(void)
-{
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (int i = 0; i < 3; i++) {
-        const char *v = lz_env_get(names[i]);
-        if (v && *v)
-            return strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") ||
-                   strstr(v, "utf-8");
-    }
-    return false;
-}
-
 static unsigned flags(bool terminal)
 {
-    const char *term = lz_env_get("TERM");
-    bool dumb = terminal && (!term || strcmp(term, "dumb") == 0);
-    unsigned f = is_utf8() && !dumb ? 0 : LZ_PICTURE_ASCII;
-    return f | (terminal && !dumb && !lz_env_get("NO_COLOR") ? LZ_PICTURE_COLOUR : 0);
+    bool dumb = terminal && !lz_terminal_is(STDOUT_FILENO);
+    unsigned f = lz_terminal_is_utf8() && !dumb ? 0 : LZ_PICTURE_ASCII;
+    return f | (terminal && lz_terminal_has_colour(STDOUT_FILENO) ? LZ_PICTURE_COLOUR : 0);
 }
 
 /* ---- what is shown ---- */

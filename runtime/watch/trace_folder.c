@@ -40,27 +40,6 @@ struct lz_trace_folder {
 
 /* ---- names ---- */
 
-/* The folder and those above it. */
-static lz_status make_folders(const char *path)
-{
-    char part[PATH];
-    size_t n = strlen(path);
-    memcpy(part, path, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (part[i] != '/' && part[i] != '\0')
-            continue;
-        char was = part[i];
-        part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-            int error = errno;
-            return LZ_FAIL(lz_file_status(error), "cannot make the folder %s: %s", part,
-                           strerrordesc_np(error));
-        }
-        part[i] = was;
-    }
-    return LZ_OK;
-}
-
 /* What a file may be called: of a name that came from elsewhere. */
 static void file_name(const lz_watch_origin *o, char name[NAME])
 {
@@ -92,7 +71,7 @@ static lz_status choose_run(lz_trace_folder *f, const char *logdir)
         snprintf(f->xplane_path, sizeof f->xplane_path, "%s/%s.xplane.pb", f->path, name);
         snprintf(f->json_path, sizeof f->json_path, "%s/%s.trace.json.gz", f->path, name);
         if (access(f->xplane_path, F_OK) != 0 && access(f->json_path, F_OK) != 0)
-            return make_folders(f->path);
+            return lz_file_make_folders(f->path);
     }
     return LZ_FAIL(LZ_EEXIST, "%s has a trace of this name already", f->path);
 }

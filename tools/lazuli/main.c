@@ -34,6 +34,11 @@ static const struct command {
      "a picture of a program, or of one in the cache by its hash: name scopes, kernels with their "
      "operations, lines and times at best or by a report of lazuli profile --json, memory; -o "
      "x.html is a page that needs nothing else, x.json its data, x.dot a graph of the kernels"},
+    {"plot", tool_plot,
+     "[-o FILE] [--name NAME,..] [--smooth X] [--log] [--width N] [--height N] FILE..",
+     "curves of what trainings logged (lz_log_scalar): files of JSON lines or of TensorBoard's "
+     "events, or folders of them, a line for each; in the terminal, or -o x.svg. --smooth: the "
+     "weight of what was before, 0 to 1; --log: values on a logarithmic axis"},
     {"cache", tool_cache,
      "ls|stat|verify|gc|clear|export|import [--path DIR] [--max-mb N] [HASH.. --output FILE] "
      "[FILE]",

@@ -11,6 +11,7 @@ int tool_opt(int argc, char **argv);
 int tool_shard(int argc, char **argv);
 int tool_cache(int argc, char **argv);
 int tool_graph(int argc, char **argv);
+int tool_plot(int argc, char **argv);
 int tool_devices(int argc, char **argv);
 int tool_profile(int argc, char **argv);
 int tool_capture(int argc, char **argv);

@@ -1,8 +1,8 @@
 /* top_cmd.c - lazuli top: what a process that runs does, again and again: its counters, and by how
  * much they grow in a second. */
 #include "backends/distributed/net.h"
-#include "base/env.h"
 #include "base/formats/json.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "tools/lazuli/tool.h"
 #include "tools/lazuli/watch_client.h"
@@ -199,7 +199,6 @@ int tool_top(int argc, char **argv)
                                             {"json", no_argument, NULL, 'j'},
                                             {"interval_ms", required_argument, NULL, 'i'},
                                             {NULL, 0, NULL, 0}};
-    const char *term = lz_env_get("TERM");
     top_options o = {.interval_ms = 1000};
     watch_address a;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) >= 0;) {
@@ -214,7 +213,7 @@ int tool_top(int argc, char **argv)
         return tool_usage("one HOST:PORT is needed");
     if (!watch_parse(argv[optind], &a))
         return 2;
-    o.terminal = isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
-    o.colour = o.terminal && !lz_env_get("NO_COLOR");
+    o.terminal = lz_terminal_is(STDOUT_FILENO);
+    o.colour = lz_terminal_has_colour(STDOUT_FILENO);
     return watch(argv[optind], &a, &o);
 }

@@ -1,0 +1,35 @@
+/* terminal.c - see terminal.h. */
+#include "base/terminal.h"
+#include "base/env.h"
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+bool lz_terminal_is(int fd)
+{
+    const char *term = lz_env_get("TERM");
+    return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+bool lz_terminal_has_colour(int fd)
+{
+    return lz_terminal_is(fd) && !lz_env_get("NO_COLOR");
+}
+
+bool lz_terminal_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (int i = 0; i < 3; i++) {
+        const char *v = lz_env_get(names[i]);
+        if (v)
+            return strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") ||
+                   strstr(v, "utf-8");
+    }
+    return false;
+}
+
+int lz_terminal_columns(int fd)
+{
+    struct winsize w;
+    return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
