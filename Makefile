@@ -249,6 +249,9 @@ endif
 # BENCH_ARGS: options of bench/report.py, such as --workloads gemm_256,train_mlp --threads 2
 bench: lz-bench
 	@python3 bench/report.py run --keep $(BENCH_ARGS)
+# All kept results as a page: a chart per workload over the commits.
+bench-page:
+	@python3 bench/page.py && echo 'wrote bench/results/index.html'
 # The peers live in an environment of their own; torch, large, only where PEER_TORCH names an interpreter that has it.
 PEER_ENV := build/peers
 $(PEER_ENV)/ready: bench/peers/requirements.txt
@@ -481,6 +484,7 @@ help:
 	@echo 'make check-locale  check-quick under locales with a decimal comma and with a Turkish i'
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
+	@echo 'make bench-page    bench/results/index.html: charts of all kept results, over commits, by machine, with peers'
 	@echo 'make bench-peers   the same with JAX and NumPy (PEER_TORCH=python: torch) in turn, and the table of ratios'
 	@echo 'make coverage      branches of the readers of the cache, of files and of text that tests take, by file, and those they do not'
 	@echo 'make fuzz          mutate the corpora for FUZZ_SECONDS=60 each'
@@ -497,4 +501,4 @@ help:
 	@echo 'MODE=release|debug|asan|tsan|coverage  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz coverage coverage-report regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
+.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-page bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz coverage coverage-report regen docs apidoc lint tidy format hooks install uninstall clean help FORCE

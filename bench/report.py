@@ -8,7 +8,7 @@ run: every workload once per round and program, one program after the other, so 
 prints a row per workload with the ratio to the limit (of multiply-adds the best that was measured so far: a virtual machine is slowed down
 for seconds at a time, and a limit measured then would flatter; of memory that of the same process: it depends on what others do), the ratio to each peer (median over the rounds
 of peer's time / ours: above 1 we are faster; also of the least times, and of processor time, which says most on a busy machine) and the targets of bench/targets.tsv. --keep writes bench/results/COMMIT.json and the page.
-page: bench/results/index.html from all results. Only Python's standard library is used.
+page: bench/results/index.html from all results (bench/page.py). Only Python's standard library is used.
 """
 import argparse
 import html
@@ -19,6 +19,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+import page
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -153,6 +155,7 @@ def summary(threads, workload, programs_lines):
         "threads": threads,
         "median_ms": figure(ours, "median_ms"),
         "min_ms": min((l["min_ms"] for l in ours), default=None),
+        "rounds_ms": [l["median_ms"] for l in ours],
         "fma": figure(ours, "fma"),
         "bw": figure(ours, "bw"),
         "load": figure(ours, "load"),
@@ -209,39 +212,21 @@ def keep(results, failed):
     commit = (git("rev-parse", "--short=10", "HEAD") or "none") + changed
     cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
     rows = [summary(t, w, l) for t, table in results.items() for w, l in table.items()]
-    kept = {"commit": commit, "when": int(time.time()), "cpu": cpu, "processors": os.cpu_count(),
+    kept = {"commit": commit, "when": int(time.time()), "cpu": cpu, "processors": os.cpu_count(), "machine": machine(),
             "fma_gflops": best_fma, "rows": rows, "failed": failed}
     (RESULTS / f"{commit}.json").write_text(json.dumps(kept, indent=1) + "\n")
-    page()
+    page.write(RESULTS, RESULTS / "index.html")
 
 
-def page():
-    """A table per number of threads: a row per result, a column per kept commit, the latest one's peers and targets."""
-    kept = sorted((json.loads(f.read_text()) for f in RESULTS.glob("*.json")), key=lambda k: k["when"])
-    out = ["<!doctype html><meta charset=utf-8><title>Lazuli: benchmark</title>",
-           "<style>body{font:14px sans-serif}td,th{padding:2px 8px;text-align:right}td:first-child{text-align:left}"
-           ".ok{color:#070}.miss{color:#b00}</style><h1>Benchmark</h1>",
-           "<p>Percent of the limit measured in the run (multiply-adds, or the triad with streaming stores), and the median time; "
-           "for the last commit the peers' times divided by ours, and the targets.</p>"]
-    by_commit = [{(r["workload"], r["threads"]): r for r in k["rows"]} for k in kept]
-    for threads in sorted({t for rows in by_commit for _, t in rows}):
-        names = list(dict.fromkeys(w for rows in by_commit for w, t in rows if t == threads))
-        heads = "".join(f"<th title='{html.escape(k['cpu'])}, {time.strftime('%F', time.gmtime(k['when']))}'>"
-                        f"{html.escape(k['commit'])}</th>" for k in kept)
-        out.append(f"<h2>{threads} thread{'s' if threads > 1 else ''}</h2><table><tr><th>result</th>{heads}<th>peers</th><th>targets</th></tr>")
-        for name in names:
-            cells, last = [], None
-            for rows in by_commit:
-                row = rows.get((name, threads))
-                last = row or last
-                percent = row and (row["fma"] if row["fma"] is not None else row["bw"])
-                cells.append(f"<td>{number(percent)} %, {number(row['median_ms'], 4)} ms</td>" if row else "<td></td>")
-            peers = ", ".join(f"{html.escape(n)} {number(r['median'])}" for n, r in last["peers"].items())
-            goals = ", ".join(f"<span class={'ok' if g['reached'] else 'miss'}>{g['figure']} {number(g['value'])} "
-                              f"({html.escape(g['bound'])})</span>" for g in last["targets"])
-            out.append(f"<tr><td>{html.escape(name)}</td>{''.join(cells)}<td>{peers}</td><td>{goals}</td></tr>")
-        out.append("</table>")
-    (RESULTS / "index.html").write_text("\n".join(out) + "\n")
+def machine():
+    """What tells processors of one name apart."""
+    about = {}
+    for line in open("/proc/cpuinfo"):
+        key, _, value = line.partition(":")
+        about.setdefault(key.strip(), value.strip())
+    flags = set(about.get("flags", "").split())
+    return {"family": about.get("cpu family"), "model": about.get("model"), "stepping": about.get("stepping"), "mhz": about.get("cpu MHz"),
+            "cache": about.get("cache size"), "isa": [f for f in ("avx2", "fma", "avx512f", "avx512_bf16", "amx_tile") if f in flags]}
 
 
 def main():
@@ -257,7 +242,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     if options.what == "page":
-        return page()
+        return page.write(RESULTS, RESULTS / "index.html")
     options.workloads = options.workloads or workloads()
     results, failed = run(options)
     if options.keep:
