@@ -108,6 +108,13 @@ program=$("$tool" cache ls --path cache | awk '$1 == "program" { print $NF; exit
 hash=${program//[\/.p]/}
 ok 'by hash' "$tool" graph "${hash:0:12}" --path cache -o hash.json
 ok 'read by hash' python3 "$check" hash.json 'len(steps) > 0' 'lines == []' 'scopes == []'
+(cd "$root" && LAZULI_PROFILE_REPORT="$tmp/warm.json" "$gpt" --fake_data --steps 2 --sample 0 --cache "$tmp/cache" --layers 1 >/dev/null 2>&1)
+found=0 # one of the programs is the step, and the profile names its lines
+for p in $("$tool" cache ls --path cache | awk '$1 == "program" { print $NF }'); do
+    "$tool" graph "$p" --path cache --profile warm.json -o warm.json.html >/dev/null 2>&1 || continue
+    python3 "$check" warm.json.html 'd["measured"]' '"net/blocks.0.attention" in scopes' 'any("examples/gpt.c:" in l for l in lines)' 2>/dev/null && found=1
+done
+says 0 '^1$' echo $found
 ok 'by file name' "$tool" graph "$program" --path cache -o hash.json
 says 1 'no program of this build' "$tool" graph 0123456789abcdef0123456789abcdef --path cache -o hash.json
 

@@ -10,6 +10,7 @@
  * them. */
 typedef struct graph_launch {
     const lz_step *step;
+    bool top;            /* a step of the plan itself, not of a region */
     char kernel[9];      /* the first digits of its hash; dashes of a routine */
     int64_t calls;       /* 0: not measured */
     double ns, least_ns; /* of a call */
@@ -17,8 +18,8 @@ typedef struct graph_launch {
 
 typedef struct graph {
     const char *source; /* the file, or the hash that was asked for */
-    const lz_func *f;
-    const lz_plan *plan;
+    lz_func *f;
+    lz_plan *plan;
     lz_cpu_limits limits; /* zeros: not known */
     LZ_VEC(graph_launch) launches;
     lz_map launch_of; /* number + 1, by step */
@@ -28,8 +29,10 @@ typedef struct graph {
 /* graph_profile.c: finds the launches of the plan. LZ_EMEM */
 lz_status graph_find_launches(graph *g);
 void graph_free_launches(graph *g);
-/* Gives launches what a report of `lazuli profile --json` has of this program, and
- * its limits. LZ_EPARSE; LZ_ENOENT: it has nothing of it; LZ_EMEM. */
+/* Gives launches what a report of `lazuli profile --json` has of this program, and its limits; and
+ * the costliest node of a step, where nothing is known of it, the line and the scope that the
+ * report names: of a program in the cache. LZ_EPARSE; LZ_ENOENT: the report has nothing of it;
+ * LZ_EMEM. */
 lz_status graph_read_profile(graph *g, const char *text, size_t n, const char *name);
 /* NULL: a step that is no launch. */
 const graph_launch *graph_launch_of(const graph *g, const lz_step *s);

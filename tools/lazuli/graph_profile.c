@@ -9,6 +9,7 @@
 #include <string.h>
 
 typedef struct row {
+    char *text;
     char kernel[9];
     uint64_t program, index;
     int64_t calls, ns, least_ns;
@@ -27,7 +28,7 @@ static lz_hash key_of(const lz_step *s)
 
 static lz_status add_launch(graph *g, const lz_plan *p, const lz_step *s)
 {
-    graph_launch l = {.step = s, .kernel = "--------"};
+    graph_launch l = {.step = s, .top = p == g->plan, .kernel = "--------"};
     char hex[33];
     if (s->kind == LZ_STEP_KERNEL) {
         lz_hash_hex(p->kernels[s->kernel]->hash, hex);
@@ -123,8 +124,13 @@ static lz_status read_row(lz_json *j, rows *out)
             (void)lz_json_skip(j);
     }
     /* one that is longer has lost its end */
-    bool named = len && len < sizeof text && place_of(text, len, &r);
-    return named && r.calls > 0 ? lz_vec_push(&out->list, r) : LZ_OK;
+    if (!len || len >= sizeof text || !place_of(text, len, &r) || r.calls <= 0)
+        return LZ_OK;
+    r.text = lz_strdup(text);
+    if (r.text && lz_vec_push(&out->list, r) == LZ_OK)
+        return LZ_OK;
+    lz_free(r.text);
+    return LZ_FAIL(LZ_EMEM, "no memory for a profile");
 }
 
 static lz_status read_rows(lz_json *j, rows *out)
@@ -170,6 +176,48 @@ static int by_place(const void *x, const void *y)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+/* ---- what a row says of the operation ---- */
+
+/* The text "net.c:7" of n bytes. */
+static const lz_site *site_of(lz_func *f, const char *s, size_t n)
+{
+    uint64_t line;
+    size_t colon = n;
+    while (colon > 0 && s[colon - 1] != ':')
+        colon--;
+    if (colon < 2 || lz_text_u64(s + colon, n - colon, 10, INT32_MAX, &line) != LZ_OK)
+        return NULL;
+    lz_site *site = lz_arena_alloc(&f->arena, sizeof *site);
+    const char *file = lz_string_get(s, colon - 1);
+    if (!site || !file)
+        return NULL;
+    *site = (lz_site){.file = file, .line = (int)line};
+    return site;
+}
+
+/* "dot_general 99% net.c:7 (fc1)  ..": gives it the costliest node of a step, if that has nothing.
+ * Without memory, it goes without. */
+static void give_origin(graph *g, const graph_launch *l, const char *text)
+{
+    const lz_step *s = l->step;
+    const char *at = strstr(text, "% ");
+    lz_inst *in = l->top && s->nnode && s->nodes[0].node < g->f->ninst
+                      ? &g->f->insts[s->nodes[0].node]
+                      : NULL;
+    if (!at || !in || in->site || in->scope)
+        return;
+    at += 2;
+    const char *end = strstr(at, "  ");
+    size_t n = end ? (size_t)(end - at) : strlen(at), place = 0;
+    while (place < n && !(at[place] == '(' && (place == 0 || at[place - 1] == ' ')))
+        place++;
+    if (place < n && at[n - 1] == ')')
+        in->scope = lz_string_get(at + place + 1, n - place - 2);
+    while (place > 0 && at[place - 1] == ' ')
+        place--;
+    in->site = site_of(g->f, at, place);
+}
+
 /* Those of one program, in order; how many there are of this one. With `take` launches get them. */
 static uint32_t match(graph *g, const row *r, uint32_t n, bool take)
 {
@@ -185,6 +233,7 @@ static uint32_t match(graph *g, const row *r, uint32_t n, bool take)
             l->calls = r[i].calls;
             l->ns = (double)r[i].ns / (double)r[i].calls;
             l->least_ns = (double)r[i].least_ns / (double)r[i].calls;
+            give_origin(g, l, r[i].text);
         }
         at = k + 1;
         found++;
@@ -212,6 +261,7 @@ static lz_status match_best(graph *g, rows *r, const char *name)
         return LZ_FAIL(LZ_ENOENT, "%s has no run of this program: of its %u launches it has %u",
                        name, g->launches.len, best);
     (void)match(g, &r->list.data[from], count, true);
+    lz_plan_find_nodes(g->plan, g->f);
     g->measured = true;
     return LZ_OK;
 }
@@ -224,6 +274,8 @@ lz_status graph_read_profile(graph *g, const char *text, size_t n, const char *n
         s = match_best(g, &r, name);
     if (s == LZ_OK)
         g->limits = (lz_cpu_limits){(double)r.flop_s, (double)r.byte_s};
+    for (uint32_t i = 0; i < r.list.len; i++)
+        lz_free(r.list.data[i].text);
     lz_vec_free(&r.list);
     return s;
 }

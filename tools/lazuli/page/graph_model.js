@@ -106,6 +106,10 @@ const share = x => total.time ? x.time / total.time : 0;
 const timeName = D.measured ? "measured" : haveLimits ? "at best" : "estimated";
 const timeOf = x => D.measured || haveLimits ? timeText(x.time) : percent(share(x));
 
+/* More than the roofline allows is never said without a word. */
+const above = x => x.roof <= 1 ? "" : x.intensity * D.byte_s < D.flop_s ? "in caches" : "limit too low";
+const roofText = x => !x.roof ? "-" : percent(x.roof) + (x.roof > 1 ? `, ${above(x)}` : "");
+
 /* ---- name scopes ---- */
 
 /* "transpose(net/blocks.0.up)": transpose(net), blocks.0, up. */

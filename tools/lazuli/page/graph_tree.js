@@ -101,6 +101,17 @@ function measure(item) { /* as deep as scopes nest */
 
 /* ---- drawing ---- */
 
+/* What is drawn of an item (of a node: by the node): its box, and the edges at it. */
+const drawn = new Map(), edgesAt = new Map();
+const keyOf = x => x.node || x;
+function note(map, key, e) { const l = map.get(key); if (l) l.push(e); else map.set(key, [e]); return e; }
+let hot = [];
+function highlight() {
+  for (const e of hot) e.classList.remove("hot");
+  hot = selected ? [...(drawn.get(keyOf(selected)) || []), ...(edgesAt.get(keyOf(selected)) || [])] : [];
+  for (const e of hot) e.classList.add("hot");
+}
+
 const heat = x => `hsl(32 95% ${(97 - 32 * Math.min(1, Math.sqrt(x))).toFixed(0)}%)`;
 function drawEdges(g, items, edges, dx, dy) {
   for (const a of items)
@@ -111,26 +122,27 @@ function drawEdges(g, items, edges, dx, dy) {
       const line = s("path", {class: "edge" + (back ? " back" : ""), "stroke-width": (1 + Math.log2(1 + bytes / 65536) / 3).toFixed(1),
         d: `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`, "marker-end": "url(#arrow)"},
         s("title", {}, bytesText(bytes)));
-      if (selected && (selected === a || selected === b || (selected.node && (selected.node === a.node || selected.node === b.node)))) line.classList.add("hot");
+      note(edgesAt, keyOf(a), line);
+      note(edgesAt, keyOf(b), line);
       g.append(line);
     }
 }
 function label(x, y, size, content, more = {}) { return s("text", {x, y, "font-size": size, ...more}, content); }
 function drawNode(g, b, dx, dy) {
-  const n = b.node, e = s("g", {class: "node" + (selected && selected.node === n ? " hot" : ""), transform: `translate(${dx + b.x},${dy + b.y})`,
+  const n = b.node, e = s("g", {class: "node", transform: `translate(${dx + b.x},${dy + b.y})`,
     style: "cursor:pointer", onclick: ev => { ev.stopPropagation(); select({node: n}); }},
     s("rect", {width: b.w, height: b.h}), label(9, 16, 12, n.op), label(b.w - 9, 16, 11, shorten(n.type, 26), {"text-anchor": "end", fill: "#667085"}),
     s("title", {}, `%${n.id} ${n.op} ${n.type}\n${n.attributes}\n${n.line} ${n.scope}`));
-  g.append(e);
+  g.append(note(drawn, n, e));
 }
 function drawKernel(g, x, dx, dy) {
   const isOpen = open.has(x);
-  const e = s("g", {class: "kernel" + (isOpen ? " open" : "") + (selected === x ? " hot" : ""), transform: `translate(${dx + x.x},${dy + x.y})`});
+  const e = s("g", {class: "kernel" + (isOpen ? " open" : ""), transform: `translate(${dx + x.x},${dy + x.y})`});
   const head = s("g", {style: "cursor:pointer", onclick: ev => { ev.stopPropagation(); select(x); }, ondblclick: ev => { ev.stopPropagation(); toggle(x); }});
   e.append(s("rect", {class: "box", width: x.w, height: x.h, fill: isOpen ? undefined : heat(share(x))}));
   head.append(s("rect", {width: x.w, height: KERNEL_H, fill: "transparent"}), s("rect", {width: 5, height: x.h, fill: colourOf(x)}),
     label(13, 17, 12.5, shorten(x.label + (x.members.length > 1 ? ` +${x.members.length - 1}` : ""), 24), {"font-weight": 600}),
-    label(13, 35, 11, timeOf(x) + "  \u00b7  " + (x.roof ? percent(x.roof) + " of roof" : share(x) >= 0.001 ? percent(share(x)) : ""), {fill: "#475467"}),
+    label(13, 35, 11, timeOf(x) + "  \u00b7  " + (x.roof > 1 ? above(x) : x.roof ? percent(x.roof) + " of roof" : share(x) >= 0.001 ? percent(share(x)) : ""), {fill: "#475467"}),
     label(x.w - 26, 35, 10.5, "#" + x.i, {"text-anchor": "end", fill: "#98a2b3"}),
     s("title", {}, kernelText(x)));
   e.append(head, fold(x, x.w - 22, 7));
@@ -141,7 +153,7 @@ function drawKernel(g, x, dx, dy) {
     if (x.members.length > MOST_NODES) inner.append(label(PAD, x.h - 7, 11, `and ${x.members.length - MOST_NODES} more operations`, {fill: "#667085"}));
     e.append(inner);
   }
-  g.append(e);
+  g.append(note(drawn, x, e));
 }
 /* + or - in a corner. */
 function fold(x, left, top) {
@@ -150,7 +162,7 @@ function fold(x, left, top) {
     s("path", {d: open.has(x) ? "M4 7.5H11" : "M4 7.5H11M7.5 4V11", stroke: "#344054", "stroke-width": 1.4}));
 }
 function drawGroup(g, x, dx, dy) {
-  const isOpen = open.has(x), e = s("g", {class: "group" + (isOpen ? " open" : "") + (selected === x ? " hot" : ""), transform: `translate(${dx + x.x},${dy + x.y})`});
+  const isOpen = open.has(x), e = s("g", {class: "group" + (isOpen ? " open" : ""), transform: `translate(${dx + x.x},${dy + x.y})`});
   e.append(s("rect", {width: x.w, height: x.h, style: isOpen ? undefined : "fill:" + heat(share(x))}));
   const head = s("g", {style: "cursor:pointer", onclick: ev => { ev.stopPropagation(); select(x); }, ondblclick: ev => { ev.stopPropagation(); toggle(x); }},
     s("rect", {width: x.w, height: isOpen ? HEAD : x.h, fill: "transparent"}), label(12, 19, 13, shorten(x.name, isOpen ? Math.max(22, x.w / 9) : 22), {"font-weight": 700}),
@@ -161,7 +173,7 @@ function drawGroup(g, x, dx, dy) {
   if (isOpen && x.w < 330) head.lastChild.remove();
   e.append(head, fold(x, x.w - 24, 8));
   if (isOpen) { const inner = s("g", {}); drawItems(inner, x, PAD, HEAD); e.append(inner); }
-  g.append(e);
+  g.append(note(drawn, x, e));
 }
 function drawItems(g, x, dx, dy) {
   drawEdges(g, x.items, x.edges, dx, dy);
@@ -175,8 +187,11 @@ let scene = null, moved = false;
 const applyView = () => scene.setAttribute("transform", `translate(${view.x},${view.y})scale(${view.k})`);
 function drawGraph() {
   measure(root);
+  drawn.clear();
+  edgesAt.clear();
   scene.replaceChildren();
   drawItems(scene, root, 0, 0);
+  highlight();
 }
 function fit() {
   const box = byId("graph").getBoundingClientRect();
@@ -190,9 +205,10 @@ function positionOf(item) { /* in the scene */
   for (let p = item.parent; p && p !== root; p = p.parent) { x += p.x + PAD; y += p.y + HEAD; }
   return [x + item.w / 2, y + Math.min(item.h, 200) / 2];
 }
-function show(item) { /* opens what it is in, and goes there */
-  for (let p = item.parent; p; p = p.parent) open.add(p);
-  drawGraph();
+function show(item, inside) { /* opens what it is in, with `inside` itself, and goes there */
+  const before = open.size;
+  for (let p = inside ? item : item.parent; p; p = p.parent) open.add(p);
+  if (open.size > before) drawGraph(); else highlight();
   const box = byId("graph").getBoundingClientRect(), [x, y] = positionOf(item);
   view.k = Math.max(view.k, 0.7);
   view.x = box.width / 2 - x * view.k;

@@ -26,7 +26,7 @@ function detailStep(x) {
   const list = (title, want) => { const l = x.buffers.map((b, i) => [b[3], uses[i]]).filter(b => b[0] === want); return l.length ? [h("h3", {}, title), ...l.slice(0, 40).map(b => h("div", {}, b[1]))] : []; };
   return [h("h2", {}, h("span", {class: "dot", style: `margin-left:0;background:${colourOf(x)}`}), `#${x.i} ${x.label}`),
     facts([[timeName, `${timeText(x.time)}, ${percent(share(x))} of the program`], D.measured && ["least", timeText(x.least)], D.measured && ["at best", timeText(x.best)],
-      ["of the roofline", x.roof ? percent(x.roof) + (x.roof > 1 ? ": its data is in caches" : "") : ""], ...rates(x), ["line", x.line], ["scope", x.scope], [x.kind, x.name],
+      ["of the roofline", x.roof ? percent(x.roof) + (x.roof > 1 ? x.intensity * D.byte_s < D.flop_s ? ": its data is in caches, which are faster than memory" : ": the limit was measured while others had the machine" : "") : ""], ...rates(x), ["line", x.line], ["scope", x.scope], [x.kind, x.name],
       ["hash", x.kernel], ["rounds", x.rounds]]),
     h("h3", {}, `operations, by share of its work`), ...x.nodes.slice(0, 60).map(([id, part]) => { const n = nodes[id]; return n ? row(`${percent(part)}  ${n.op}  ${n.type}  ${n.line} ${n.scope}`, () => select({node: n}), part) : null; }),
     ...(x.regions || []).flatMap(r => [h("h3", {}, r.name), ...r.steps.slice(0, 100).map(y => h("div", {class: "row"}, `${y.costliest || y.name}  ${flopsText(y.flops)}`))]),
@@ -56,8 +56,7 @@ function select(item, go) {
   const x = item && item.node ? (item.node.step >= 0 ? steps[item.node.step] : null) : item;
   byId("detail").replaceChildren(...(!item ? detailGroup(root) : item.node ? detailNode(item.node) : item.group ? detailGroup(item) : detailStep(item)).filter(e => e));
   byId("detail").scrollTop = 0;
-  if (item && item.node && x) open.add(x);
-  if (go || (item && item.node)) { if (x) show(x); } else drawGraph();
+  if (x && (go || item.node)) show(x, Boolean(item.node)); else if (scene) highlight();
   if (x && !x.group) moment(x.i);
 }
 
@@ -81,7 +80,7 @@ const part = x => h("span", {}, percent(x), h("span", {class: "bar", style: `wid
 function kernelsView() {
   const rate = x => x.time ? x.flops / x.time : 0;
   table("kernels-table", [["#", x => x.i, x => x.i], ["share", x => x.time, x => part(share(x))], [timeName, x => x.time, timeOf],
-    ...(D.measured ? [["at best", x => x.best, x => timeText(x.best)], ["of roof", x => x.roof, x => x.roof ? percent(x.roof) : "-"], ["Gflop/s", rate, x => digits(rate(x))], ["GB/s", x => x.bytes / x.time, x => digits(x.bytes / x.time)]] : []),
+    ...(D.measured ? [["at best", x => x.best, x => timeText(x.best)], ["of roof", x => x.roof, roofText], ["Gflop/s", rate, x => digits(rate(x))], ["GB/s", x => x.bytes / x.time, x => digits(x.bytes / x.time)]] : []),
     ["operations", x => x.flops, x => flopsText(x.flops)], ["bytes", x => x.bytes, x => bytesText(x.bytes)], ["flop/byte", x => x.intensity, x => digits(x.intensity)],
     ["costliest", x => x.label, x => h("span", {}, h("span", {class: "dot", style: `margin-left:0;background:${colourOf(x)}`}), x.label), true], ["line", x => x.line, x => x.line, true], ["scope", x => x.scope, x => x.scope, true], ["kernel", x => x.name, x => x.name, true], ["hash", x => x.kernel, x => x.kernel, true]],
     steps, 1, x => { tab("graph"); select(x, true); });
@@ -152,7 +151,7 @@ function memoryView(at) {
 
 /* ---- the schedule: memory and time, step by step ---- */
 
-let moment = () => {};
+let moment = () => {}, chosen = -1;
 function scheduleView() {
   const svg = byId("schedule"), box = svg.getBoundingClientRect(), L = 76, R = 14, T = 16, H1 = 104, T2 = T + H1 + 18, H2 = 56, Wd = box.width;
   const n = Math.max(1, steps.length), X = i => L + (Wd - L - R) * i / n, top = (always + (temps[peak] || 0)) || 1, Y = v => T + H1 - H1 * v / top;
@@ -174,7 +173,8 @@ function scheduleView() {
       label(X(peak + 0.5) + (right ? 6 : -6), 12, 11, `peak ${bytesText(top)} at step ${peak}: ${shorten(p.label + " " + p.line, 60)}`, {fill: "#d0343f", "text-anchor": right ? "start" : "end", "paint-order": "stroke", stroke: "#fff", "stroke-width": 3})); }
   const cursor = s("path", {stroke: "#1f6feb", "stroke-width": 1.5, d: ""});
   svg.append(cursor);
-  moment = i => { cursor.setAttribute("d", `M${X(i + 0.5)} ${T - 2}V${T2 + H2}`); if (tabNow === "memory") memoryView(i); now = i; };
+  moment = i => { cursor.setAttribute("d", `M${X(i + 0.5)} ${T - 2}V${T2 + H2}`); chosen = now = i; if (tabNow === "memory") memoryView(i); };
+  if (chosen >= 0) moment(chosen);
   const stepAt = e => Math.min(steps.length - 1, Math.max(0, Math.floor((e.clientX - box.left - L) / (Wd - L - R) * n)));
   svg.onmousemove = e => { if (!steps.length) return; const i = stepAt(e), x = steps[i], tip = byId("tip"); tip.textContent = kernelText(x) + `\nalive: ${bytesText(always + temps[i])}`;
     tip.style.display = "block"; tip.style.left = Math.min(e.clientX + 12, innerWidth - 420) + "px"; tip.style.top = e.clientY - 110 + "px"; };
@@ -222,7 +222,7 @@ function start() {
   const wanted = decodeURIComponent(location.hash.slice(1));
   if (TABS.some(t => t[0] === wanted)) tab(wanted);
   const step = /^step-(\d+)$/.exec(wanted); /* x.html#step-33 */
-  if (step && steps[step[1]]) { open.add(steps[step[1]]); select(steps[step[1]], true); }
+  if (step && steps[step[1]]) { open.add(steps[step[1]]); drawGraph(); select(steps[step[1]], true); }
   window.addEventListener("resize", scheduleView);
 }
 start();
