@@ -408,7 +408,7 @@ lint: $(GENERATORS) $(APIDOC) $(SHARED)
 format:
 	@tools/lint.sh --format
 # clang-tidy over the sources that differ from main; TIDY=all, or files: over those.
-tidy: $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_id.h
+tidy: $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_id.h $(PAGE_TEXTS)
 	@BUILD=$(BUILD) LLVM_INCLUDEDIR='$(LLVM_INCLUDEDIR)' tools/tidy.sh $(TIDY)
 # Have git check the messages of commits made here.
 hooks:
@@ -428,7 +428,7 @@ INSIDE := $(call srcs,$(LAYERS) tools test/support test/marks test/mock,*.c)
 TESTED := $(call srcs,test/unit test/diff test/fault test/fuzz,*.c) test/fuzz_main.c
 OUTSIDE := $(wildcard examples/*.c bench/*.c) $(wildcard test/api/*.c)
 # Headers that are made must be there to be read.
-compile_commands.json: FORCE $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_id.h
+compile_commands.json: FORCE $(BUILD)/gen/llvm_api_names.h $(BUILD)/gen/source_id.h $(PAGE_TEXTS)
 	$(file >$@.new,$(call entries,$(INSIDE) $(TESTED),$(INTERNAL) -Itest)$(call entries,$(OUTSIDE),-Iinclude -Itest))
 	@{ echo '['; sed -n '/{/p' $@.new | sed '$$!s/$$/,/'; echo ']'; } >$@ && rm $@.new
 	@echo 'wrote $@'

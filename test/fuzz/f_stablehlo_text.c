@@ -1,6 +1,6 @@
 /* f_stablehlo_text.c - StableHLO text from anywhere. What is accepted verifies, is printed, and its
- * print is read back as the same function and printed the same. Also read as a file of modules with
- * checks. */
+ * print is read back as the same function and printed the same, with locations and without. Also
+ * read as a file of modules with checks. */
 #include "ir/text/check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,16 @@ static void must(bool x)
 
 enum { MAX_PRINT = 1 << 20 };
 
-static void print_and_read_again(const lz_func *f)
+static void print_and_read_again(const lz_func *f, unsigned flags)
 {
     lz_buf a = {0}, b = {0};
     lz_func *g;
-    lz_func_print(f, &a, 0);
+    lz_partitions about = {.locations = flags != 0};
+    lz_func_print(f, &a, flags);
     must(!a.failed);
     if (a.len < MAX_PRINT) {
-        must(lz_func_parse(a.data, a.len, "again", &g) == LZ_OK);
-        lz_func_print(g, &b, 0);
+        must(lz_func_parse_about(a.data, a.len, "again", NULL, &about, &g) == LZ_OK);
+        lz_func_print(g, &b, flags);
         must(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
         must(lz_hash_eq(lz_func_hash(f), lz_func_hash(g)));
         lz_func_free(g);
@@ -52,12 +53,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     lz_func *f;
     lz_error_clear();
     must(lz_checked_parse((const char *)data, size, "fuzz", NULL, one, NULL) == LZ_OK);
-    if (lz_func_parse((const char *)data, size, "fuzz", &f) != LZ_OK) {
+    lz_partitions about = {.locations = true};
+    if (lz_func_parse_about((const char *)data, size, "fuzz", NULL, &about, &f) != LZ_OK) {
         must(!f && lz_error_get()->status != LZ_OK && lz_error_get()->status != LZ_EINTERNAL);
         return 0;
     }
     must(lz_func_verify(f) == LZ_OK);
-    print_and_read_again(f);
+    print_and_read_again(f, 0);
+    print_and_read_again(f, LZ_PRINT_LOCATIONS);
     lz_func_free(f);
     return 0;
 }

@@ -15,6 +15,7 @@
 
 typedef struct graph_options {
     const char *source, *output, *entry, *profile, *path;
+    bool other_device; /* the program is for another one than the processor */
 } graph_options;
 
 /* ---- a file ---- */
@@ -114,10 +115,12 @@ static lz_status stored_plan(const lz_entry *e, const lz_program_parts *p, lz_pl
     return s;
 }
 
-static lz_status open_entry(search *x, lz_func **f, lz_plan **plan)
+static lz_status open_entry(search *x, graph_options *o, lz_func **f, lz_plan **plan)
 {
     lz_program_parts p = {0};
     lz_status s = lz_program_take_apart(x->entry.key, (size_t)x->entry.sec[LZ_SEC_KEY].usize, &p);
+    if (s == LZ_OK)
+        o->other_device = p.ndevice < 3 || memcmp(p.device, "CPU", 3) != 0;
     if (s == LZ_OK)
         LZ_QUIETLY
             s = stored_plan(&x->entry, &p, plan);
@@ -153,14 +156,14 @@ static lz_status find_entry(const graph_options *o, const char *path, search *x)
                                    x->found, o->source);
 }
 
-static lz_status open_hash(const graph_options *o, lz_func **f, lz_plan **plan)
+static lz_status open_hash(graph_options *o, lz_func **f, lz_plan **plan)
 {
     search x = {.hash = o->source};
     lz_buf path = {0};
     LZ_TRY(lz_dir_default(o->path, &path));
     lz_status s = find_entry(o, lz_buf_str(&path), &x);
     if (s == LZ_OK)
-        s = open_entry(&x, f, plan);
+        s = open_entry(&x, o, f, plan);
     lz_cache_close(x.c);
     lz_buf_free(&x.bytes);
     lz_buf_free(&path);
@@ -180,7 +183,8 @@ static lz_status read_times(const graph_options *o, graph *g)
     lz_buf text = {0};
     LZ_TRY(graph_find_launches(g));
     if (!o->profile) {
-        g->limits = lz_profile_limits();
+        if (!o->other_device)
+            g->limits = lz_profile_limits();
         return LZ_OK;
     }
     lz_status s = tool_read_text(o->profile, &text);
