@@ -226,7 +226,7 @@ def card(workload, threads, commits, machines):
 STYLE = """body{font:13px/1.35 system-ui,"DejaVu Sans",sans-serif;color:#1c2430;margin:0;background:#f6f7f9}
 header{padding:14px 22px;background:#fff;border-bottom:1px solid #d5dae2}h1{font-size:20px;margin:0 0 6px}h2{margin:18px 22px 8px;font-size:16px}
 .key span{margin-right:20px;white-space:nowrap}.key i,.goals i{display:inline-block;width:11px;height:11px;border-radius:6px;margin-right:6px;vertical-align:-1px}
-.goals i{width:7px;height:7px}p{margin:4px 0;max-width:1100px}.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(720px,1fr));gap:14px;padding:0 22px 22px}
+.goals i{width:7px;height:7px}p{margin:4px 0;max-width:1100px}.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(680px,1fr));gap:14px;padding:0 22px 22px}
 .card{background:#fff;border:1px solid #d5dae2;border-radius:8px;padding:10px 14px}h3{font-size:14px;margin:0 0 4px}h3 small{color:#667085;font-weight:normal;margin-left:6px}
 .two{display:flex;gap:14px;align-items:flex-start}.two>svg{flex:none}.two>div{flex:1;min-width:0}.grid{stroke:#e8ebf0}.one{stroke:#1c2430}.line{fill:none;stroke-width:1.8}.spread{stroke-width:1.6;opacity:.6;fill:none}
 svg text{font-size:11px;fill:#344054}svg .small{font-size:10px;fill:#667085}.limit{display:grid;grid-template-columns:92px 150px 60px;align-items:center;gap:6px}
