@@ -131,5 +131,5 @@ const char *lz_simt_schedule_name(const lz_kernel *k, const lz_target *t);
 void lz_simt_print(const lz_kernel *k, const lz_target *t, lz_buf *out);
 
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_SIMT_VERSION = 15 };
+enum { LZ_SIMT_VERSION = 16 };
 #endif

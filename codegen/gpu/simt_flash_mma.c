@@ -130,15 +130,18 @@ void flash_scores(flash *p, Val index, bool both)
     if (p->wgmma)
         simt_wgmma_fence(p->s);
     simt_barrier(p->s); /* this one is there, and the one before has been used */
-    flash_load(p, ADD(index, em_c64(e, FLASH_STAGES - 1)), true, both);
     enum { EACH = FLASH_ROW / 8 * 4 };
+    Val next = ADD(index, em_c64(e, FLASH_STAGES - 1));
     Val sum[FLASH_TILES * EACH];
     if (p->wgmma) {
         simt_wgmma_words w = {.fresh = true};
         for (unsigned t = 0; t < p->head / 16; t++)
             memcpy(w.left + 4 * t, p->left[t], 4 * sizeof *w.left);
         multiply_by_group(p, &p->first, index, &w, sum);
+        flash_load(p, next, true, both); /* while it multiplies */
+        simt_wgmma_wait(p->s, sum, w.n / 2, 0);
     } else {
+        flash_load(p, next, true, both);
         Val at = matrices(p, &p->first, index);
         for (unsigned i = 0; i < p->tiles * EACH; i++)
             sum[i] = em_cf(e->f32, 0);
@@ -170,7 +173,9 @@ void flash_multiply(flash *p, Val index, Val *sum)
         else
             multiply(p, &p->second, at, 16 * t, left, sum);
     }
-    if (p->wgmma)
+    if (p->wgmma) {
         multiply_by_group(p, &p->second, index, &w, sum);
+        simt_wgmma_wait(p->s, sum, w.n / 2, 0);
+    }
     em_cut(e);
 }

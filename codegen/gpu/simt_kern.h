@@ -100,8 +100,8 @@ void simt_mma_sync(simt *s, const simt_mma *op, const Val *a, const Val *b, Val 
 /* Warpgroup MMA (wgmma, simt_wgmma.c) whose left factor is in registers: of a warp 16 rows, four
  * words per 16 of k as simt_mma_sync has them; sums likewise, of n columns. The right factor is in
  * shared memory, from byte `at` (a multiple of 1024) on, rows of 128 bytes with the 128-byte
- * swizzle, along k or along n (64 of it). It has been fenced by those who wrote it, and is free
- * when this returns. */
+ * swizzle, along k or along n (64 of it). It has been fenced by those who wrote it. The
+ * sums are there, and it is free, after the wait. */
 enum { SIMT_WGMMA_STEPS = 4, SIMT_WGMMA_ROW = 128 };
 typedef struct simt_wgmma_words {
     lz_dtype d;
@@ -111,6 +111,7 @@ typedef struct simt_wgmma_words {
     Val left[4 * SIMT_WGMMA_STEPS];
 } simt_wgmma_words;
 void simt_wgmma_multiply_words(simt *s, const simt_wgmma_words *w, Val at, Val *sum);
+void simt_wgmma_wait(simt *s, Val *sum, unsigned n, unsigned left); /* for all but `left` of them */
 /* What this thread wrote before is seen by the multiplications of the block behind a barrier. */
 void simt_wgmma_fence(simt *s);
 /* Four matrices of 8 rows of 16 bytes: lane 8 i + r gives the address of row r of matrix i; out[i]

@@ -232,24 +232,27 @@ void gemm_wgmma_multiply(gemm *t, Val stage, unsigned part, Val *sum)
         multiply_emulated(t, left, right);
 }
 
-void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left)
+void simt_wgmma_wait(simt *s, Val *sum, unsigned n, unsigned left)
 {
-    em *e = t->e;
-    unsigned n = gemm_nacc(t);
+    em *e = s->e;
     if (e->nvptx) {
         lz_buf text = {0};
         lz_buf_printf(&text, "wgmma.wait_group.sync.aligned %u;", left);
-        on_sums(t->s, &text, sum, n, NULL, 0);
+        on_sums(s, &text, sum, n, NULL, 0);
         return;
     }
-    if (!t->s->sums)
-        t->s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
+    if (!s->sums)
+        s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
     for (unsigned i = 0; i < n; i++)
-        em_store(e, sum[i], em_at(e, t->s->sums, em_c64(e, i), 4), 4);
-    em_call(e, "lz_simt_group_wait", e->none, (Val[]){t->s->thread, t->s->sums, em_c32(e, left)},
-            3);
+        em_store(e, sum[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
+    em_call(e, "lz_simt_group_wait", e->none, (Val[]){s->thread, s->sums, em_c32(e, left)}, 3);
     for (unsigned i = 0; i < n; i++)
-        sum[i] = em_load(e, e->f32, em_at(e, t->s->sums, em_c64(e, i), 4), 4);
+        sum[i] = em_load(e, e->f32, em_at(e, s->sums, em_c64(e, i), 4), 4);
+}
+
+void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left)
+{
+    simt_wgmma_wait(t->s, sum, gemm_nacc(t), left);
 }
 
 /* ---- with the left factor in registers ---- */
@@ -259,7 +262,6 @@ static void put_words(lz_buf *text, unsigned from)
     lz_buf_printf(text, "}, {$%u, $%u, $%u, $%u}", from, from + 1, from + 2, from + 3);
 }
 
-/* All of it is one text: nothing else is done to the registers while it multiplies. */
 static void multiply_words_ptx(simt *s, const simt_wgmma_words *w, Val b, Val *sum)
 {
     em *e = s->e;
@@ -279,7 +281,7 @@ static void multiply_words_ptx(simt *s, const simt_wgmma_words *w, Val b, Val *s
         if (i + 1 < w->steps)
             lz_buf_printf(&text, "add.s64 db, db, %u;\n", by / GEMM_CHUNK);
     }
-    lz_buf_puts(&text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}");
+    lz_buf_puts(&text, "wgmma.commit_group.sync.aligned;\n}");
     for (unsigned i = 0; i < n; i++) {
         results[i] = e->f32;
         lz_buf_puts(&form, "=&f,");
@@ -311,7 +313,6 @@ static void multiply_words_ptx(simt *s, const simt_wgmma_words *w, Val b, Val *s
 static void multiply_words_emulated(simt *s, const simt_wgmma_words *w, Val b, Val *sum)
 {
     em *e = s->e;
-    unsigned n = w->n / 2;
     if (!s->sums)
         s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
     for (unsigned i = 0; i < 4 * w->steps; i++)
@@ -319,11 +320,8 @@ static void multiply_words_emulated(simt *s, const simt_wgmma_words *w, Val b, V
     uint32_t form = (uint32_t)w->d | w->n << 8 | w->steps << 20 | (uint32_t)!w->rows_k << 29;
     em_call(e, "lz_simt_group_multiply_words", e->none,
             (Val[]){s->thread, s->sums, b, em_c32(e, form)}, 4);
-    for (unsigned i = 0; i < n; i++)
-        em_store(e, w->fresh ? em_cf(e->f32, 0) : sum[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
-    em_call(e, "lz_simt_group_wait", e->none, (Val[]){s->thread, s->sums, em_c32(e, 0)}, 3);
-    for (unsigned i = 0; i < n; i++)
-        sum[i] = em_load(e, e->f32, em_at(e, s->sums, em_c64(e, i), 4), 4);
+    for (unsigned i = 0; i < w->n / 2 && w->fresh; i++)
+        sum[i] = em_cf(e->f32, 0);
 }
 
 void simt_wgmma_multiply_words(simt *s, const simt_wgmma_words *w, Val at, Val *sum)
