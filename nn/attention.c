@@ -296,10 +296,10 @@ static void attend_backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_t
     to[VALUES] = added_up(c, of[VALUES], n);
 }
 
-/* 16-bit weights without a mask that has a gradient, or dropout. */
-static bool is_remade(const lz_attention_options *o, lz_tensor *v)
+/* 16-bit weights without a mask that has a gradient, or dropout; of no key there is no maximum. */
+static bool is_remade(const lz_attention_options *o, const shapes *s, lz_tensor *v)
 {
-    return !o->attn_mask && o->dropout_p == 0 && lz_dtype_size(lz_dtype_of(v)) == 2;
+    return !o->attn_mask && o->dropout_p == 0 && s->S && lz_dtype_size(lz_dtype_of(v)) == 2;
 }
 
 /* ---- attention ---- */
@@ -310,7 +310,7 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     double scale = o->scale != 0 ? o->scale : 1 / sqrt((double)s->E);
     int64_t width = s->v.dims[s->rank - 1];
     lz_tensor *rows = nn_muls(c, stacked(c, q, s, s->E), scale);
-    if (is_remade(o, v)) {
+    if (is_remade(o, s, v)) {
         remade m = {c, o, *s, width, 0};
         lz_tensor *in[INPUTS] = {rows, k, v}, *out = NULL;
         (void)lz_custom_vjp_at(attend, attend_backward, in, INPUTS, 1, KEPT, &m, &out, NULL,

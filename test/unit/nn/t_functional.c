@@ -467,6 +467,64 @@ START_TEST(half_attention_makes_its_weights_again)
 }
 END_TEST
 
+/* No queries, no keys, no features of values, one of each: shapes, zeros, gradients without NaN. */
+START_TEST(half_attention_of_nothing)
+{
+    static const struct {
+        int64_t l, s, v;
+    } sizes[] = {{3, 0, 2}, {0, 3, 2}, {0, 0, 2}, {3, 2, 0}, {1, 1, 1}, {5, 2, 2}, {2, 5, 2}};
+    int64_t l = sizes[_i / 2].l, s = sizes[_i / 2].s, v = sizes[_i / 2].v;
+    lz_scope_begin();
+    lz_tensor *t[3] = {lz_to(lz_randn(LZ_F32, LZ_SHAPE(2, l, 4)), LZ_BF16),
+                       lz_to(lz_randn(LZ_F32, LZ_SHAPE(2, s, 4)), LZ_BF16),
+                       lz_to(lz_randn(LZ_F32, LZ_SHAPE(2, s, v)), LZ_BF16)};
+    lz_tensor *g[3], *y = lz_scaled_dot_product_attention(t[0], t[1], t[2], .is_causal = _i % 2);
+    ck_assert_int_eq(lz_status_of(y), LZ_OK);
+    ck_assert_int_eq(lz_numel(y), 2 * l * v);
+    if (!s)
+        ck_assert_double_eq(lz_item(lz_sum(lz_abs(y))), 0);
+    ck_assert_int_eq(lz_grad(lz_sum(lz_mul(y, y)), t, 3, g), LZ_OK);
+    for (int j = 0; j < 3; j++) {
+        ck_assert_int_eq(lz_numel(g[j]), lz_numel(t[j]));
+        ck_assert(isfinite(lz_item(lz_sum(g[j]))));
+    }
+    lz_scope_end();
+}
+END_TEST
+
+static void attend_one(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_scaled_dot_product_attention(in[0], in[1], in[2], .is_causal = true);
+}
+
+/* Mapped, and forward mode: as in f64. */
+START_TEST(half_attention_in_transforms)
+{
+    enum { N = 3, L = 17, E = 8 };
+    lz_scope_begin();
+    lz_tensor *t[2][3], *d[2][3], *y[2], *of[2], *g[2][3];
+    for (int j = 0; j < 3; j++) {
+        t[0][j] = lz_to(lz_randn(LZ_F32, LZ_SHAPE(N, L, E)), LZ_BF16);
+        d[0][j] = lz_to(lz_randn(LZ_F32, LZ_SHAPE(N, L, E)), LZ_BF16);
+        t[1][j] = lz_to(t[0][j], LZ_F64);
+        d[1][j] = lz_to(d[0][j], LZ_F64);
+    }
+    ck_assert_int_eq(lz_vmap(attend_one, t[0], 3, 1, NULL, y), LZ_OK);
+    attend_one(t[1], y + 1, NULL);
+    ck_assert_double_lt(apart(y[0], y[1]), 0.03);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(lz_jvp(y + i, 1, t[i], d[i], 3, of + i), LZ_OK);
+        lz_tensor *loss = lz_sum(lz_square(lz_to(y[i], i ? LZ_F64 : LZ_F32)));
+        ck_assert_int_eq(lz_grad(loss, t[i], 3, g[i]), LZ_OK);
+    }
+    ck_assert_double_lt(apart(of[0], of[1]), 0.03);
+    for (int j = 0; j < 3; j++)
+        ck_assert_double_lt(apart(g[0][j], g[1][j]), 0.03);
+    lz_scope_end();
+}
+END_TEST
+
 /* The number of products in the graph of a result. */
 static int products_in(lz_tensor *y)
 {
@@ -685,6 +743,8 @@ int main(void)
     tcase_add_test(t, masks_of_the_lowest_number);
     tcase_add_loop_test(t, attention_keeps_one_square, 0, 2);
     tcase_add_loop_test(t, half_attention_makes_its_weights_again, 0, 4);
+    tcase_add_loop_test(t, half_attention_of_nothing, 0, 14);
+    tcase_add_test(t, half_attention_in_transforms);
     tcase_add_test(t, causal_attention_of_blocks);
     tcase_add_test(t, rotary_turns_pairs);
     tcase_add_test(t, cross_entropy_options);
