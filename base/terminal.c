@@ -1,6 +1,7 @@
 /* terminal.c - see terminal.h. */
 #include "base/terminal.h"
 #include "base/env.h"
+#include "base/text.h"
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -32,4 +33,18 @@ int lz_terminal_columns(int fd)
 {
     struct winsize w;
     return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+void lz_buf_terminal_text(lz_buf *b, const char *s)
+{
+    for (size_t n = strlen(s), len; n > 0; s += len, n -= len) {
+        const unsigned char *c = (const unsigned char *)s;
+        size_t whole = lz_utf8_length(s, n);
+        bool control = *c < ' ' || *c == 0x7f || (whole == 2 && *c == 0xc2 && c[1] < 0xa0);
+        len = whole ? whole : 1;
+        if (!whole || control)
+            lz_buf_putc(b, '?');
+        else
+            lz_buf_put(b, s, len);
+    }
 }

@@ -30,12 +30,20 @@ static int64_t now_ns(void)
     return t ? t : 1;
 }
 
-/* Of a line that it must not leave. */
+/* Whole characters. */
 static void copy_what(char to[WHAT], const char *what)
 {
-    snprintf(to, WHAT, "%s", what);
-    for (char *c = to; *c; c++)
-        *c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+    size_t n = 0, left = strnlen(what, WHAT + 4); /* a character more than there is room for */
+    while (n < left) {
+        size_t whole = lz_utf8_length(what + n, left - n), len = whole ? whole : 1;
+        if (n + len >= WHAT)
+            break;
+        n += len;
+    }
+    memcpy(to, what, n);
+    to[n] = '\0';
+    for (char *c = to; *c; c++) /* a line that it must not leave */
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
 }
 
 static void begin(const char *what, int64_t done)
@@ -88,7 +96,7 @@ static void put_rate(lz_buf *b, double rate)
 /* Without colour, which has no width. *bar, *end: where the bar's full part is. */
 static void put_line(lz_buf *b, int64_t done, int64_t total, size_t *bar, size_t *end)
 {
-    lz_buf_puts(b, line.what);
+    lz_buf_terminal_text(b, line.what);
     if (total) {
         int full = (int)((double)BAR * ((double)done / (double)total));
         lz_buf_puts(b, " [");

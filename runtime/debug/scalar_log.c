@@ -8,6 +8,7 @@
 #include "base/formats/proto.h"
 #include "base/formats/tfrecord.h"
 #include "base/outfile.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "runtime/graph/node.h"
@@ -173,8 +174,7 @@ void lz_scalar_log_print_newest(lz_buf *out)
     lz_mutex_lock(&lock);
     for (int i = 0; i < nnewest; i++) {
         lz_buf_puts(out, "  ");
-        for (const char *c = newest[i].name; *c; c++) /* a terminal obeys some */
-            lz_buf_putc(out, (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+        lz_buf_terminal_text(out, newest[i].name);
         lz_buf_putc(out, ' ');
         lz_scalar_print(out, newest[i].value);
     }

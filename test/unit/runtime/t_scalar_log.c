@@ -228,6 +228,32 @@ START_TEST(a_line_is_written_on_a_terminal)
 }
 END_TEST
 
+static void strange(void)
+{
+    char what[80] = "", wide[] = "\xc3\xa4";
+    for (int i = 0; i < 35; i++) /* 63 bytes are 31 of these, and a half */
+        strcat(what, wide);
+    (void)lz_log_scalar("a\xc2\x9b"
+                        "2Jb",
+                        1, 1); /* U+009B, which some obey as ESC [ */
+    (void)lz_progress(what, 1, 4);
+    (void)lz_progress("x\xc2\x9b"
+                      "2J\xff",
+                      4, 4);
+}
+
+START_TEST(names_are_whole_characters_that_terminals_do_not_obey)
+{
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    const char *s = seen_of(strange, 200);
+    ck_assert_msg(strstr(s, "\xc3\xa4 [######") != NULL, "%s", s);
+    ck_assert_msg(strstr(s, "  a?2Jb 1") != NULL, "%s", s);
+    ck_assert_msg(strstr(s, "\rx?2J? [####") != NULL, "%s", s);
+    unsetenv("NO_COLOR");
+}
+END_TEST
+
 START_TEST(nothing_is_written_elsewhere)
 {
     setenv("TERM", "xterm", 1);
@@ -250,6 +276,7 @@ int main(void)
     tcase_add_test(t, what_is_wrong_is_refused);
     tcase_add_test(t, a_child_logs_nothing);
     tcase_add_test(t, a_line_is_written_on_a_terminal);
+    tcase_add_test(t, names_are_whole_characters_that_terminals_do_not_obey);
     tcase_add_test(t, nothing_is_written_elsewhere);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
