@@ -8,8 +8,9 @@ void lz_buf_xml(lz_buf *b, const char *s)
     for (size_t n = strlen(s), len; n > 0; s += len, n -= len) {
         size_t whole = lz_utf8_length(s, n);
         bool control = (unsigned char)*s < ' ' && *s != '\t' && *s != '\n';
+        bool none = whole == 3 && memcmp(s, "\xef\xbf", 2) == 0 && (s[2] & 0xfe) == 0xbe;
         len = whole ? whole : 1;
-        if (!whole || control)
+        if (!whole || control || none) /* none: U+FFFE and U+FFFF */
             lz_buf_puts(b, "\xef\xbf\xbd");
         else if (*s == '<')
             lz_buf_puts(b, "&lt;");

@@ -59,6 +59,48 @@ says 0 '^x$' "$tool" plot extreme.jsonl
 says 0 '^one$' "$tool" plot extreme.jsonl --log
 says 0 '^$' sh -c "'$tool' plot extreme.jsonl -o y.svg --log && echo"
 
+
+# ---- numbers that are as close, as small, as large or as far apart as they can be, and steps: every chart ends ----
+cat >edges.jsonl <<'J'
+{"name":"close","step":0,"value":1}
+{"name":"close","step":1,"value":1.0000000000000002}
+{"name":"small","step":0,"value":-5e-324}
+{"name":"small","step":1,"value":5e-324}
+{"name":"least","step":9007199254740993,"value":5e-324}
+{"name":"most","step":0,"value":1.7976931348623157e308}
+{"name":"apart","step":0,"value":1e-300}
+{"name":"apart","step":1,"value":1e300}
+{"name":"late","step":9223372036854775806,"value":1}
+{"name":"late","step":9223372036854775807,"value":2}
+{"name":"later","step":4611686018427387904,"value":"NaN"}
+{"name":"later","step":4611686018427388928,"value":2}
+J
+for o in --smooth=0 --log; do
+    says 0 ': 4.94066e-324 at step 9007199254740993,' "$tool" plot edges.jsonl "$o"
+    says 0 '^drawn$' sh -c "timeout 20 '$tool' plot edges.jsonl -o edges.svg $o && echo drawn"
+    says 0 '^good$' "$python" -c '
+import xml.dom.minidom as m
+d = m.parse("edges.svg")
+for c in d.getElementsByTagName("g"):
+    assert len(c.getElementsByTagName("text")) < 40
+assert not any(w in p.getAttribute("d") for p in d.getElementsByTagName("path") for w in ("nan", "inf"))
+print("good")'
+done
+says 0 ', least 2 at step 4611686018427388928' "$tool" plot edges.jsonl --name later
+"$python" -c '
+print(*["{\"name\":\"gaps\",\"value\":%s}" % (i % 7 + 1 if i % 5 else "\"NaN\"") for i in range(20000)], sep="\n")' >gaps.jsonl
+says 0 '^good$' "$python" -c '
+import subprocess, sys, xml.dom.minidom as m
+subprocess.run([sys.argv[1], "plot", "gaps.jsonl", "-o", "gaps.svg"], check=True)
+line = [p.getAttribute("d") for p in m.parse("gaps.svg").getElementsByTagName("path") if p.getAttribute("class") == "line"]
+assert line[0].count("M") == 1 and line[0].count("L") > 1000, line[0][:200] # each column of a thinned curve has numbers
+print("good")' "$tool"
+printf '{"name":"a\\u009b31mb\\uffff","value":1}\n' >names.jsonl
+says 0 '^a[?]31mb' "$tool" plot names.jsonl
+says 0 '^1$' sh -c "'$tool' plot names.jsonl -o names.svg && '$python' -c 'import xml.dom.minidom as m; print(len(m.parse(\"names.svg\").getElementsByTagName(\"svg\")))'"
+printf '{"a": 1}\r\n\r\n{"a": }\r\n' >crlf.jsonl
+says 1 'crlf.jsonl: line 3' "$tool" plot crlf.jsonl
+
 # ---- what the examples log; TensorBoard's file has the same ----
 (cd "$root" && for seed in 1 2; do "$gpt" --fake_data --steps 20 --sample 0 --layers 1 --dim 32 --seed $seed --log "$tmp/runs/seed$seed"; done) >/dev/null 2>&1
 says 0 'runs/seed2: [0-9.]+ at step 20' "$tool" plot runs

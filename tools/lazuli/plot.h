@@ -39,8 +39,14 @@ typedef struct plot_range {
 bool plot_next(const plot_data *d, uint32_t *at, bool log, plot_range *out);
 /* Where a value is between lo (0) and hi (1); NaN: nowhere. */
 double plot_place(const plot_range *r, double value);
-/* The distance of about n round marks between lo and hi. */
-double plot_round_step(double lo, double hi, int n);
+/* NaN is below nothing, and all else is below it. */
+static inline bool plot_is_below(double a, double b)
+{
+    return a < b || (b != b && a == a);
+}
+/* About n round marks from lo to hi, at least `apart` from each other; how many. */
+enum { PLOT_MARKS = 16 };
+uint32_t plot_round_marks(double lo, double hi, int n, double apart, double out[PLOT_MARKS]);
 
 /* plot_svg.c, plot_text.c */
 void plot_put_svg(const plot_data *d, bool log, bool smooth, lz_buf *out);

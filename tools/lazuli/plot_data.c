@@ -1,6 +1,7 @@
 /* plot_data.c - series that were read, as charts want them: by step, smoothed, chosen by name; and
  * the axes of a chart. */
 #include "tools/lazuli/plot.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,8 +115,8 @@ static void widen(plot_range *r)
     }
     if (r->lo == r->hi) {
         double by = r->log ? r->lo / 2 : fmax(fabs(r->lo) / 10, 1e-300);
-        r->lo -= by;
-        r->hi += by;
+        r->lo = fmax(r->lo - by, r->log ? DBL_TRUE_MIN : -DBL_MAX);
+        r->hi = fmin(r->hi + fmax(by, DBL_TRUE_MIN), DBL_MAX);
     }
     if (!isfinite(r->hi - r->lo)) { /* nearly all numbers there are */
         r->lo /= 2;
@@ -143,12 +144,31 @@ double plot_place(const plot_range *r, double value)
 {
     if (!isfinite(value) || (r->log && value <= 0))
         return NAN;
-    double x = r->log ? log(value / r->lo) / log(r->hi / r->lo) : (value - r->lo) / (r->hi - r->lo);
+    double x = !r->log                   ? (value - r->lo) / (r->hi - r->lo)
+               : isfinite(r->hi / r->lo) ? log(value / r->lo) / log(r->hi / r->lo)
+                                         : (log(value) - log(r->lo)) / (log(r->hi) - log(r->lo));
     return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
-double plot_round_step(double lo, double hi, int n)
+static double round_step(double lo, double hi, int n)
 {
     double rough = (hi - lo) / n, power = pow(10, floor(log10(rough))), of = rough / power;
     return (of < 1.5 ? 1 : of < 3.5 ? 2 : of < 7.5 ? 5 : 10) * power;
+}
+
+/* Where numbers are so close, or so small, that the next mark is the same number, there are fewer;
+ * so counting marks, not adding to one, ends it. */
+uint32_t plot_round_marks(double lo, double hi, int n, double apart, double out[PLOT_MARKS])
+{
+    double step = hi > lo ? fmax(apart, round_step(lo, hi, n)) : apart;
+    double first = ceil(lo / step), last = floor(hi / step);
+    uint32_t count = 0;
+    if (!(step > 0) || !isfinite(first) || !isfinite(last))
+        return 0;
+    for (int i = 0; i < PLOT_MARKS && first + i <= last; i++) {
+        double at = (first + i) * step;
+        if (count == 0 || at > out[count - 1])
+            out[count++] = at;
+    }
+    return count;
 }

@@ -47,15 +47,16 @@ typedef struct object {
     LZ_VEC(member) numbers;
 } object;
 
-/* A number, or the text that stands for one that JSON has not; false: something else. */
-static bool read_number(lz_json *j, double *out)
+/* A number, or the text that stands for one that JSON has not; false: something else. *step: the
+ * number as a step, which f64 may not have; -1: it is none. */
+static bool read_number(lz_json *j, double *out, int64_t *step)
 {
     char text[16];
     size_t n;
-    int64_t whole_value;
     bool whole;
     char c = lz_json_peek(j);
     const char *at = j->p;
+    *step = -1;
     if (c == '"') {
         if (!lz_json_short(j, text, sizeof text, &n))
             return false;
@@ -69,12 +70,17 @@ static bool read_number(lz_json *j, double *out)
         (void)lz_json_skip(j);
         return false;
     }
-    return lz_json_number(j, &whole_value, &whole) && lz_text_f64(at, (size_t)(j->p - at), out);
+    if (!lz_json_number(j, step, &whole) || !lz_text_f64(at, (size_t)(j->p - at), out))
+        return false;
+    if (!whole)
+        *step = *out >= 0 && *out < 9e18 ? (int64_t)*out : -1;
+    return true;
 }
 
 static lz_status read_member(lz_json *j, object *o)
 {
     member m = {0};
+    int64_t step;
     size_t n;
     if (!lz_json_short(j, m.name, sizeof m.name, &n) || !lz_json_want(j, ':'))
         return LZ_OK;
@@ -82,10 +88,10 @@ static lz_status read_member(lz_json *j, object *o)
         (void)lz_json_short(j, o->name, sizeof o->name, &n);
         return LZ_OK;
     }
-    if (!read_number(j, &m.value))
+    if (!read_number(j, &m.value, &step))
         return LZ_OK;
     if (strcmp(m.name, "step") == 0) {
-        o->step = m.value >= 0 && m.value < 9e18 ? (int64_t)m.value : -1;
+        o->step = step;
     } else if (strcmp(m.name, "value") == 0) {
         o->value = m.value;
         o->has_value = true;
@@ -116,8 +122,8 @@ static lz_status read_object(plot_data *d, const char *run, lz_json *j, int64_t 
 static lz_status read_lines(plot_data *d, const char *run, const char *path, const lz_buf *b)
 {
     const char *end = b->data + b->len;
-    int64_t number = 0;
-    for (const char *at = b->data; at < end;) {
+    int64_t number = 0, line = 0;
+    for (const char *at = b->data; at < end; line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         bool cut = !stop;
         stop = stop ? stop : end;
@@ -125,7 +131,7 @@ static lz_status read_lines(plot_data *d, const char *run, const char *path, con
         if (lz_json_peek(&j))
             LZ_TRY(read_object(d, run, &j, number++));
         if (j.why && !cut)
-            return LZ_FAIL(LZ_EPARSE, "%s: line %" PRId64 ": %s", path, number, j.why);
+            return LZ_FAIL(LZ_EPARSE, "%s: line %" PRId64 ": %s", path, line + 1, j.why);
         at = stop + 1;
     }
     return LZ_OK;

@@ -10,10 +10,10 @@ enum { WIDE = 820, HIGH = 300, LEFT = 74, RIGHT = 20, TOP = 34, BOTTOM = 40, LEG
 static const char *const colours[] = {"#1f6feb", "#d9480f", "#2b8a3e", "#9c36b5",
                                       "#c2255c", "#0b7285", "#846358", "#5f3dc4"};
 
-static double x_of(const plot_range *r, int64_t step)
+static double x_of(const plot_range *r, double step)
 {
     double all = (double)r->last - (double)r->first;
-    double at = all > 0 ? ((double)step - (double)r->first) / all : 0.5;
+    double at = all > 0 ? (step - (double)r->first) / all : 0.5;
     return LEFT + at * (WIDE - LEFT - RIGHT);
 }
 
@@ -40,26 +40,26 @@ static void put_value_mark(const plot_range *r, double v, lz_buf *b)
 
 static void put_value_axis(const plot_range *r, lz_buf *b)
 {
-    double decades = r->log ? log10(r->hi / r->lo) : 0;
+    double decades = r->log ? log10(r->hi) - log10(r->lo) : 0, marks[PLOT_MARKS];
     if (r->log && decades >= 1) {
         double by = decades > 8 ? ceil(decades / 8) : 1;
         for (double e = ceil(log10(r->lo) - 1e-9); e <= log10(r->hi) + 1e-9; e += by)
             put_value_mark(r, pow(10, e), b);
         return;
     }
-    double step = plot_round_step(r->lo, r->hi, 5);
-    for (double i = ceil(r->lo / step); i <= floor(r->hi / step); i++)
-        put_value_mark(r, i * step, b);
+    uint32_t n = plot_round_marks(r->lo, r->hi, 5, 0, marks);
+    for (uint32_t i = 0; i < n; i++)
+        put_value_mark(r, marks[i], b);
 }
 
 static void put_step_axis(const plot_range *r, lz_buf *b)
 {
-    double lo = (double)r->first, hi = (double)r->last;
-    double step = hi > lo ? fmax(1, plot_round_step(lo, hi, 8)) : 1;
-    for (double i = ceil(lo / step); i <= floor(hi / step); i++) {
+    double marks[PLOT_MARKS];
+    uint32_t n = plot_round_marks((double)r->first, (double)r->last, 8, 1, marks);
+    for (uint32_t i = 0; i < n; i++) {
         lz_buf t = {0};
-        lz_buf_printf(&t, "%.0f", i * step);
-        put_text(b, x_of(r, (int64_t)(i * step)), HIGH - BOTTOM + 17, "middle", lz_buf_str(&t));
+        lz_buf_printf(&t, "%.0f", marks[i]);
+        put_text(b, x_of(r, marks[i]), HIGH - BOTTOM + 17, "middle", lz_buf_str(&t));
         lz_buf_free(&t);
     }
     put_text(b, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 6, "middle", "step");
@@ -77,15 +77,17 @@ static void put_curve(const plot_range *r, const plot_series *s, bool smooth, co
         uint32_t least = i, most = i, end = i + each < n ? i + each : n;
         for (uint32_t k = i; k < end; k++) {
             const plot_point *p = s->points.data;
-            least = p[k].value < p[least].value ? k : least;
-            most = p[k].value > p[most].value ? k : most;
+            double at = plot_place(r, p[k].value);
+            least = plot_is_below(at, plot_place(r, p[least].value)) ? k : least;
+            most = plot_is_below(-at, -plot_place(r, p[most].value)) ? k : most;
         }
         uint32_t two[2] = {least < most ? least : most, least < most ? most : least};
         for (int k = 0; k < (two[0] == two[1] ? 1 : 2); k++) {
             const plot_point *p = &s->points.data[two[k]];
             double v = smooth ? p->smooth : p->value;
             if (!isnan(plot_place(r, v)))
-                lz_buf_printf(b, "%c%.1f %.1f", begun ? 'L' : 'M', x_of(r, p->step), y_of(r, v));
+                lz_buf_printf(b, "%c%.1f %.1f", begun ? 'L' : 'M', x_of(r, (double)p->step),
+                              y_of(r, v));
             begun = !isnan(plot_place(r, v));
         }
     }
@@ -105,7 +107,8 @@ static void put_series(const plot_range *r, const plot_series *s, const char *co
     put_curve(r, s, smooth, lz_buf_str(&style), b);
     if (s->points.len == 1 && !isnan(plot_place(r, s->points.data[0].value)))
         lz_buf_printf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n",
-                      x_of(r, s->points.data[0].step), y_of(r, s->points.data[0].value), colour);
+                      x_of(r, (double)s->points.data[0].step), y_of(r, s->points.data[0].value),
+                      colour);
     b->failed |= style.failed;
     lz_buf_free(&style);
 }

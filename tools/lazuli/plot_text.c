@@ -1,6 +1,7 @@
 /* plot_text.c - curves for the terminal. A character is two dots wide and four high, of Unicode's
  * Braille patterns (U+2800 and what follows); where it has no more than ASCII, or several runs have
  * no colours to be told apart by, it is a letter of the run. */
+#include "base/terminal.h"
 #include "base/text.h"
 #include "tools/lazuli/plot.h"
 #include <inttypes.h>
@@ -83,13 +84,6 @@ static void put_cell(const canvas *c, int row, int col, lz_buf *out)
     lz_buf_puts(out, c->o->colour ? "\033[0m" : "");
 }
 
-/* Names are any bytes, and a terminal obeys some. */
-static void put_name(lz_buf *out, const char *s)
-{
-    for (; *s; s++)
-        lz_buf_putc(out, (unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s);
-}
-
 static void put_rows(const canvas *c, const plot_range *r, lz_buf *out)
 {
     const char *bar = c->o->utf8 ? "\xe2\x94\x82" : "|"; /* U+2502 */
@@ -120,7 +114,8 @@ static void put_runs(const canvas *c, const plot_data *d, const plot_range *r, l
         const plot_series *s = &d->list.data[i];
         const plot_point *last = &s->points.data[s->points.len - 1], *least = s->points.data;
         for (uint32_t k = 0; k < s->points.len; k++)
-            least = s->points.data[k].value < least->value ? &s->points.data[k] : least;
+            least =
+                plot_is_below(s->points.data[k].value, least->value) ? &s->points.data[k] : least;
         if (c->o->colour)
             lz_buf_printf(out, "\033[%dm", colours[(i - r->from) % NCOLOUR]);
         if (c->braille)
@@ -128,7 +123,7 @@ static void put_runs(const canvas *c, const plot_data *d, const plot_range *r, l
         else
             lz_buf_printf(out, "  %c ", mark_of(c, (int)(i - r->from)));
         lz_buf_puts(out, c->o->colour ? "\033[0m" : "");
-        put_name(out, s->run);
+        lz_buf_terminal_text(out, s->run);
         lz_buf_printf(out, ": %.6g at step %" PRId64 ", least %.6g at step %" PRId64 "\n",
                       last->value, last->step, least->value, least->step);
     }
@@ -150,7 +145,7 @@ static lz_status put_chart(const plot_data *d, const plot_range *r, const plot_t
     if (c.dots && c.owner) {
         for (uint32_t i = r->from; i < r->to; i++)
             draw_series(&c, r, &d->list.data[i], (int)(i - r->from));
-        put_name(out, d->list.data[r->from].name);
+        lz_buf_terminal_text(out, d->list.data[r->from].name);
         lz_buf_putc(out, '\n');
         put_rows(&c, r, out);
         put_runs(&c, d, r, out);
