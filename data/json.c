@@ -162,7 +162,7 @@ static bool string(lz_json *j, char *out, size_t room, size_t *len)
         room = fit < k && n < room ? n + fit : room; /* what follows would not join on */
         n += k;
     }
-    if (out && !j->why)
+    if (out) /* also behind the first part of one that is none */
         out[n < room ? n : room] = '\0';
     *len = n;
     return !j->why;

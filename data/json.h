@@ -28,7 +28,8 @@ bool lz_json_item(lz_json *j, char close, size_t *n);
  * string is longer than what it means. *len: its bytes, without the NUL. No string may hold a
  * NUL. */
 bool lz_json_string(lz_json *j, char *out, size_t *len);
-/* The same in a buffer of n bytes, cut to them; *len: of the whole string. */
+/* The same in a buffer of n bytes, cut to them, which has its NUL also where the text is no string;
+ * *len: of the whole string. */
 bool lz_json_short(lz_json *j, char *out, size_t n, size_t *len);
 /* The key of an item of an object, and the colon. */
 bool lz_json_key(lz_json *j, char *out, size_t *len);

@@ -124,7 +124,7 @@ static lz_status read_row(lz_json *j, rows *out)
             (void)lz_json_skip(j);
     }
     /* one that is longer has lost its end */
-    if (!len || len >= sizeof text || !place_of(text, len, &r) || r.calls <= 0)
+    if (j->why || !len || len >= sizeof text || !place_of(text, len, &r) || r.calls <= 0)
         return LZ_OK;
     r.text = lz_strdup(text);
     if (r.text && lz_vec_push(&out->list, r) == LZ_OK)

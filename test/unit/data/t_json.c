@@ -116,6 +116,21 @@ START_TEST(the_same_strings)
 }
 END_TEST
 
+/* What is no string leaves one nevertheless: its part before the mistake, which is told. */
+START_TEST(buffers_end_in_any_case)
+{
+    static const char *const bad[] = {"\"abc", "\"abc\x01\"", "\"abc\\u00\"", "\"abc\xff\"", "7"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char out[16];
+        size_t n;
+        memset(out, 'x', sizeof out);
+        lz_json j = lz_json_of(bad[i], strlen(bad[i]));
+        ck_assert(!lz_json_short(&j, out, sizeof out, &n) && j.why);
+        ck_assert_str_eq(out, i == 4 ? "" : "abc");
+    }
+}
+END_TEST
+
 START_TEST(depth_is_limited)
 {
     enum { DEEP = 1000000 };
@@ -145,6 +160,7 @@ int main(void)
     TCase *t = tcase_create("json");
     tcase_add_loop_test(t, the_same_texts, 0, TEXTS);
     tcase_add_loop_test(t, the_same_strings, 0, TEXTS);
+    tcase_add_test(t, buffers_end_in_any_case);
     tcase_add_test(t, depth_is_limited);
     tcase_add_test(t, what_is_no_text_is_not_written);
     suite_add_tcase(s, t);
