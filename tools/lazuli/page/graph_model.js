@@ -112,7 +112,9 @@ const roofText = x => !x.roof ? "-" : percent(x.roof) + (x.roof > 1 ? `, ${above
 
 /* ---- name scopes ---- */
 
-/* "transpose(net/blocks.0.up)": transpose(net), blocks.0, up. */
+/* "transpose(net/blocks.0.up)": transpose(net), blocks.0, up. Groups are walked by recursion: what
+   is deeper is in one. */
+const DEEPEST = 100;
 function scopePath(scope) {
   let marks = 0;
   while (scope.startsWith("transpose(") && scope.endsWith(")")) { scope = scope.slice(10, -1); marks++; }
@@ -127,6 +129,7 @@ function scopePath(scope) {
     }
   }
   if (path.length) path[0] = "transpose(".repeat(marks) + path[0] + ")".repeat(marks);
+  if (path.length > DEEPEST) path.push(path.splice(DEEPEST - 1).join("/"));
   return path;
 }
 function newGroup(name, parent) {
