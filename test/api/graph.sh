@@ -125,6 +125,8 @@ says 2 "ends in .html, .json or .dot, not 'x.svg'" "$tool" graph names.mlir -o x
 says 1 'none.mlir: No such file' "$tool" graph none.mlir -o x.html
 says 1 'profile.json has no run of this program' "$tool" graph names.mlir -o x.html --profile profile.json
 says 1 'names.mlir' "$tool" graph names.mlir -o x.html --profile names.mlir
+printf '{"steps":[{"calls":1,"ns":5,"step":"dot 99%%%% n.c:7 (f)  dot 0b12fd59 program 1 step 2\001x"}]}' >damaged.json
+says 1 'a control character in a string' "$tool" graph names.mlir -o x.html --profile damaged.json
 says 1 'none/x.html' "$tool" graph names.mlir -o none/x.html
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
