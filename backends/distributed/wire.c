@@ -255,4 +255,6 @@ void lz_wire_get_outcome(lz_rd *r, lz_error *out)
 {
     out->status = get_status(r);
     lz_wire_get_text(r, out->message, sizeof out->message);
+    if (out->status == LZ_OK && out->message[0])
+        r->failed = true; /* no reason is given for success */
 }
