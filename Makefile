@@ -304,7 +304,7 @@ MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,$(MOCK_SRCS))
 LT_MOCK := $(BUILD)/test/libcublasltmock.so
 LT_MOCK_OBJS := $(BUILD)/mock/test/mock/cublaslt_mock.o
 NCCL_MOCK := $(BUILD)/test/libncclmock.so
-NCCL_MOCK_OBJS := $(BUILD)/mock/test/mock/nccl_mock.o $(BUILD)/mock/test/mock/nccl_mock_math.o
+NCCL_MOCK_OBJS := $(patsubst %.c,$(BUILD)/mock/%.o,test/mock/nccl_mock.c test/mock/nccl_mock_math.c)
 $(MOCK_OBJS) $(LT_MOCK_OBJS) $(NCCL_MOCK_OBJS): $(BUILD)/mock/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
