@@ -240,10 +240,15 @@ static lz_status take_save(const lz_checkpoint_manager *m, int64_t step, const l
     return LZ_OK;
 }
 
+static bool saves_together(void)
+{
+    return lz_device_is_shared() && lz_shared_ranks() > 1;
+}
+
 /* Of several processes all take the same numbers, since all save the same steps. 0: it is alone. */
 static uint64_t talk_of_save(void)
 {
-    return lz_device_is_shared() && lz_shared_ranks() > 1 ? lz_shared_number() : 0;
+    return saves_together() ? lz_shared_number() : 0;
 }
 
 static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -281,17 +286,50 @@ static lz_ckpt_job *copy_of_now(lz_checkpoint_manager *m, int64_t step, uint64_t
     return NULL;
 }
 
+static lz_status put_async(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
+                           const lz_checkpoint *c, const lz_checkpoint_save_options *o)
+{
+    lz_ckpt_job *j = copy_of_now(m, step, talk, c, o);
+    if (j)
+        return lz_ckpt_queue_put(m, j);
+    lz_ckpt_queue_give_up(m);
+    return lz_error_get()->status;
+}
+
+/* What fails in this process before it is written, fails in the others when it is: all give it
+ * later, by the same call. */
+static lz_status save_async_together(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
+                                     const lz_checkpoint_save_options *o)
+{
+    lz_ckpt_queue_reserve(m);
+    lz_status s = lz_ckpt_queue_shared_error(m);
+    if (s != LZ_OK) {
+        lz_ckpt_queue_give_up(m);
+        return s;
+    }
+    uint64_t talk = lz_shared_number();
+    s = put_async(m, step, talk, c, o);
+    if (s != LZ_OK) {
+        (void)tell(m, talk, s);
+        lz_ckpt_queue_failed(m);
+    }
+    return LZ_OK;
+}
+
 static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
                             const lz_checkpoint_save_options *o)
 {
+    if (saves_together())
+        return save_async_together(m, step, c, o);
     LZ_TRY(lz_ckpt_queue_error(m));
     lz_ckpt_queue_reserve(m);
-    uint64_t talk = talk_of_save();
-    lz_ckpt_job *j = copy_of_now(m, step, talk, c, o);
-    lz_status s = j ? lz_ckpt_queue_put(m, j) : lz_error_get()->status;
-    if (!j)
-        lz_ckpt_queue_give_up(m);
-    return s != LZ_OK && talk ? tell(m, talk, s) : s;
+    return put_async(m, step, 0, c, o);
+}
+
+/* A call of save_async for a step that is not saved. */
+static lz_status pass_async(lz_checkpoint_manager *m)
+{
+    return saves_together() ? lz_ckpt_queue_shared_error(m) : lz_ckpt_queue_error(m);
 }
 
 static lz_status save_if(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -300,7 +338,7 @@ static lz_status save_if(lz_checkpoint_manager *m, int64_t step, const lz_checkp
     lz_checkpoint_save_options o;
     LZ_TRY(take_save(m, step, c, given, &o));
     if (!o.force && !lz_checkpoint_manager_should_save(m, step))
-        return async ? lz_ckpt_queue_error(m) : LZ_OK;
+        return async ? pass_async(m) : LZ_OK;
     LZ_TRY(async ? save_async(m, step, c, &o) : save(m, step, c, &o));
     m->last = step;
     return LZ_OK;

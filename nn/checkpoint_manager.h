@@ -11,6 +11,7 @@
 typedef struct lz_ckpt_job {
     struct lz_ckpt_job *next;
     int64_t step;
+    uint64_t number; /* in the queue */
     lz_state state;
     lz_state_metadata metadata;
     uint32_t rank, ranks;            /* of the processes that save together; else 0, 1 */
@@ -48,8 +49,11 @@ struct lz_checkpoint_manager {
     lz_ckpt_job *first, **end;
     int pending; /* saves that are queued or being written */
     bool stop, runs;
-    lz_error error; /* of a save that nobody has been given yet */
-    char *spare;    /* memory of the last copy */
+    uint64_t reserved; /* places so far: the number of the last save; of the caller */
+    lz_error error;    /* of a save that nobody has been given yet, */
+    uint64_t failed;   /* and its number */
+    uint64_t told;     /* failures of saves up to this one are not given any more */
+    char *spare;       /* memory of the last copy */
     size_t spare_room;
     pthread_t thread;
     char noted[LZ_CKPT_STRANGE]; /* the last strange name that was logged */
@@ -67,5 +71,10 @@ lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, lz_ckpt_job *j);
 void lz_ckpt_queue_wait(lz_checkpoint_manager *m);
 /* The error of an earlier save, once. */
 lz_status lz_ckpt_queue_error(lz_checkpoint_manager *m);
+/* The same where several processes save together, the same in all of them at the same call: of the
+ * saves that must be done by now, since as many places were taken after them as there are. */
+lz_status lz_ckpt_queue_shared_error(lz_checkpoint_manager *m);
+/* Records the thread's error as that of the save whose place was taken last. */
+void lz_ckpt_queue_failed(lz_checkpoint_manager *m);
 void lz_ckpt_queue_end(lz_checkpoint_manager *m);
 #endif

@@ -1,6 +1,8 @@
 /* checkpoint_queue.c - asynchronous saves: the caller copies the values, one thread writes one save
  * after the other, in their order. The queue is bounded by places, which are taken before the copy
- * is made: so there are never more copies than places, and one that is kept for the next. */
+ * is made: so there are never more copies than places, and one that is kept for the next.
+ * Of several processes that save together one may know of a failure before another: so they look
+ * only for saves that are done in all, or some would save the next step, and the others not. */
 #include "base/process_end.h"
 #include "base/thread.h"
 #include "nn/checkpoint_manager.h"
@@ -12,11 +14,20 @@ void lz_ckpt_queue_init(lz_checkpoint_manager *m)
     m->end = &m->first;
 }
 
+/* Under lock: the first failure stays. */
+static void note_failure(lz_checkpoint_manager *m, uint64_t number)
+{
+    if (number <= m->told || (m->error.status != LZ_OK && m->failed <= number))
+        return;
+    m->error = *lz_error_get();
+    m->failed = number;
+}
+
 static void done(lz_checkpoint_manager *m, lz_ckpt_job *j, lz_status s)
 {
     lz_mutex_lock(&m->lock);
-    if (s != LZ_OK && m->error.status == LZ_OK)
-        m->error = *lz_error_get();
+    if (s != LZ_OK)
+        note_failure(m, j->number);
     if (j->room > m->spare_room) { /* the next copy is as large */
         char *spare = m->spare;
         m->spare = j->copy;
@@ -52,6 +63,7 @@ void lz_ckpt_queue_reserve(lz_checkpoint_manager *m)
     while (m->pending >= m->o.max_pending_async)
         lz_cond_wait(&m->changed, &m->lock);
     m->pending++;
+    m->reserved++;
     lz_mutex_unlock(&m->lock);
 }
 
@@ -75,6 +87,7 @@ lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, lz_ckpt_job *j)
     lz_exit_hold_for_another(); /* the process does not end before it is written */
     lz_mutex_lock(&m->lock);
     j->next = NULL;
+    j->number = m->reserved;
     *m->end = j;
     m->end = &j->next;
     lz_cond_broadcast(&m->changed);
@@ -90,15 +103,38 @@ void lz_ckpt_queue_wait(lz_checkpoint_manager *m)
     lz_mutex_unlock(&m->lock);
 }
 
-lz_status lz_ckpt_queue_error(lz_checkpoint_manager *m)
+/* Gives m->error where the save that failed is one of the first `most`. */
+static lz_status take_error(lz_checkpoint_manager *m, uint64_t most, uint64_t told)
 {
+    lz_error e = {.status = LZ_OK};
     lz_mutex_lock(&m->lock);
-    const lz_error e = m->error;
-    m->error = (lz_error){.status = LZ_OK};
+    if (m->error.status != LZ_OK && m->failed <= most) {
+        e = m->error;
+        m->error = (lz_error){.status = LZ_OK};
+        m->told = told;
+    }
     lz_mutex_unlock(&m->lock);
     if (e.status != LZ_OK)
         lz_error_set(&e);
     return e.status;
+}
+
+lz_status lz_ckpt_queue_error(lz_checkpoint_manager *m)
+{
+    return take_error(m, UINT64_MAX, 0);
+}
+
+lz_status lz_ckpt_queue_shared_error(lz_checkpoint_manager *m)
+{
+    uint64_t n = m->reserved, places = (uint64_t)m->o.max_pending_async;
+    return take_error(m, n > places ? n - places : 0, n);
+}
+
+void lz_ckpt_queue_failed(lz_checkpoint_manager *m)
+{
+    lz_mutex_lock(&m->lock);
+    note_failure(m, m->reserved);
+    lz_mutex_unlock(&m->lock);
 }
 
 void lz_ckpt_queue_end(lz_checkpoint_manager *m)

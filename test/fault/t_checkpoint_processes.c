@@ -1,13 +1,15 @@
-/* t_checkpoint_processes.c - K10, D01, D02: checkpoints that several processes save together, when
- * one of them is killed at each system call of a save, fails, or saves something else. What holds
- * in every case: the checkpoint of before is there or the new one, whole; the others are told who
- * it was, at once; and what is left over is swept by the next manager. */
+/* t_checkpoint_processes.c - K02, K10, D01, D02: checkpoints that several processes save together,
+ * when one of them is killed at each system call of a save, fails, or saves something else. What
+ * holds in every case: the checkpoint of before is there or the new one, whole; the others are told
+ * who it was, at once; and what is left over is swept by the next manager. */
 #include "base/alloc.h"
 #include "cache/vfs.h"
 #include "checkpointtest.h"
 #include "support/child.h"
 #include "support/together.h"
 #include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
 
 enum { RANKS = 4, ROWS = 37, COLS = 6, TENSORS = 4 };
 
@@ -258,6 +260,73 @@ START_TEST(another_save)
 }
 END_TEST
 
+/* ---- saves that fail meanwhile ---- */
+
+/* Of each of three asynchronous saves after the first one, and of what comes last. */
+typedef struct outcomes {
+    int status[4], known[3];
+} outcomes;
+
+static void delay(void)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+}
+
+/* Rank 1 cannot write the first save; rank 2 learns later than the others how that went, since it
+ * takes its time to remove what it has written. */
+static void hook_late(lz_vfs_op op, uint64_t nth, lz_vfs_fault *f, void *user)
+{
+    static _Atomic bool was;
+    bool writes = *(const int *)user == 1;
+    (void)nth;
+    if (op != (writes ? LZ_VFS_WRITE : LZ_VFS_UNLINK) || atomic_exchange(&was, true))
+        return;
+    if (writes)
+        f->err = ENOSPC;
+    else
+        for (int i = 0; i < 3; i++)
+            delay();
+}
+
+static void save_on(int rank, void *arg, void *out)
+{
+    outcomes *s = out;
+    lz_mesh *mesh = mesh_of_all();
+    lz_checkpoint_manager *m = kt_manager(.save_interval = 2, .max_pending_async = *(int *)arg);
+    if (rank == 1 || rank == 2)
+        lz_vfs_set_hook(hook_late, &rank);
+    for (int i = 0; i < 3; i++) {
+        state x;
+        state_of(&x, 2 * i + 2, mesh, NULL);
+        s->status[i] = lz_checkpoint_manager_save_async(m, 2 * i + 2, &x.c);
+        delay();
+        s->known[i] = lz_checkpoint_manager_save_async(m, 2 * i + 3, &x.c); /* which is not saved */
+        lz_params_free(&x.ps);
+    }
+    s->status[3] = lz_checkpoint_manager_join(m);
+    lz_vfs_set_hook(NULL, NULL);
+    OK(save(m, 8, mesh));
+    ck_assert_int_eq(newest(m, mesh), 8);
+    lz_checkpoint_manager_free(m);
+}
+
+/* All are given the error by the same call, or some would save the next step alone. */
+START_TEST(k02_all_learn_at_one_call)
+{
+    outcomes all[RANKS];
+    int places = _i + 1;
+    const lz_together t = {RANKS, RANKS, 20, -1};
+    memset(all, 0, sizeof all);
+    (void)lz_run_together(&t, save_on, &places, all, sizeof *all);
+    for (int r = 0; r < RANKS; r++)
+        for (int i = 0; i < 4; i++) {
+            ck_assert_msg(all[r].status[i] == (i == places ? LZ_EIO : LZ_OK),
+                          "%d places, rank %d: save %d: %d", places, r, i, all[r].status[i]);
+            ck_assert(i == 3 || all[r].known[i] == LZ_OK);
+        }
+}
+END_TEST
+
 /* ---- going on ---- */
 
 static void save_three(int rank, void *arg, void *out)
@@ -327,6 +396,7 @@ int main(void)
     tcase_add_test(t, k10_stopped);
     tcase_add_test(t, a_write_of_one_fails);
     tcase_add_test(t, another_save);
+    tcase_add_loop_test(t, k02_all_learn_at_one_call, 0, 2);
     tcase_add_test(t, k03_damaged_for_one);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
