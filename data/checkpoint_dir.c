@@ -390,7 +390,7 @@ lz_status lz_ckpt_stage_adopt(lz_ckpt_stage *s, const char *stage, const char *f
         e = failed(d->path, stage, "has no file of its process");
     else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != nbytes)
         e = LZ_FAIL(LZ_EIO, "%s/%s/%s: is not what its process has written", d->path, stage, file);
-    else if (lz_vfs_rename_new(from, file, s->fd, file) < 0)
+    else if (lz_vfs_rename(from, file, s->fd, file) < 0) /* nobody else writes into this stage */
         e = failed(d->path, file, "cannot be moved");
     (void)lz_vfs_close(from);
     return e;
