@@ -231,17 +231,29 @@ static lz_status ask(uint64_t talk, const char *about, const lz_buf *mine)
     return s;
 }
 
+/* How it went here, which is the result: all must hear if what is said could not be kept. */
+static lz_status put_mine(lz_buf *b, const char *about, lz_status mine, const lz_buf *said)
+{
+    const lz_error well = {.status = LZ_OK};
+    lz_wire_put_outcome(b, mine == LZ_OK ? &well : lz_error_get());
+    if (mine != LZ_OK || !said)
+        return mine;
+    lz_buf_put(b, said->data, said->len);
+    if (!b->failed && !said->failed)
+        return LZ_OK;
+    lz_buf_free(b);
+    mine = LZ_FAIL(LZ_EMEM, "%s: no memory", about);
+    lz_wire_put_outcome(b, lz_error_get());
+    return mine;
+}
+
 lz_status lz_talk(uint64_t number, const char *about, lz_status mine, const lz_buf *said,
                   lz_talk_decide *decide, void *user)
 {
-    const lz_error own = mine == LZ_OK ? (lz_error){.status = LZ_OK} : *lz_error_get();
     lz_buf b = {0};
-    lz_wire_put_outcome(&b, &own);
-    if (said && mine == LZ_OK) {
-        lz_buf_put(&b, said->data, said->len);
-        b.failed |= said->failed;
-    }
     lz_status s;
+    mine = put_mine(&b, about, mine, said);
+    const lz_error own = mine == LZ_OK ? (lz_error){.status = LZ_OK} : *lz_error_get();
     if (lz_processes_self() == 0) {
         s = b.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", about)
                      : hear_all(number, about, &b, decide, user);
