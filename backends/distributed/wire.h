@@ -26,7 +26,7 @@ typedef enum lz_wire_type {
     LZ_WIRE_EVENTS,     /* some */
     LZ_WIRE_END,        /* there are no more */
     LZ_WIRE_STATISTICS, /* its counters */
-    LZ_WIRE_NOTE,       /* a piece of what is said outside of collectives (notes.h) */
+    LZ_WIRE_NOTE,       /* a piece of what is said outside of collectives (talk.h) */
     LZ_WIRE_TYPES
 } lz_wire_type;
 
