@@ -1,5 +1,6 @@
 /* talk.c - see talk.h. A note is sent in pieces that fit into messages of control; its pieces come
- * in their order, since a socket is in order. */
+ * in their order, since a socket is in order. Rank 0 says with an empty one that it has come: from
+ * then on it waits, for as long as any other one may, and the others with it. */
 #include "backends/distributed/talk.h"
 #include "backends/distributed/join.h"
 #include "base/alloc.h"
@@ -13,6 +14,7 @@ typedef struct piece {
     uint32_t from;
     uint64_t talk;
     bool last;
+    int64_t came;
     size_t nbytes;
     char bytes[];
 } piece;
@@ -66,7 +68,11 @@ bool lz_talk_take(uint32_t from, const void *p, size_t n)
     }
     if (s != LZ_OK || !k)
         return false;
-    *k = (piece){.from = from, .talk = note.talk, .last = note.last, .nbytes = note.nbody};
+    *k = (piece){.from = from,
+                 .talk = note.talk,
+                 .last = note.last,
+                 .came = lz_now_ns(),
+                 .nbytes = note.nbody};
     if (note.nbody)
         memcpy(k->bytes, note.body, note.nbody);
     lz_mutex_lock(&kept.lock);
@@ -105,7 +111,25 @@ static bool take_note(uint32_t from, uint64_t talk, lz_buf *out)
     return whole;
 }
 
+/* When the first piece of the note came; 0: there is none. */
+static int64_t came_at(uint32_t from, uint64_t talk)
+{
+    lz_mutex_lock(&kept.lock);
+    const piece *p = kept.first;
+    while (p && (p->from != from || p->talk != talk))
+        p = p->next;
+    int64_t came = p ? p->came : 0;
+    lz_mutex_unlock(&kept.lock);
+    return came;
+}
+
 /* ---- sending and waiting ---- */
+
+static int64_t deadline(int64_t begin, int64_t patience)
+{
+    int64_t limit = lz_join_limit() + patience;
+    return limit < INT64_MAX - begin ? begin + limit : INT64_MAX;
+}
 
 static lz_status send_note(uint32_t to, uint64_t talk, const lz_buf *note)
 {
@@ -167,6 +191,16 @@ static lz_status read_all(const char *about, uint32_t n, const lz_buf *note, lz_
     return LZ_OK;
 }
 
+static void say_come(uint64_t talk)
+{
+    LZ_QUIETLY
+        for (uint32_t r = 1; r < lz_processes_count(); r++) {
+            lz_buf b = {0};
+            lz_wire_put_note(&b, &(lz_wire_note){talk, false, "", 0});
+            (void)lz_processes_send(r, LZ_WIRE_NOTE, &b);
+        }
+}
+
 static lz_status hear_all(uint64_t talk, const char *about, lz_buf *mine, lz_talk_decide *decide,
                           void *user)
 {
@@ -179,8 +213,8 @@ static lz_status hear_all(uint64_t talk, const char *about, lz_buf *mine, lz_tal
         note[0] = *mine;
         *mine = (lz_buf){0};
         has[0] = true;
-        int64_t now = lz_now_ns(), limit = lz_join_limit();
-        s = hear(talk, about, n, has, note, limit < INT64_MAX - now ? now + limit : INT64_MAX);
+        say_come(talk);
+        s = hear(talk, about, n, has, note, deadline(lz_now_ns(), 0));
     }
     if (s == LZ_OK)
         s = read_all(about, n, note, said);
@@ -208,17 +242,25 @@ static void answer_all(uint64_t talk, lz_status s)
 
 /* ---- the others ---- */
 
-/* Rank 0 may have begun later, and is given the time to miss somebody itself. */
+/* Rank 0's answer. It may come later than this process, and then waits for its own time for others,
+ * so it is given that, and some more to miss somebody itself. */
+static lz_status hear_answer(uint64_t talk, const char *about, lz_buf *note)
+{
+    static const int64_t patience = INT64_C(2000000000);
+    int64_t until = deadline(lz_now_ns(), patience), came;
+    bool has = false;
+    lz_status s = hear(talk, about, 1, &has, note, until);
+    if (s == LZ_ETIMEOUT && (came = came_at(0, talk)) != 0 && deadline(came, patience) > until)
+        s = hear(talk, about, 1, &has, note, deadline(came, patience));
+    return s;
+}
+
 static lz_status ask(uint64_t talk, const char *about, const lz_buf *mine)
 {
-    enum { PATIENCE_S = 2 };
     lz_buf note = {0};
-    bool has = false;
     lz_error e;
     LZ_TRY(send_note(0, talk, mine));
-    int64_t now = lz_now_ns(), limit = lz_join_limit() + PATIENCE_S * INT64_C(1000000000);
-    lz_status s =
-        hear(talk, about, 1, &has, &note, limit < INT64_MAX - now ? now + limit : INT64_MAX);
+    lz_status s = hear_answer(talk, about, &note);
     if (s == LZ_OK) {
         lz_rd r = {(const uint8_t *)note.data, (const uint8_t *)note.data + note.len, note.failed,
                    false};

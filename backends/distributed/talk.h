@@ -1,7 +1,8 @@
 /* talk.h - what processes settle outside of collectives: each tells rank 0 how something went, and
  * something of its own; rank 0 hears them all, decides, and answers all. It goes by the sockets of
- * control, so any thread may do it, whatever the devices are doing meanwhile. No wait is longer
- * than LAZULI_COLLECTIVE_TIMEOUT, and a process that is gone is named at once.
+ * control, so any thread may do it, whatever the devices are doing meanwhile. Rank 0 waits for
+ * LAZULI_COLLECTIVE_TIMEOUT at most, the others as long for rank 0 to come, and then while it waits
+ * itself; a process that is gone is named at once.
  * Notes that nobody has asked for yet are kept within bounds, the oldest go first.
  * Threads: thread-safe; one call for a number in a process. */
 #ifndef LZ_BACKENDS_DISTRIBUTED_TALK_H

@@ -1,6 +1,7 @@
 /* t_talk.c - what processes settle outside of collectives: all have one result, which is what rank
- * 0 decides, or the error of the first that fails, with its name, at once; notes of many pieces,
- * talks in another order and from several threads, one that has no memory for what it says. */
+ * 0 decides, or the error of the first that fails, with its name, at once, or who is missing; notes
+ * of many pieces, talks in another order and from several threads, one that has no memory for what
+ * it says. */
 #include "backends/distributed/talk.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -204,6 +205,38 @@ START_TEST(one_fails)
 }
 END_TEST
 
+/* ---- who is late ---- */
+
+/* Rank 0 comes after 4 s, rank 2 after 5.5 s, or, when all others have failed, never. */
+static void late(int rank, void *arg, void *out)
+{
+    static const int ms[RANKS] = {4000, 0, 5500};
+    const bool *never = arg;
+    said *s = out;
+    join_all();
+    (void)usleep((useconds_t)ms[rank] * 1000);
+    if (rank == 2 && *never)
+        (void)usleep(3500000);
+    else
+        note(s, lz_talk(lz_talk_number(LZ_TALK_RUN, 0), "late", LZ_OK, NULL, NULL, NULL));
+}
+
+/* The time is 3 s, for each from when it comes: rank 1 waits while rank 0 does. */
+START_TEST(rank_0_comes_late)
+{
+    said all[RANKS];
+    bool never = _i;
+    const lz_together t = {RANKS, RANKS, 3, -1};
+    memset(all, 0, sizeof all);
+    (void)lz_run_together(&t, late, &never, all, sizeof *all);
+    for (int r = 0; r < RANKS; r++)
+        ck_assert_msg(never && r < 2
+                          ? all[r].status == LZ_ETIMEOUT && strstr(all[r].text, "rank 2 (")
+                          : all[r].status == LZ_OK,
+                      "rank %d: %d %s", r, all[r].status, all[r].text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("talk");
@@ -212,6 +245,7 @@ int main(void)
     tcase_add_test(t, what_all_say);
     tcase_add_test(t, many_at_a_time);
     tcase_add_loop_test(t, one_fails, 0, 4);
+    tcase_add_loop_test(t, rank_0_comes_late, 0, 2);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
