@@ -265,37 +265,6 @@ static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoin
     return s;
 }
 
-/* The values of now, with a place in the queue. NULL: the error is recorded. */
-static lz_ckpt_job *copy_of_now(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
-                                const lz_checkpoint *c, const lz_checkpoint_save_options *o)
-{
-    lz_ckpt_job *j = lz_ckpt_job_new(step, talk, c, o);
-    if (!j)
-        return NULL;
-    lz_mutex_lock(&m->lock);
-    char *spare = m->spare;
-    size_t room = m->spare_room;
-    m->spare = NULL;
-    m->spare_room = 0;
-    lz_mutex_unlock(&m->lock);
-    lz_status s = lz_ckpt_job_copy(j, &spare, &room);
-    lz_free(spare); /* too small */
-    if (s == LZ_OK)
-        return j;
-    lz_ckpt_job_free(j);
-    return NULL;
-}
-
-static lz_status put_async(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
-                           const lz_checkpoint *c, const lz_checkpoint_save_options *o)
-{
-    lz_ckpt_job *j = copy_of_now(m, step, talk, c, o);
-    if (j)
-        return lz_ckpt_queue_put(m, j);
-    lz_ckpt_queue_give_up(m);
-    return lz_error_get()->status;
-}
-
 /* What fails in this process before it is written, fails in the others when it is: all give it
  * later, by the same call. */
 static lz_status save_async_together(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -308,7 +277,7 @@ static lz_status save_async_together(lz_checkpoint_manager *m, int64_t step, con
         return s;
     }
     uint64_t talk = lz_shared_number();
-    s = put_async(m, step, talk, c, o);
+    s = lz_ckpt_queue_put(m, step, talk, c, o);
     if (s != LZ_OK) {
         (void)tell(m, talk, s);
         lz_ckpt_queue_failed(m);
@@ -323,7 +292,7 @@ static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_che
         return save_async_together(m, step, c, o);
     LZ_TRY(lz_ckpt_queue_error(m));
     lz_ckpt_queue_reserve(m);
-    return put_async(m, step, 0, c, o);
+    return lz_ckpt_queue_put(m, step, 0, c, o);
 }
 
 /* A call of save_async for a step that is not saved. */

@@ -66,8 +66,10 @@ void lz_ckpt_queue_init(lz_checkpoint_manager *m);
 /* Waits until there is room; the place is the caller's then, until put or give_up. */
 void lz_ckpt_queue_reserve(lz_checkpoint_manager *m);
 void lz_ckpt_queue_give_up(lz_checkpoint_manager *m);
-/* Takes the job over, also on error. */
-lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, lz_ckpt_job *j);
+/* Copies the values of now, to be written. On error the place is given up. talk: lz_ckpt_job_new.
+ */
+lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
+                            const lz_checkpoint *c, const lz_checkpoint_save_options *o);
 void lz_ckpt_queue_wait(lz_checkpoint_manager *m);
 /* The error of an earlier save, once. */
 lz_status lz_ckpt_queue_error(lz_checkpoint_manager *m);

@@ -75,15 +75,48 @@ void lz_ckpt_queue_give_up(lz_checkpoint_manager *m)
     lz_mutex_unlock(&m->lock);
 }
 
-lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, lz_ckpt_job *j)
+/* The values of now, in memory of an earlier copy where that has room. NULL: the error is
+ * recorded. */
+static lz_ckpt_job *copy_of_now(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
+                                const lz_checkpoint *c, const lz_checkpoint_save_options *o)
 {
-    lz_status s = m->runs ? LZ_OK : lz_thread_start(&m->thread, "lz-checkpoint", writer, m);
+    lz_ckpt_job *j = lz_ckpt_job_new(step, talk, c, o);
+    if (!j)
+        return NULL;
+    lz_mutex_lock(&m->lock);
+    char *spare = m->spare;
+    size_t room = m->spare_room;
+    m->spare = NULL;
+    m->spare_room = 0;
+    lz_mutex_unlock(&m->lock);
+    lz_status s = lz_ckpt_job_copy(j, &spare, &room);
+    lz_free(spare); /* too small */
+    if (s == LZ_OK)
+        return j;
+    lz_ckpt_job_free(j);
+    return NULL;
+}
+
+static lz_status start_writer(lz_checkpoint_manager *m)
+{
+    if (m->runs)
+        return LZ_OK;
+    LZ_TRY(lz_thread_start(&m->thread, "lz-checkpoint", writer, m));
+    m->runs = true;
+    return LZ_OK;
+}
+
+lz_status lz_ckpt_queue_put(lz_checkpoint_manager *m, int64_t step, uint64_t talk,
+                            const lz_checkpoint *c, const lz_checkpoint_save_options *o)
+{
+    lz_ckpt_job *j = copy_of_now(m, step, talk, c, o);
+    lz_status s = j ? start_writer(m) : lz_error_get()->status;
     if (s != LZ_OK) {
-        lz_ckpt_job_free(j);
+        if (j)
+            lz_ckpt_job_free(j);
         lz_ckpt_queue_give_up(m);
         return s;
     }
-    m->runs = true;
     lz_exit_hold_for_another(); /* the process does not end before it is written */
     lz_mutex_lock(&m->lock);
     j->next = NULL;
