@@ -40,6 +40,19 @@ unit_tests() { # NAMES...: these programs of test/unit, or a share
         ! in_share || step "$t" "$BUILD/test/unit/$t"
     done
 }
+says() { # STATUS PATTERN, command...: ends so, and says so in what it prints, which is in $tmp/said
+    local want=$1 pattern=$2 rc
+    shift 2
+    "$@" >"$tmp/said" 2>&1 </dev/null
+    rc=$?
+    if [ $rc -eq "$want" ] && grep -qE -- "$pattern" "$tmp/said"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$* failed (status $rc, not $want, or no '$pattern'):"
+        head -5 "$tmp/said"
+    fi
+}
 total() {
     echo "$passed passed, $failed failed"
     [ $failed -eq 0 ]

@@ -1,43 +1,17 @@
 #!/usr/bin/env bash
 # graph.sh - lazuli graph: the page, its data and the DOT graph of a program from a file, with the lines, scopes and donations of the
 # file, times of a profile, hostile names; of a program in the cache by its hash; in a browser, where there is one.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
 BUILD=${BUILD:?}
 root=$PWD
 tool=$(realpath "$BUILD/lazuli") gpt=$(realpath "$BUILD/examples/gpt") check=$root/test/api/graph.py
 command -v python3 >/dev/null || { echo 'graph.sh: python3 is not installed' >&2; exit 77; }
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=test/steps.bash
+. test/steps.bash
 export HOME=$tmp/home LAZULI_NUM_THREADS=2
 mkdir "$HOME"
 cd "$tmp" || exit 1
-passed=0 failed=0
-# ok WHAT COMMAND...; its output is shown where it fails
-ok() {
-    local what=$1
-    shift
-    if "$@" >out.txt 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $what: $*"
-        sed 's/^/    | /' out.txt | head -5
-    fi
-}
-# says STATUS PATTERN COMMAND...
-says() {
-    local want=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>&1
-    local rc=$?
-    if [ $rc -eq "$want" ] && grep -qE -- "$pattern" out.txt; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $* (status $rc, not $want, or no '$pattern')"
-        sed 's/^/    | /' out.txt | head -5
-    fi
-}
 
 # ---- names that are markup, quotes, control characters, other scripts; every form of a location ----
 cat >names.mlir <<'MLIR'
@@ -53,16 +27,16 @@ func.func @main(%arg0: tensor<4x4xf32> {tf.aliasing_output = 0 : i32} loc("x\22y
 #file = loc("a'\22.c":3:5)
 MLIR
 for kind in html json; do
-    ok "names $kind" "$tool" graph names.mlir -o names.$kind
-    ok "read names $kind" python3 "$check" names.$kind '"</script><b>&amp;" in scopes' '"ä/∇" in scopes' '"only a name" in scopes' \
+    step "names $kind" "$tool" graph names.mlir -o names.$kind
+    step "read names $kind" python3 "$check" names.$kind '"</script><b>&amp;" in scopes' '"ä/∇" in scopes' '"only a name" in scopes' \
         '"a'"'"'\".c:3" in lines' '"b\\c.c:7" in lines' '"in\tner.c:9" in lines'
 done
-ok 'names dot' "$tool" graph names.mlir -o names.dot
+step 'names dot' "$tool" graph names.mlir -o names.dot
 says 0 '^  subgraph cluster_0' cat names.dot
-if command -v dot >/dev/null; then ok 'dot reads it' dot -Tsvg names.dot -o names.svg; fi
+if command -v dot >/dev/null; then step 'dot reads it' dot -Tsvg names.dot -o names.svg; fi
 printf 'func.func @main(%%arg0: tensor<0xf32>) -> tensor<0xf32> { return %%arg0 : tensor<0xf32> }' >empty.mlir
-ok empty "$tool" graph empty.mlir -o empty.html
-ok 'read empty' python3 "$check" empty.html 'len(steps) == 0'
+step empty "$tool" graph empty.mlir -o empty.html
+step 'read empty' python3 "$check" empty.html 'len(steps) == 0'
 cat >loop.mlir <<'MLIR'
 func.func @main(%arg0: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %c0 = stablehlo.constant dense<0> : tensor<i32>
@@ -77,18 +51,18 @@ func.func @main(%arg0: tensor<64x64xf32>) -> tensor<64x64xf32> {
   return %r#1 : tensor<64x64xf32>
 }
 MLIR
-ok loop "$tool" graph loop.mlir -o loop.json
-ok 'read loop' python3 "$check" loop.json 'any(s["kind"] == "while" and s["rounds"] == 5 and s["regions"][0]["name"] == "body" for s in steps)'
+step loop "$tool" graph loop.mlir -o loop.json
+step 'read loop' python3 "$check" loop.json 'any(s["kind"] == "while" and s["rounds"] == 5 and s["regions"][0]["name"] == "body" for s in steps)'
 
 # ---- the training step of gpt: lines and scopes of the dump, times of a profile, size ----
 (cd "$root" && HOME=$tmp/home LAZULI_CACHE=off LAZULI_DUMP=input LAZULI_DUMP_DIR="$tmp/dump" LAZULI_PROFILE_REPORT="$tmp/profile.json" \
     "$gpt" --fake_data --steps 3 --sample 0 >/dev/null 2>&1)
 step=$(ls -S dump/*.input.mlir | head -1)
-ok 'gpt without times' "$tool" graph "$step" -o gpt.html
-ok 'read gpt without times' python3 "$check" gpt.html 'not d["measured"]' '"net/blocks.0.attention" in scopes' '"transpose(net/blocks.3.up)" in scopes' \
+step 'gpt without times' "$tool" graph "$step" -o gpt.html
+step 'read gpt without times' python3 "$check" gpt.html 'not d["measured"]' '"net/blocks.0.attention" in scopes' '"transpose(net/blocks.3.up)" in scopes' \
     'all("examples/gpt.c:" in l for l in lines)' 'len(d["memory"]["donated"]) > 50'
-ok 'gpt with times' "$tool" graph "$step" -o gpt.html --profile profile.json
-ok 'read gpt with times' python3 "$check" gpt.html 'd["measured"]' 'all("ns" in s for s in steps if s["kind"] == "kernel")' 'd["flop_s"] > 0'
+step 'gpt with times' "$tool" graph "$step" -o gpt.html --profile profile.json
+step 'read gpt with times' python3 "$check" gpt.html 'd["measured"]' 'all("ns" in s for s in steps if s["kind"] == "kernel")' 'd["flop_s"] > 0'
 says 0 '^yes$' sh -c '[ "$(wc -c <gpt.html)" -le 3145728 ] && echo yes'
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then # 2 s of its clock are enough
@@ -106,8 +80,8 @@ printf 'func.func @main(%%a: tensor<8x8xf32>) -> tensor<8x8xf32> { %%0 = stableh
 (cd "$root" && LAZULI_CACHE_DIR=$tmp/cache "$gpt" --fake_data --steps 2 --sample 0 --cache "$tmp/cache" --layers 1 >/dev/null 2>&1)
 program=$("$tool" cache ls --path cache | awk '$1 == "program" { print $NF; exit }')
 hash=${program//[\/.p]/}
-ok 'by hash' "$tool" graph "${hash:0:12}" --path cache -o hash.json
-ok 'read by hash' python3 "$check" hash.json 'len(steps) > 0' 'lines == []' 'scopes == []'
+step 'by hash' "$tool" graph "${hash:0:12}" --path cache -o hash.json
+step 'read by hash' python3 "$check" hash.json 'len(steps) > 0' 'lines == []' 'scopes == []'
 (cd "$root" && LAZULI_PROFILE_REPORT="$tmp/warm.json" "$gpt" --fake_data --steps 2 --sample 0 --cache "$tmp/cache" --layers 1 >/dev/null 2>&1)
 found=0 # one of the programs is the step, and the profile names its lines
 for p in $("$tool" cache ls --path cache | awk '$1 == "program" { print $NF }'); do
@@ -115,7 +89,7 @@ for p in $("$tool" cache ls --path cache | awk '$1 == "program" { print $NF }');
     python3 "$check" warm.json.html 'd["measured"]' '"net/blocks.0.attention" in scopes' 'any("examples/gpt.c:" in l for l in lines)' 2>/dev/null && found=1
 done
 says 0 '^1$' echo $found
-ok 'by file name' "$tool" graph "$program" --path cache -o hash.json
+step 'by file name' "$tool" graph "$program" --path cache -o hash.json
 says 1 'no program of this build' "$tool" graph 0123456789abcdef0123456789abcdef --path cache -o hash.json
 
 # ---- what is wrong is said ----
@@ -128,5 +102,4 @@ says 1 'names.mlir' "$tool" graph names.mlir -o x.html --profile names.mlir
 printf '{"steps":[{"calls":1,"ns":5,"step":"dot 99%%%% n.c:7 (f)  dot 0b12fd59 program 1 step 2\001x"}]}' >damaged.json
 says 1 'a control character in a string' "$tool" graph names.mlir -o x.html --profile damaged.json
 says 1 'none/x.html' "$tool" graph names.mlir -o none/x.html
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

@@ -1,32 +1,18 @@
 #!/usr/bin/env bash
 # plot.sh - lazuli plot, and --log of the examples: curves in the terminal and as SVG from JSON lines, TensorBoard's events and
 # folders; names that are markup; files that are cut or damaged. TensorBoard reads the events where its Python package is installed.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
 BUILD=${BUILD:?}
 root=$PWD
 tool=$(realpath "$BUILD/lazuli") gpt=$(realpath "$BUILD/examples/gpt")
 python=${LZ_TEST_PYTHON:-python3}
 command -v "$python" >/dev/null || { echo 'plot.sh: python3 is not installed' >&2; exit 77; }
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=test/steps.bash
+. test/steps.bash
 export HOME=$tmp/home LC_ALL=C.UTF-8
 mkdir "$HOME"
 cd "$tmp" || exit 1
-passed=0 failed=0
-# says STATUS PATTERN COMMAND...: of both streams
-says() {
-    local want=$1 pattern=$2
-    shift 2
-    "$@" >out.txt 2>&1 </dev/null
-    local rc=$?
-    if [ $rc -eq "$want" ] && grep -qE -- "$pattern" out.txt; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $* (status $rc, not $want, or no '$pattern')"
-        sed 's/^/    | /' out.txt | head -5
-    fi
-}
 
 # ---- JSON lines: ours; numbers by name; steps again, which take the place of the first ----
 cat >ours.jsonl <<'J'
@@ -148,5 +134,4 @@ says 2 'a FILE is needed' "$tool" plot
 says 2 "ends in .svg, not 'x.png'" "$tool" plot -o x.png wide.jsonl
 says 2 'to less than 1' "$tool" plot --smooth 1 wide.jsonl
 says 2 'from 20 to 1000' "$tool" plot --width 3 wide.jsonl
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+total

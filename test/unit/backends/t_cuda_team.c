@@ -2,16 +2,9 @@
  * every collective, dtype and form of groups against the reference evaluator, chains of them,
  * control flow, donation, what the host waits for, the driver's refusals, a device that is lost,
  * order with programs of one device. Each test has a process of its own. */
-#include "cuda_util.h"
-#include "backends/common/partitions.h"
-#include "ir/attr.h"
-#include "ir/eval/eval_partitions.h"
-#include "support/collectives.h"
+#include "cuda_collectives.h"
 #include "support/lit.h"
-#include "support/partition_values.h"
 #include <stdlib.h>
-
-enum { MOST = 8 };
 
 static void use(int devices)
 {
@@ -19,63 +12,15 @@ static void use(int devices)
     mock.devices(devices);
 }
 
-/* Three runs; the counts of collectives, too. */
-static void compare(const lz_func *f, int n, const values *in, int ulp, const char *what)
-{
-    values want, got;
-    lz_collective_uses a = {0}, b = {0};
-    lz_literal *const *const *args = (lz_literal *const *const *)in->row;
-    rows_of(&want);
-    rows_of(&got);
-    ck_assert_msg(lz_ref_count_partitions(f, n, args, want.row, &a) == LZ_OK, "%s: %s", what,
-                  message());
-    ck_assert_msg(lz_run_partitions(be, f, (uint32_t)n, 3, NULL, args, got.row, &b, NULL) == LZ_OK,
-                  "%s: %s", what, message());
-    compare_results(f, n, &got, &want, ulp, what, "");
-    compare_counts(&b, &a);
-    release(&want);
-    release(&got);
-}
-
 /* ---- every collective ---- */
-
-static const int64_t shapes[][2] = {{0, 8}, {8, 1}, {8, 24}, {24, 8}, {16, 40}};
-enum { NSHAPE = (int)(sizeof shapes / sizeof *shapes) };
 
 /* Of each dtype two forms of groups in turn, or all of them. */
 START_TEST(one_collective)
 {
+    static const int counts[NCOUNT] = {2, 2, 2, 2, 4, 4, 4, 8, 8, 8, 1, 1};
     lz_rnd r = {lz_test_seed() + (uint64_t)_i};
-    const kind *k = &kinds[_i];
-    static const int counts[] = {2, 4, 8, 1};
-    bool whole = getenv("LZ_TEST_WHOLE") != NULL;
-    int tried = 0, turn = (int)lz_rnd_range(&r, 0, 11);
     use(MOST);
-    for (lz_dtype d = LZ_BOOL; d < LZ_DTYPE_COUNT; d++)
-        for (int form = 0; form < NGROUPS; form++) {
-            int n = counts[lz_rnd_range(&r, 0, 11) * 3 / 10],
-                s = (int)lz_rnd_range(&r, 0, NSHAPE - 1);
-            int dim = (int)lz_rnd_range(&r, 0, 1), other = (int)lz_rnd_range(&r, 0, 1);
-            char what[128];
-            lz_shape shape = lz_shape_make(2, shapes[s]);
-            values in;
-            if (!whole && (turn++ % 3))
-                continue;
-            lz_func *f = program(k, lz_type_get(d, &shape), (groups)form, n, dim, other);
-            if (!f)
-                continue;
-            snprintf(what, sizeof what, "%s %s %s, form %d, shape %d, dim %d %d",
-                     lz_op_get(k->op)->text, lz_op_get(k->combiner)->text, lz_dtype_name(d), form,
-                     s, dim, other);
-            /* of complex numbers a product and a sum may be rounded as one, in each of n - 1 */
-            bool rounds = k->combiner == LZ_OP_MULTIPLY && lz_dtype_is_complex(d);
-            fill_arguments(&r, f, n, LZ_FILL_SPICED, &in);
-            compare(f, n, &in, rounds ? 2 * n : 0, what);
-            release(&in);
-            lz_func_free(f);
-            tried++;
-        }
-    ck_assert_int_ge(tried, 2);
+    one_kind(&kinds[_i], &r, getenv("LZ_TEST_WHOLE") ? 1 : 3, counts);
 }
 END_TEST
 

@@ -3,21 +3,14 @@
  * copies (t_cuda_team); which sums NCCL makes, and how far they are off; communicators made once;
  * work that hangs, errors of communicators, calls that fail, lost devices; no library, an old one,
  * one without the entry points. Each test has a process of its own. */
-#include "cuda_util.h"
+#include "cuda_collectives.h"
 #include "base/log.h"
-#include "ir/attr.h"
 #include "ir/eval/eval.h"
-#include "ir/eval/eval_partitions.h"
-#include "support/collectives.h"
 #include "support/lit.h"
-#include "support/partition_values.h"
-#include "backends/common/partitions.h"
 #include "test/mock/nccl_mock.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-
-enum { MOST = 8 };
 
 static struct {
     void (*fault)(lz_nccl_mock_fault, uint64_t, int);
@@ -53,56 +46,9 @@ static uint64_t bytes_across(void)
     return s.bytes_across;
 }
 
-static void run_as(const lz_func *f, int n, const values *in, int ulp, const char *what)
-{
-    values want, got;
-    lz_collective_uses a = {0}, b = {0};
-    lz_literal *const *const *args = (lz_literal *const *const *)in->row;
-    rows_of(&want);
-    rows_of(&got);
-    ck_assert_msg(lz_ref_count_partitions(f, n, args, want.row, &a) == LZ_OK, "%s: %s", what,
-                  message());
-    ck_assert_msg(lz_run_partitions(be, f, (uint32_t)n, 3, NULL, args, got.row, &b, NULL) == LZ_OK,
-                  "%s: %s", what, message());
-    compare_results(f, n, &got, &want, ulp, what, "");
-    compare_counts(&b, &a);
-    release(&want);
-    release(&got);
-}
-
 /* ---- every collective ---- */
 
-static const int64_t shapes[][2] = {{0, 8}, {8, 1}, {8, 24}, {24, 8}, {16, 40}};
-enum { NSHAPE = (int)(sizeof shapes / sizeof *shapes) };
-
-static void one_kind(const kind *k, lz_rnd *r, int step)
-{
-    static const int counts[] = {2, 4, 8, 8};
-    int tried = 0, turn = (int)lz_rnd_range(r, 0, 11);
-    for (lz_dtype d = LZ_BOOL; d < LZ_DTYPE_COUNT; d++)
-        for (int form = 0; form < NGROUPS; form++) {
-            int n = counts[lz_rnd_range(r, 0, 3)], s = (int)lz_rnd_range(r, 0, NSHAPE - 1),
-                dim = (int)lz_rnd_range(r, 0, 1), other = (int)lz_rnd_range(r, 0, 1);
-            char what[128];
-            lz_shape shape = lz_shape_make(2, shapes[s]);
-            values in;
-            if (turn++ % step)
-                continue;
-            lz_func *f = program(k, lz_type_get(d, &shape), (groups)form, n, dim, other);
-            if (!f)
-                continue;
-            snprintf(what, sizeof what, "%s %s %s, %d devices, form %d, shape %d, dim %d %d",
-                     lz_op_get(k->op)->text, lz_op_get(k->combiner)->text, lz_dtype_name(d), n,
-                     form, s, dim, other);
-            bool rounds = k->combiner == LZ_OP_MULTIPLY && lz_dtype_is_complex(d);
-            fill_arguments(r, f, n, LZ_FILL_SPICED, &in);
-            run_as(f, n, &in, rounds ? 2 * n : 0, what);
-            release(&in);
-            lz_func_free(f);
-            tried++;
-        }
-    ck_assert_int_ge(tried, 2);
-}
+static const int devices[NCOUNT] = {2, 2, 2, 4, 4, 4, 8, 8, 8, 8, 8, 8};
 
 /* NaNs, infinities, zeros of either sign: all the reference's, and no byte goes by a copy from
  * device to device. */
@@ -110,7 +56,7 @@ START_TEST(one_collective)
 {
     lz_rnd r = {lz_test_seed() + (uint64_t)_i};
     use(MOST, NULL);
-    one_kind(&kinds[_i], &r, getenv("LZ_TEST_WHOLE") ? 1 : 3);
+    one_kind(&kinds[_i], &r, getenv("LZ_TEST_WHOLE") ? 1 : 3, devices);
     ck_assert_uint_gt(nccl_stats().groups, 0);
     ck_assert_uint_eq(bytes_across(), 0);
 }
@@ -123,7 +69,7 @@ START_TEST(fast_but_exact)
     lz_rnd r = {lz_test_seed() + (uint64_t)_i};
     use(MOST, NULL);
     OK(lz_config_set("LAZULI_COLLECTIVES", "fast"));
-    one_kind(&kinds[some[_i]], &r, 5);
+    one_kind(&kinds[some[_i]], &r, 5, devices);
     (void)nccl_stats();
 }
 END_TEST
@@ -141,7 +87,7 @@ START_TEST(large_sums)
             program(&kinds[0], lz_type_get(dtypes[i], &s), i == 3 ? BACKWARDS : ALL, n, 0, 0);
         values in;
         fill_arguments(&r, f, n, LZ_FILL_MODEST, &in);
-        run_as(f, n, &in, 0, lz_dtype_name(dtypes[i]));
+        compare(f, n, &in, 0, lz_dtype_name(dtypes[i]));
         release(&in);
         lz_func_free(f);
     }
@@ -192,7 +138,7 @@ START_TEST(whose_sum)
         values in;
         lz_nccl_mock_stats a = nccl_stats(), b;
         fill_arguments(&r, f, 4, LZ_FILL_MODEST, &in);
-        run_as(f, 4, &in, 1 << 20, "whose sum");
+        compare(f, 4, &in, 1 << 20, "whose sum");
         b = nccl_stats();
         ck_assert_msg((b.reduced + b.scattered > a.reduced + a.scattered) ==
                           (fast ? w->fast : w->ordered),
@@ -468,14 +414,14 @@ START_TEST(loop_that_hangs)
     OK(lz_func_parse(loop, strlen(loop), "loop", &f));
     fill_arguments(&r, f, N, LZ_FILL_MODEST, &in);
     rows_of(&got);
-    run_as(f, N, &in, 4, "loop");
+    compare(f, N, &in, 4, "loop");
     lib.fault(LZ_NCCL_MOCK_HANG, 2, 0);
     lz_status s = lz_run_partitions(be, f, N, 1, NULL, (lz_literal *const *const *)in.row, got.row,
                                     &uses, NULL);
     ck_assert_msg(s == LZ_ETIMEOUT, "%d: %s", s, message());
     lz_vec_free(&uses);
     release(&got);
-    run_as(f, N, &in, 4, "loop");
+    compare(f, N, &in, 4, "loop");
     release(&in);
     lz_func_free(f);
 }
