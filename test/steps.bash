@@ -1,13 +1,14 @@
 # shellcheck shell=bash
 # steps.bash - what the scripts of test/api share: sourced by them, from the project's folder. Sets CC, BUILD, tmp (a folder that goes
-# with the script), and counts what passed. LZ_TEST_QUICK=1, LZ_TEST_SEED: as those of tools/runtests.sh.
+# with the script), and counts what passed. LZ_TEST_QUICK=1, LZ_TEST_WHOLE=1, LZ_TEST_SEED: as those of tools/runtests.sh.
 CC=${CC:-gcc}
 BUILD=${BUILD:?}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0
-share=1 turn=${LZ_TEST_SEED:-0} # the quick suite takes one of four where there is much of a kind; which, the seed says
-[ -n "${LZ_TEST_QUICK:-}" ] && [ -z "${LZ_TEST_GPU:-}" ] && share=4
+share=2 turn=${LZ_TEST_SEED:-0} # where there is much of a kind, every second is taken, when quick every fourth; which, the seed says
+[ -n "${LZ_TEST_QUICK:-}" ] && share=4
+[ -n "${LZ_TEST_WHOLE:-}${LZ_TEST_GPU:-}" ] && share=1
 in_share() { turn=$((turn + 1)) && [ $((turn % share)) -eq 0 ]; }
 step() { # NAME, command...: its status is 0, or what it printed is shown
     local name=$1
