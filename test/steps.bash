@@ -9,6 +9,7 @@ passed=0 failed=0
 share=2 turn=${LZ_TEST_SEED:-0} # where there is much of a kind, every second is taken, when quick every fourth; which, the seed says
 [ -n "${LZ_TEST_QUICK:-}" ] && share=4
 [ -n "${LZ_TEST_WHOLE:-}${LZ_TEST_GPU:-}" ] && share=1
+take_all() { [ -n "${LZ_TEST_QUICK:-}" ] || share=1; } # but when quick
 in_share() { turn=$((turn + 1)) && [ $((turn % share)) -eq 0 ]; }
 step() { # NAME, command...: its status is 0, or what it printed is shown
     local name=$1

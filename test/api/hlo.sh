@@ -3,6 +3,6 @@
 set -u
 # shellcheck source=test/steps.bash
 . test/steps.bash
-[ -z "${LZ_TEST_QUICK:-}" ] && share=1
+take_all
 hlo_cases --device cpu
 total
