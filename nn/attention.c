@@ -58,16 +58,20 @@ static lz_shape with_last(lz_shape s, int64_t a, int64_t b)
 
 /* ---- scores ---- */
 
+/* Which of S keys each of L queries sees, the first of which is number `from`. */
+static lz_tensor *causal_mask(nnc *c, int64_t from, int64_t L, int64_t S)
+{
+    lz_shape square = LZ_SHAPE(L, S);
+    lz_tensor *query = lz_iota_at(LZ_I32, square, 0, c->site);
+    query = from ? nn_adds(c, query, (double)from) : query;
+    return lz_le_at(lz_iota_at(LZ_I32, square, 1, c->site), query, c->site);
+}
+
 /* The attention mask: boolean [.., L, S], or NULL for none. A float mask is added to *scores. */
 static lz_tensor *visible(nnc *c, const lz_attention_options *o, const shapes *s,
                           lz_tensor **scores)
 {
-    lz_tensor *seen = NULL;
-    if (o->is_causal) {
-        lz_shape square = LZ_SHAPE(s->L, s->S);
-        seen = lz_le_at(lz_iota_at(LZ_I32, square, 1, c->site),
-                        lz_iota_at(LZ_I32, square, 0, c->site), c->site);
-    }
+    lz_tensor *seen = o->is_causal ? causal_mask(c, 0, s->L, s->S) : NULL;
     if (!o->attn_mask)
         return seen;
     lz_tensor *mask = o->attn_mask;
@@ -103,19 +107,19 @@ static lz_tensor *of_seen(nnc *c, lz_tensor *scores, double low, lz_tensor *out)
     return nn_where(c, none, nn_number(c, out, 0), out);
 }
 
-static lz_tensor *turned_over(nnc *c, lz_tensor *x)
+static lz_tensor *transposed(nnc *c, lz_tensor *x)
 {
     return lz_transpose_at(x, -2, -1, c->site);
 }
 
 /* [.., H, L, n] of the heads' own, as [.., K, H / K L, n] with the rows of the heads that share a
  * key stacked (grouped-query attention), and back. */
-static lz_tensor *stacked(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
+static lz_tensor *stack_heads(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
 {
     return s->heads > 1 ? nn_reshape(c, x, with_last(s->k, s->heads * s->L, n)) : x;
 }
 
-static lz_tensor *apart(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
+static lz_tensor *unstack_heads(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
 {
     return nn_reshape(c, x, with_last(s->q, s->L, n));
 }
@@ -123,10 +127,10 @@ static lz_tensor *apart(nnc *c, lz_tensor *x, const shapes *s, int64_t n)
 /* Of scaled, stacked queries; wide. */
 static lz_tensor *scores_of(nnc *c, lz_tensor *rows, lz_tensor *k, const shapes *s)
 {
-    return nn_widen(c, apart(c, lz_matmul_at(rows, turned_over(c, k), c->site), s, s->S));
+    return nn_widen(c, unstack_heads(c, lz_matmul_at(rows, transposed(c, k), c->site), s, s->S));
 }
 
-/* ---- without the weights in memory ---- */
+/* ---- with weights that the gradient recomputes ---- */
 
 /* Between forward and backward nothing is kept of the weights, which are as many as scores: the
  * gradient makes the scores again, and the weights by the logarithm of their sum, one number per
@@ -134,13 +138,13 @@ static lz_tensor *scores_of(nnc *c, lz_tensor *rows, lz_tensor *k, const shapes 
  * Source: Dao et al. 2022, FlashAttention.
  * Causal attention is made of blocks of queries, each with the keys up to its last one: of four
  * blocks, three eighths of the scores are not made. */
-typedef struct remade {
+typedef struct query_block {
     nnc *c;
     const lz_attention_options *o;
     shapes s;      /* of the block */
     int64_t width; /* of values */
     int64_t from;  /* the block's first query */
-} remade;
+} query_block;
 enum { ROWS, KEYS, VALUES, INPUTS, OUT = INPUTS, LOG_SUM, KEPT };
 enum {
     MOST_BLOCKS = 4,
@@ -149,7 +153,7 @@ enum {
 };
 
 /* Blocks run one after the other: each must be work for a whole GPU. */
-static int blocks_of(const remade *m)
+static int blocks_of(const query_block *m)
 {
     const shapes *s = &m->s;
     if (!m->o->is_causal || s->heads > 1 || s->L != s->S)
@@ -161,9 +165,9 @@ static int blocks_of(const remade *m)
     return n < 1 ? 1 : n < MOST_BLOCKS ? (int)n : MOST_BLOCKS;
 }
 
-static remade block_of(const remade *m, int i, int n)
+static query_block block_of(const query_block *m, int i, int n)
 {
-    remade b = *m;
+    query_block b = *m;
     b.from = m->s.L * i / n;
     b.s.L = m->s.L * (i + 1) / n - b.from;
     b.s.S = n > 1 ? b.from + b.s.L : m->s.S;
@@ -178,23 +182,23 @@ static lz_tensor *part(nnc *c, lz_tensor *x, int64_t from, int64_t to)
     return all ? x : lz_slice_at(x, -2, from, to, 1, c->site);
 }
 
-static lz_tensor *rows_of(const remade *b, lz_tensor *x) /* of queries */
+static lz_tensor *rows_of(const query_block *b, lz_tensor *x) /* of queries */
 {
     return b->s.heads > 1 ? x : part(b->c, x, b->from, b->from + b->s.L);
 }
 
-static lz_tensor *keys_of(const remade *b, lz_tensor *x)
+static lz_tensor *keys_of(const query_block *b, lz_tensor *x)
 {
     return part(b->c, x, 0, b->s.S);
 }
 
-static lz_tensor *joined(nnc *c, lz_tensor *const *parts, int n)
+static lz_tensor *concatenate(nnc *c, lz_tensor *const *parts, int n)
 {
     return n > 1 ? lz_cat_at(parts, n, -2, c->site) : parts[0];
 }
 
 /* Sums of blocks that have the first keys each, the last one all. */
-static lz_tensor *added_up(nnc *c, lz_tensor *const *parts, int n)
+static lz_tensor *sum_of_blocks(nnc *c, lz_tensor *const *parts, int n)
 {
     lz_tensor *sum = n > 1 ? nn_widen(c, parts[n - 1]) : parts[0];
     int64_t keys = lz_shape_of(sum).dims[lz_shape_of(sum).rank - 2];
@@ -207,23 +211,20 @@ static lz_tensor *added_up(nnc *c, lz_tensor *const *parts, int n)
     return nn_narrow(c, sum, lz_dtype_of(parts[0]));
 }
 
-static lz_tensor *masked_scores(const remade *b, lz_tensor *rows, lz_tensor *k)
+static lz_tensor *masked_scores(const query_block *b, lz_tensor *rows, lz_tensor *k)
 {
     nnc *c = b->c;
     lz_tensor *scores = scores_of(c, rows, k, &b->s);
     if (!b->o->is_causal)
         return scores;
-    lz_shape square = LZ_SHAPE(b->s.L, b->s.S);
-    lz_tensor *query = lz_iota_at(LZ_I32, square, 0, c->site);
-    query = b->from ? nn_adds(c, query, (double)b->from) : query;
-    lz_tensor *seen = lz_le_at(lz_iota_at(LZ_I32, square, 1, c->site), query, c->site);
+    lz_tensor *seen = causal_mask(c, b->from, b->s.L, b->s.S);
     return nn_where(c, seen, scores, nn_number(c, scores, -INFINITY));
 }
 
 static const lz_reduce_options along_keys = {
     .struct_size = sizeof along_keys, .dims = {1, {-1}}, .keepdim = true};
 
-static lz_tensor *attend_block(const remade *b, lz_tensor *const *in, lz_tensor **log_sum)
+static lz_tensor *attend_block(const query_block *b, lz_tensor *const *in, lz_tensor **log_sum)
 {
     nnc *c = b->c;
     lz_tensor *v = keys_of(b, in[VALUES]);
@@ -233,26 +234,27 @@ static lz_tensor *attend_block(const remade *b, lz_tensor *const *in, lz_tensor 
     lz_tensor *sum = lz_sum_at(e, &along_keys, c->site);
     lz_tensor *w = nn_narrow(c, nn_div(c, e, sum), lz_dtype_of(v));
     *log_sum = nn_add(c, most, lz_log_at(sum, c->site));
-    return apart(c, lz_matmul_at(stacked(c, w, &b->s, b->s.S), v, c->site), &b->s, b->width);
+    return unstack_heads(c, lz_matmul_at(stack_heads(c, w, &b->s, b->s.S), v, c->site), &b->s,
+                         b->width);
 }
 
 static void attend(lz_tensor *const *in, lz_tensor **out, lz_tensor **kept, void *user)
 {
-    const remade *m = user;
+    const query_block *m = user;
     lz_tensor *y[MOST_BLOCKS] = {NULL}, *log_sum[MOST_BLOCKS] = {NULL};
     int n = blocks_of(m);
     for (int i = 0; i < n; i++) {
-        remade b = block_of(m, i, n);
+        query_block b = block_of(m, i, n);
         y[i] = attend_block(&b, in, &log_sum[i]);
     }
-    out[0] = joined(m->c, y, n);
+    out[0] = concatenate(m->c, y, n);
     memcpy(kept, in, INPUTS * sizeof *kept);
     kept[OUT] = out[0];
-    kept[LOG_SUM] = joined(m->c, log_sum, n);
+    kept[LOG_SUM] = concatenate(m->c, log_sum, n);
 }
 
 /* of_sum: the sums of weights times their gradients. */
-static void block_backward(const remade *b, lz_tensor *const *kept, lz_tensor *grad,
+static void block_backward(const query_block *b, lz_tensor *const *kept, lz_tensor *grad,
                            lz_tensor *of_sum, lz_tensor **to)
 {
     nnc *c = b->c;
@@ -262,21 +264,21 @@ static void block_backward(const remade *b, lz_tensor *const *kept, lz_tensor *g
     lz_tensor *v = keys_of(b, kept[VALUES]), *scores = masked_scores(b, rows, k);
     lz_tensor *log_sum = part(c, kept[LOG_SUM], b->from, b->from + s->L);
     lz_tensor *w = nn_narrow(c, lz_exp_at(nn_sub(c, scores, log_sum), c->site), d);
-    lz_tensor *g = stacked(c, part(c, grad, b->from, b->from + s->L), s, b->width);
-    to[VALUES] = lz_matmul_at(turned_over(c, stacked(c, w, s, s->S)), g, c->site);
-    lz_tensor *of_w = lz_matmul_at(g, turned_over(c, v), c->site);
-    of_w = nn_widen(c, apart(c, of_w, s, s->S));
+    lz_tensor *g = stack_heads(c, part(c, grad, b->from, b->from + s->L), s, b->width);
+    to[VALUES] = lz_matmul_at(transposed(c, stack_heads(c, w, s, s->S)), g, c->site);
+    lz_tensor *of_w = lz_matmul_at(g, transposed(c, v), c->site);
+    of_w = nn_widen(c, unstack_heads(c, of_w, s, s->S));
     of_w = nn_sub(c, of_w, part(c, of_sum, b->from, b->from + s->L));
     lz_tensor *of_scores = nn_narrow(c, nn_mul(c, nn_widen(c, w), of_w), d);
-    of_scores = stacked(c, of_scores, s, s->S);
+    of_scores = stack_heads(c, of_scores, s, s->S);
     to[ROWS] = lz_matmul_at(of_scores, k, c->site);
-    to[KEYS] = lz_matmul_at(turned_over(c, of_scores), rows, c->site);
+    to[KEYS] = lz_matmul_at(transposed(c, of_scores), rows, c->site);
 }
 
 static void attend_backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_tensor **to,
                             void *user)
 {
-    const remade *m = user;
+    const query_block *m = user;
     nnc *c = m->c;
     lz_tensor *in[KEPT], *of[INPUTS][MOST_BLOCKS] = {{NULL}}, *one[INPUTS] = {NULL};
     int n = blocks_of(m);
@@ -286,18 +288,18 @@ static void attend_backward(lz_tensor *const *kept, lz_tensor *const *grad, lz_t
     lz_tensor *both = nn_mul(c, nn_widen(c, grad[0]), nn_widen(c, kept[OUT]));
     lz_tensor *of_sum = lz_sum_at(both, &along_keys, c->site);
     for (int i = 0; i < n; i++) {
-        remade b = block_of(m, i, n);
+        query_block b = block_of(m, i, n);
         block_backward(&b, in, grad[0], of_sum, one);
         for (int j = 0; j < INPUTS; j++)
             of[j][i] = one[j];
     }
-    to[ROWS] = joined(c, of[ROWS], n);
-    to[KEYS] = added_up(c, of[KEYS], n);
-    to[VALUES] = added_up(c, of[VALUES], n);
+    to[ROWS] = concatenate(c, of[ROWS], n);
+    to[KEYS] = sum_of_blocks(c, of[KEYS], n);
+    to[VALUES] = sum_of_blocks(c, of[VALUES], n);
 }
 
 /* 16-bit weights without a mask that has a gradient, or dropout; of no key there is no maximum. */
-static bool is_remade(const lz_attention_options *o, const shapes *s, lz_tensor *v)
+static bool recomputes_weights(const lz_attention_options *o, const shapes *s, lz_tensor *v)
 {
     return !o->attn_mask && o->dropout_p == 0 && s->S && lz_dtype_size(lz_dtype_of(v)) == 2;
 }
@@ -309,9 +311,9 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
 {
     double scale = o->scale != 0 ? o->scale : 1 / sqrt((double)s->E);
     int64_t width = s->v.dims[s->rank - 1];
-    lz_tensor *rows = nn_muls(c, stacked(c, q, s, s->E), scale);
-    if (is_remade(o, s, v)) {
-        remade m = {c, o, *s, width, 0};
+    lz_tensor *rows = nn_muls(c, stack_heads(c, q, s, s->E), scale);
+    if (recomputes_weights(o, s, v)) {
+        query_block m = {c, o, *s, width, 0};
         lz_tensor *in[INPUTS] = {rows, k, v}, *out = NULL;
         (void)lz_custom_vjp_at(attend, attend_backward, in, INPUTS, 1, KEPT, &m, &out, NULL,
                                c->site);
@@ -327,7 +329,8 @@ static lz_tensor *attention(nnc *c, lz_tensor *q, lz_tensor *k, lz_tensor *v,
     lz_tensor *w = nn_narrow(c, lz_softmax_at(scores, -1, c->site), lz_dtype_of(v));
     if (o->dropout_p > 0)
         w = lz_dropout_at(w, o->dropout_p, true, c->site);
-    lz_tensor *out = apart(c, lz_matmul_at(stacked(c, w, s, s->S), v, c->site), s, width);
+    lz_tensor *out =
+        unstack_heads(c, lz_matmul_at(stack_heads(c, w, s, s->S), v, c->site), s, width);
     return o->attn_mask && s->S ? of_seen(c, scores, low, out) : out;
 }
 
