@@ -4,6 +4,7 @@
  * Threads: pure. */
 #include "ir/eval/eval_complex.h"
 #include "ir/window.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct conv {
@@ -48,7 +49,8 @@ static void multiply_add(const conv *v, sum *s, int64_t x, int64_t k)
     const void *px = x < 0 ? &zero : v->c->opnd[0]->data, *pk = v->c->opnd[1]->data;
     x = x < 0 ? 0 : x;
     if (d == LZ_F64) {
-        s->f64 += (long double)lz_ref_load_f(d, px, x) * lz_ref_load_f(d, pk, k);
+        if (!isnan(s->f64)) /* x87 arithmetic takes long on NaNs */
+            s->f64 += (long double)lz_ref_load_f(d, px, x) * lz_ref_load_f(d, pk, k);
     } else if (lz_dtype_is_float(d)) {
         s->f += lz_ref_load_f(d, px, x) * lz_ref_load_f(d, pk, k);
     } else if (lz_dtype_is_complex(d)) {

@@ -39,7 +39,7 @@ static double wide_fold(lz_op op, lz_dtype d, double init, const void *data, con
                         int64_t base)
 {
     if (d == LZ_F64) {
-        long double acc = init;
+        long double acc = init; /* one that is NaN stays so, and takes x87 long */
         for (lz_ref_walk r = lz_ref_walk_of(s->nred, s->red); r.more && !isnan(acc);
              lz_ref_walk_next(&r)) {
             long double x = lz_ref_load_f(d, data, reduced_at(s, &r, base));
@@ -312,7 +312,7 @@ static void dot_int(const dot *d, int64_t a0, int64_t b0, int64_t at)
 static void dot_complex(const dot *d, int64_t a0, int64_t b0, int64_t at)
 {
     lz_cx sum = {0, 0};
-    for (int64_t k = 0; k < d->l.nk; k++) {
+    for (int64_t k = 0; k < d->l.nk && !(isnan(sum.re) && isnan(sum.im)); k++) {
         lz_cx x = lz_ref_load_c(d->in[0], d->a, a0 + d->l.k[k]),
               y = lz_ref_load_c(d->in[1], d->b, b0 + d->r.k[k]);
         sum.re += x.re * y.re - x.im * y.im;

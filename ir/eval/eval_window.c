@@ -4,6 +4,7 @@
  * Threads: pure. */
 #include "ir/eval/eval.h"
 #include "ir/window.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- walking windows ---- */
@@ -61,7 +62,8 @@ static void fold_wide(const fold *f, const int64_t *i, int64_t to)
     lz_dtype d = f->c->sig->result[0]->dtype;
     double acc = lz_ref_load_f(d, element(f, 0, -1), 0);
     long double wide = acc;
-    for (lz_ref_walk w = lz_ref_walk_of(f->s.in->rank, f->s.size); w.more; lz_ref_walk_next(&w)) {
+    for (lz_ref_walk w = lz_ref_walk_of(f->s.in->rank, f->s.size);
+         w.more && !isnan(acc) && !isnan(wide); lz_ref_walk_next(&w)) {
         double x = lz_ref_load_f(d, element(f, 0, position(&f->s, i, w.idx)), 0);
         if (d == LZ_F64)
             wide = f->op == LZ_OP_ADD ? wide + x : wide * x;
