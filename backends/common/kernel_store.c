@@ -122,17 +122,17 @@ static lz_kcode *insert(lz_kstore *st, const lz_kernel *k, uint64_t variant)
 
 /* ---- making one kernel ---- */
 
-typedef struct todo {
+typedef struct pending {
     uint32_t weight, index;
     bool busy; /* another process compiles it */
-} todo;
+} pending;
 
 typedef struct load {
     lz_kstore *st;
     lz_kernel *const *k;
     lz_kernel_load *out;
-    bool *mine; /* this call compiles out[i] */
-    todo *todo; /* to compile, in order: the longest first */
+    bool *mine;       /* this call compiles out[i] */
+    pending *pending; /* to compile, in order: the longest first */
     uint32_t n, missing;
     bool waits; /* for the other process */
     void *user;
@@ -248,7 +248,7 @@ static lz_lease_state lease_of(load *l, uint32_t i, lz_lease *out)
 
 /* Compiles a kernel, unless another process does: then it is put off until the others are done, and
  * at last waited for. */
-static void compile_one(load *l, todo *t)
+static void compile_one(load *l, pending *t)
 {
     lz_kcode *c = l->out[t->index].code;
     lz_lease lease;
@@ -274,7 +274,7 @@ static void *compile_some(void *arg)
     load *l = arg;
     uint32_t at;
     while ((at = atomic_fetch_add(&l->next, 1)) < l->missing)
-        compile_one(l, &l->todo[at]);
+        compile_one(l, &l->pending[at]);
     return NULL;
 }
 
@@ -317,8 +317,8 @@ static void compile_missing(load *l)
     l->waits = false;
     compile_all(l);
     for (uint32_t i = 0; i < l->missing; i++)
-        if (l->todo[i].busy)
-            l->todo[nbusy++] = l->todo[i];
+        if (l->pending[i].busy)
+            l->pending[nbusy++] = l->pending[i];
     l->missing = nbusy;
     l->waits = true;
     atomic_store(&l->next, 0);
@@ -359,7 +359,7 @@ static uint32_t weight(const lz_kernel *k)
 
 static int heavier_first(const void *a, const void *b)
 {
-    const todo *x = a, *y = b;
+    const pending *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     return x->index < y->index ? -1 : 1;
@@ -382,10 +382,10 @@ static void make_mine(load *l, lz_status found)
         else if (from_disk(l, i, false))
             made(c, LZ_OK);
         else
-            l->todo[l->missing++] = (todo){weight(l->k[i]), i, false};
+            l->pending[l->missing++] = (pending){weight(l->k[i]), i, false};
     }
     /* The longest compilations start first, so that none is left running alone at the end. */
-    qsort(l->todo, l->missing, sizeof *l->todo, heavier_first);
+    qsort(l->pending, l->missing, sizeof *l->pending, heavier_first);
     if (l->missing)
         compile_missing(l);
 }
@@ -446,10 +446,10 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
 {
     load l = {.st = st, .k = k, .out = out, .n = n, .user = user, .cache = cache};
     l.mine = lz_calloc(n, sizeof *l.mine);
-    l.todo = lz_calloc(n, sizeof *l.todo);
-    if (!l.mine || !l.todo) {
+    l.pending = lz_calloc(n, sizeof *l.pending);
+    if (!l.mine || !l.pending) {
         lz_free(l.mine);
-        lz_free(l.todo);
+        lz_free(l.pending);
         return LZ_FAIL(LZ_EMEM, "no memory for %u kernels", n);
     }
     bool again = true;
@@ -457,7 +457,7 @@ lz_status lz_kstore_load(lz_kstore *st, lz_kernel *const *k, uint32_t n, void *u
     for (int i = 0; i < 3 && again; i++)
         s = load_once(&l, &again);
     lz_free(l.mine);
-    lz_free(l.todo);
+    lz_free(l.pending);
     return s;
 }
 
