@@ -118,7 +118,7 @@ static void mainloop_wgmma(gemm *t, Val first, Val end, Val *sum)
     carried[n + 1] = em_c64(e, 0);
     em_loop_begin(e, &l, first, end, em_c64(e, 1), (int)(n + 2 + nplace(t)), carried);
     simt_cp_async_wait(t->s, ahead - 1);
-    gemm_wgmma_fence(t);
+    simt_wgmma_fence(t->s);
     simt_barrier(t->s);
     memcpy(next, l.phi, n * sizeof *next);
     gemm_wgmma_multiply(t, l.phi[n + 1], 0, next);

@@ -44,9 +44,9 @@ typedef struct gemm_shape {
     const simt_mma *mma; /* mma.sync; NULL: fused multiply-adds of single threads */
     bool wgmma;          /* warpgroup MMA, operands from shared memory */
     bool tma;            /* TMA loads by a producer warpgroup */
-    bool frags;          /* but the left operand from registers: it is contiguous along the result,
+    bool rs;             /* but the left operand from registers: it is contiguous along the result,
                             which wgmma cannot read of 32-bit elements */
-    bool swapped;        /* wgmma makes the transposed tile: its left operand is B */
+    bool swap_ab;        /* wgmma makes the transposed tile: its left operand is B */
     lz_dtype d;          /* of the factors in shared memory */
     unsigned es;         /* bytes of it */
     unsigned tm, tn;     /* block tile: rows, columns */
@@ -182,12 +182,11 @@ void gemm_fma_mainloop(gemm *t, Val first, Val end, Val *sum); /* k-tiles first.
 /* simt_wgmma.c */
 Val gemm_warpgroup(gemm *t); /* number of the thread's warpgroup in the block */
 Val gemm_wgmma_place(gemm *t, const gemm_factor *f, Val row, Val chunk);
-void gemm_wgmma_fence(gemm *t); /* what was written before is seen by the multiplications */
-/* Starts to add the products of the k-tile at `stage`, or of one of its parts, one after the other
- * along k; the sums are there after the wait. */
-unsigned gemm_wgmma_parts(const gemm_shape *p);
-void gemm_wgmma_multiply(gemm *t, Val stage, unsigned part, Val *sum);
-void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` parts */
+/* Starts to add the products of the k-tile at `stage`, or of one of its k-blocks, one after the
+ * other along k; the sums are there after the wait. */
+unsigned gemm_wgmma_k_blocks(const gemm_shape *p);
+void gemm_wgmma_multiply(gemm *t, Val stage, unsigned k_block, Val *sum);
+void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left); /* for all but `left` k-blocks */
 /* Row of the warpgroup's 64 that this lane's sums 4 i and 4 i + 1 have; half: 4 i + 2, 4 i + 3. */
 Val gemm_wgmma_row(gemm *t, unsigned half);
 
@@ -222,7 +221,7 @@ void gemm_acc_add(gemm *t, Val stage, Val *sum);
 void gemm_fma_load(gemm *t, Val stage, unsigned k, Val *a, Val *b);
 void gemm_fma_add(gemm *t, const Val *a, const Val *b, Val *sum);
 /* Those sums to shared memory, rows of gemm_acc_pitch bytes; of the warps in one row, columns
- * part * sn and on; swapped: of all, rows part * wm and on. */
+ * part * sn and on; swap_ab: of all, rows part * wm and on. */
 void gemm_acc_to_shared(gemm *t, const Val *sum, unsigned part);
 unsigned gemm_acc_pitch(const gemm_shape *p, unsigned esize);
 

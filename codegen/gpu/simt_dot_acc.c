@@ -275,7 +275,7 @@ static void put_warpgroups(gemm *t, const Val *sum, unsigned part)
 }
 
 /* Of the transposed tile, whose neighbours along a row are in both halves of the lane's rows. */
-static void put_swapped(gemm *t, const Val *sum, unsigned part)
+static void put_transposed(gemm *t, const Val *sum, unsigned part)
 {
     em *e = t->e;
     Val row = SHL(lane_column(t), em_c64(e, 1)),
@@ -290,8 +290,8 @@ static void put_swapped(gemm *t, const Val *sum, unsigned part)
 
 void gemm_acc_to_shared(gemm *t, const Val *sum, unsigned part)
 {
-    if (t->p.swapped)
-        put_swapped(t, sum, part);
+    if (t->p.swap_ab)
+        put_transposed(t, sum, part);
     else if (t->p.wgmma)
         put_warpgroups(t, sum, part);
     else if (t->p.mma)

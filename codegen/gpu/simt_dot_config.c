@@ -90,9 +90,9 @@ static void with_tma(gemm_shape *p, const lz_kernel *k, const lz_target *t)
     p->sn = p->tn / 2;
     if (!p->mma || p->d != LZ_F32)
         return;
-    p->swapped = !along_k(k, t, 1);
-    p->frags = p->swapped || !along_k(k, t, 0);
-    if (!p->swapped)
+    p->swap_ab = !along_k(k, t, 1);
+    p->rs = p->swap_ab || !along_k(k, t, 0);
+    if (!p->swap_ab)
         return;
     p->tm = 256;
     p->tn = p->sn = 128;
@@ -137,8 +137,8 @@ uint32_t gemm_stage_bytes(const gemm_shape *p)
 
 unsigned gemm_acc_pitch(const gemm_shape *p, unsigned esize)
 {
-    enum { PAD = 32, PAD_SWAPPED = 16 }; /* rows that are stored together: in different banks */
-    return p->sn * esize + (p->swapped ? PAD_SWAPPED : PAD);
+    enum { PAD = 32, PAD_SWAP_AB = 16 }; /* rows that are stored together: in different banks */
+    return p->sn * esize + (p->swap_ab ? PAD_SWAP_AB : PAD);
 }
 
 /* ---- the schedule's part of the plan ---- */

@@ -154,7 +154,7 @@ static bool takes_tma(const lz_kernel *k, const lz_target *t, const int64_t *arg
 }
 
 /* The TMA kernel, persistent: one block per multiprocessor. Clusters of two, along rows of tiles
- * (swapped: columns), where little is lost to an odd one. */
+ * (swap_ab: columns), where little is lost to an odd one. */
 static void launch_tma(const lz_kernel *k, const lz_target *t, const work *w, int64_t slices,
                        uint32_t processors, unsigned esize, lz_simt_dims *out)
 {
@@ -162,7 +162,7 @@ static void launch_tma(const lz_kernel *k, const lz_target *t, const work *w, in
     gemm_shape p;
     gemm_shape_of(k, t, SIMT_TMA, &p);
     int64_t n = simt_times(tiles_of(w, &p), slices),
-            rows = p.swapped ? simt_ceil_div(w->n, p.tn) : simt_ceil_div(w->m, p.tm);
+            rows = p.swap_ab ? simt_ceil_div(w->n, p.tn) : simt_ceil_div(w->m, p.tm);
     bool pairs = processors >= SIMT_CLUSTER && (rows % 2 == 0 || rows > MANY);
     uint32_t cluster = pairs ? SIMT_CLUSTER : 1, most = processors / cluster * cluster;
     n = simt_times(n / rows, (rows + cluster - 1) / cluster * cluster);

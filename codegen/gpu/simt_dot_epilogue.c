@@ -141,7 +141,7 @@ static void epilogue_part(gemm *t, Val m0, Val n0, const Val *sum, unsigned part
 }
 
 /* All columns, some rows of each warpgroup at a time. */
-static void epilogue_swapped(gemm *t, Val m0, Val n0, const Val *sum)
+static void epilogue_transposed(gemm *t, Val m0, Val n0, const Val *sum)
 {
     em *e = t->e;
     unsigned parts = t->p.tm / t->p.wm;
@@ -162,8 +162,8 @@ static void epilogue_swapped(gemm *t, Val m0, Val n0, const Val *sum)
 void gemm_epilogue(gemm *t, Val m0, Val n0, const Val *sum)
 {
     gemm_epilogue_top(t);
-    if (t->p.swapped) {
-        epilogue_swapped(t, m0, n0, sum);
+    if (t->p.swap_ab) {
+        epilogue_transposed(t, m0, n0, sum);
         return;
     }
     for (unsigned part = 0; part < t->p.tn / t->p.sn; part++)

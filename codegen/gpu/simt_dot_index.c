@@ -47,12 +47,12 @@ static Val all_k_tiles(gemm *t)
 }
 
 /* Rows (d: m) or columns of the result that blocks make together: those of a cluster have tiles
- * one below the other, swapped: side by side. */
+ * one below the other, swap_ab: side by side. */
 static Val tile_together(gemm *t, uint32_t d)
 {
     em *e = t->e;
     Val one = em_c64(e, d == t->m ? t->p.tm : t->p.tn);
-    return t->p.tma && d == (t->p.swapped ? t->n : t->m) ? MUL(one, t->s->ranks) : one;
+    return t->p.tma && d == (t->p.swap_ab ? t->n : t->m) ? MUL(one, t->s->ranks) : one;
 }
 
 bool gemm_many_rows(const gemm *t, const gemm_factor *f)
@@ -141,9 +141,9 @@ static void locate_tile(gemm *t, Val tile, Val slice, const Val *size)
     t->first_row = t->split_k ? gemm_workspace_row(t, slice, matrix) : NULL;
     t->a.x0 = MUL(row, tile_together(t, t->m));
     t->b.x0 = MUL(column, tile_together(t, t->n));
-    Val *own = t->p.swapped ? &t->b.x0 : &t->a.x0;
+    Val *own = t->p.swap_ab ? &t->b.x0 : &t->a.x0;
     if (t->p.tma)
-        *own = ADD(*own, MUL(t->s->rank, em_c64(e, t->p.swapped ? t->p.tn : t->p.tm)));
+        *own = ADD(*own, MUL(t->s->rank, em_c64(e, t->p.swap_ab ? t->p.tn : t->p.tm)));
 }
 
 void gemm_each(gemm *t, gemm_body *body)

@@ -193,7 +193,7 @@ void gemm_tf32_mainloop(gemm *t, Val first, Val end, Val *sum)
     em_loop_begin(e, &l, k0, LLVMBuildTrunc(e->b, last, e->i32, ""), em_c32(e, t->p.kt), (int)all,
                   carried);
     memcpy(next, l.phi, all * sizeof *next);
-    gemm_wgmma_fence(t);
+    simt_wgmma_fence(t->s);
     simt_barrier(t->s);
     gemm_wgmma_multiply(t, l.phi[f + 2], 0, next);
     next[f + 2] = gemm_next_stage(t, l.phi[f + 2]);

@@ -10,7 +10,7 @@
  * consumer warp has arrived. Waiting names the parity of the phase; at first, stages are empty
  * although nobody has arrived: a phase of the other parity counts as completed. Clusters: two
  * blocks may run together, their tiles one below the other, so that they need the same boxes of B
- * (swapped: side by side, the same boxes of A). Each requests half of these, multicast to both; a
+ * (swap_ab: side by side, the same boxes of A). Each requests half of these, multicast to both; a
  * stage is then empty when the warps of both blocks have arrived. Whether they do is the launch's
  * to say. f32 is rounded to tf32 by the copies (CU_MAP_TF32). Threads: belongs to one thread. */
 #include "codegen/gpu/simt_dot.h"
@@ -246,7 +246,7 @@ static void load_k_tile(gemm *t, Val k0, const stage *s)
 {
     em *e = t->e;
     em_ifelse which;
-    unsigned own = t->p.swapped ? 1 : 0;
+    unsigned own = t->p.swap_ab ? 1 : 0;
     const gemm_factor *f[2] = {&t->a, &t->b}, *one = f[own], *both = f[!own];
     boxes a, b;
     Val none = em_c64(e, 0);
@@ -291,7 +291,7 @@ static void release(gemm *t, Val i, Val when)
     em_if_end(e, &some, 0, NULL, NULL, NULL);
 }
 
-/* The main loop: one part of a k-tile is being multiplied while the next one is waited for. */
+/* The main loop: one k-block is being multiplied while the next one is waited for. */
 static Val mainloop_tma(gemm *t, Val slice, Val before)
 {
     em *e = t->e;
@@ -307,10 +307,10 @@ static Val mainloop_tma(gemm *t, Val slice, Val before)
     for (unsigned j = 0; j < n; j++)
         next[j] = l.phi[j];
     wait_phase(t, s.full, s.parity);
-    for (unsigned part = 0; part < gemm_wgmma_parts(&t->p); part++) {
-        gemm_wgmma_multiply(t, s.at, part, next);
+    for (unsigned k = 0; k < gemm_wgmma_k_blocks(&t->p); k++) {
+        gemm_wgmma_multiply(t, s.at, k, next);
         gemm_wgmma_wait(t, next, 1);
-        if (part == 0)
+        if (k == 0)
             release(t, SUB(i, em_c64(e, 1)), ICMP(SGT, l.i, first));
     }
     em_loop_end(e, &l, next);

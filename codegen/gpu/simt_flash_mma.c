@@ -83,15 +83,16 @@ static void multiply(flash *p, const flash_product *d, Val at, unsigned k, const
 }
 
 /* The same of all 64 of k, by four warps together. */
-static void multiply_by_group(flash *p, const flash_product *d, Val index, simt_wgmma_words *w,
-                              Val *sum)
+static void multiply_by_group(flash *p, const flash_product *d, Val index, simt_wgmma *w, Val *sum)
 {
     em *e = p->e;
     w->d = d->mma->d;
     w->n = d->nn;
     w->steps = d->nk / 16;
-    w->rows_k = d->by_k;
-    simt_wgmma_multiply_words(p->s, w, ADD(flash_stage_at(p, index), em_c64(e, d->at)), sum);
+    w->rs = true;
+    w->b_rows_k = d->by_k;
+    w->b = simt_wgmma_describe(p->s, ADD(flash_stage_at(p, index), em_c64(e, d->at)), 0);
+    simt_wgmma_multiply(p->s, w, sum);
 }
 
 /* One of both factors' KV tiles is there, in memory of its own; the next of the first one comes
@@ -134,9 +135,9 @@ void flash_scores(flash *p, Val index, bool both)
     Val next = ADD(index, em_c64(e, FLASH_STAGES - 1));
     Val sum[FLASH_TILES * EACH];
     if (p->wgmma) {
-        simt_wgmma_words w = {.fresh = true};
+        simt_wgmma w = {.fresh = true};
         for (unsigned t = 0; t < p->head / 16; t++)
-            memcpy(w.left + 4 * t, p->left[t], 4 * sizeof *w.left);
+            memcpy(w.a + 4 * t, p->left[t], 4 * sizeof *w.a);
         multiply_by_group(p, &p->first, index, &w, sum);
         flash_load(p, next, true, both); /* while it multiplies */
         simt_wgmma_wait(p->s, sum, w.n / 2, 0);
@@ -161,7 +162,7 @@ void flash_multiply(flash *p, Val index, Val *sum)
         return;
     }
     Val at = p->wgmma ? NULL : matrices(p, &p->second, index);
-    simt_wgmma_words w = {0};
+    simt_wgmma w = {0};
     for (unsigned t = 0; t < FLASH_ROW / 16; t++) {
         Val left[FLASH_TILES * 4];
         for (unsigned i = 0; i < 4 * p->tiles; i++) {
@@ -169,7 +170,7 @@ void flash_multiply(flash *p, Val index, Val *sum)
             left[i] = word_of(p, p->second.mma->d, v[0], v[1]);
         }
         if (p->wgmma)
-            memcpy(w.left + 4 * t, left, 4 * sizeof *left);
+            memcpy(w.a + 4 * t, left, 4 * sizeof *left);
         else
             multiply(p, &p->second, at, 16 * t, left, sum);
     }

@@ -62,7 +62,7 @@ typedef struct simt {
     Val by_warps;                 /* SIMT_REDUCE_ROW: a warp, not a block, has a point */
     struct row_split *row_split;  /* SIMT_REDUCE_ROW: how stage 0 is split */
     struct held_row *held_row;    /* SIMT_REDUCE_ROW: what threads hold of a row */
-    Val words;                    /* emulated: memory for what warps do together */
+    Val words;                    /* emulated: simt_words */
     Val sums;                     /* emulated: sums that groups of warps add to */
     Val scratch, share;           /* of kernels that take scratch memory: lz_simt_dims */
     Val map[2];                   /* SIMT_TMA: addresses of the tensor maps */
@@ -97,20 +97,28 @@ const simt_mma *simt_mma_of(lz_dtype d, lz_dtype acc); /* NULL: none */
 /* A word of f32 as these multiply it: to the nearest of 10 bits behind the point. */
 Val simt_round_tf32(simt *s, Val word);
 void simt_mma_sync(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c);
-/* Warpgroup MMA (wgmma, simt_wgmma.c) whose left factor is in registers: of a warp 16 rows, four
- * words per 16 of k as simt_mma_sync has them; sums likewise, of n columns. The right factor is in
- * shared memory, from byte `at` (a multiple of 1024) on, rows of 128 bytes with the 128-byte
- * swizzle, along k or along n (64 of it). It has been fenced by those who wrote it. The
- * sums are there, and it is free, after the wait. */
-enum { SIMT_WGMMA_STEPS = 4, SIMT_WGMMA_ROW = 128 };
-typedef struct simt_wgmma_words {
-    lz_dtype d;
-    unsigned n, steps; /* of 16 of k */
-    bool rows_k;
+/* Emulated: memory for as many words of 8 bytes, by which threads pass what they do together. */
+enum { SIMT_WORDS = 10 };
+Val simt_words(simt *s);
+/* simt_wgmma.c: warpgroup MMA (wgmma), what four warps multiply together: sums[64, n] += a[64, k]
+ * b[k, n], in a number of steps along k of 32 bytes. Factors are described: rows of 128 bytes in
+ * shared memory with the 128-byte swizzle, along k or, of 16-bit types, along m or n. Or `a` is in
+ * registers, of a warp 16 rows, four words per step as simt_mma_sync has them; so are the sums.
+ * What is in shared memory has been fenced by those who wrote it. The sums are there, and the
+ * memory is free, after the wait. */
+enum { SIMT_WGMMA_STEPS = 4, SIMT_WGMMA_ROW = 128, SIMT_WGMMA_SUMS = 128 /* of a thread */ };
+typedef struct simt_wgmma {
+    lz_dtype d; /* LZ_F32: tf32 */
+    unsigned n, steps;
+    bool rs;    /* a is in registers (CUTLASS: RS; otherwise SS) */
     bool fresh; /* the sums are 0 before */
-    Val left[4 * SIMT_WGMMA_STEPS];
-} simt_wgmma_words;
-void simt_wgmma_multiply_words(simt *s, const simt_wgmma_words *w, Val at, Val *sum);
+    bool a_rows_k, b_rows_k;
+    Val a[4 * SIMT_WGMMA_STEPS], b; /* a[0], b: descriptors */
+} simt_wgmma;
+void simt_wgmma_multiply(simt *s, const simt_wgmma *w, Val *sum);
+/* The descriptor of a factor that starts `at` bytes from the start of shared memory, a multiple of
+ * 1024; lead: bytes from one block of 128-byte rows to the next, where they run along m or n. */
+Val simt_wgmma_describe(simt *s, Val at, unsigned lead);
 void simt_wgmma_wait(simt *s, Val *sum, unsigned n, unsigned left); /* for all but `left` of them */
 /* What this thread wrote before is seen by the multiplications of the block behind a barrier. */
 void simt_wgmma_fence(simt *s);

@@ -39,23 +39,29 @@ static void multiply_ptx(simt *s, const simt_mma *op, const Val *a, const Val *b
         c[i] = LLVMBuildExtractValue(e->b, r, i, "");
 }
 
-/* Through memory: words of a, of b, of c, each 8 bytes. */
+Val simt_words(simt *s)
+{
+    if (!s->words)
+        s->words = em_alloca(s->e, s->e->i64, SIMT_WORDS, 8);
+    return s->words;
+}
+
+/* Through memory: words of a, of b, of c. */
 static void multiply_emulated(simt *s, const simt_mma *op, const Val *a, const Val *b, Val *c)
 {
     em *e = s->e;
-    if (!s->words)
-        s->words = em_alloca(e, e->i64, 10, 8);
+    Val words = simt_words(s);
     Ty t = LLVMTypeOf(c[0]);
     for (unsigned i = 0; i < op->na; i++)
-        em_store(e, a[i], em_at(e, s->words, em_c64(e, i), 8), 8);
+        em_store(e, a[i], em_at(e, words, em_c64(e, i), 8), 8);
     for (unsigned i = 0; i < op->nb; i++)
-        em_store(e, b[i], em_at(e, s->words, em_c64(e, 4 + i), 8), 8);
+        em_store(e, b[i], em_at(e, words, em_c64(e, 4 + i), 8), 8);
     for (unsigned i = 0; i < op->nc; i++)
-        em_store(e, c[i], em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
-    Val arg[3] = {s->thread, em_c32(e, op->d), s->words};
+        em_store(e, c[i], em_at(e, words, em_c64(e, 6 + i), 8), 8);
+    Val arg[3] = {s->thread, em_c32(e, op->d), words};
     em_call(e, "lz_simt_mma", e->none, arg, 3);
     for (unsigned i = 0; i < op->nc; i++)
-        c[i] = em_load(e, t, em_at(e, s->words, em_c64(e, 6 + i), 8), 8);
+        c[i] = em_load(e, t, em_at(e, words, em_c64(e, 6 + i), 8), 8);
 }
 
 /* To the nearest, in the middle to the even one, as TMA rounds (CU_MAP_TF32), but for the 13 last
@@ -87,12 +93,11 @@ void simt_ldmatrix(simt *s, Val at, bool transposed, Val out[4])
 {
     em *e = s->e;
     if (!e->nvptx) {
-        if (!s->words)
-            s->words = em_alloca(e, e->i64, 10, 8);
-        Val arg[4] = {s->thread, at, em_c32(e, transposed), s->words};
+        Val words = simt_words(s);
+        Val arg[4] = {s->thread, at, em_c32(e, transposed), words};
         em_call(e, "lz_simt_ldmatrix", e->none, arg, 4);
         for (unsigned i = 0; i < 4; i++)
-            out[i] = em_load(e, e->i32, em_at(e, s->words, em_c64(e, i), 8), 8);
+            out[i] = em_load(e, e->i32, em_at(e, words, em_c64(e, i), 8), 8);
         return;
     }
     Ty p = LLVMTypeOf(at);

@@ -14,17 +14,19 @@ enum {
     STEP = 16, /* of k, that an instruction multiplies where rows run along the result; otherwise */
     STEP_BYTES = 32, /* of rows along k */
     SWIZZLED = 1,
-    FRAGS = 4,      /* registers of the left operand that a step reads; */
-    FRAG_STEPS = 2, /* steps of a part */
-    FRAG_MOST = FRAGS * FRAG_STEPS,
-    FRAG_K = STEP_BYTES / 4 /* elements of k in a step */
+    FRAGS = 4, /* registers of the left operand that a step reads, where it is in registers */
+    MOST_LEFT = FRAGS * SIMT_WGMMA_STEPS,
+    BLOCK_STEPS = 2,        /* steps of a k-block */
+    FRAG_K = STEP_BYTES / 4 /* elements of k in a step of tf32 */
 };
+_Static_assert((int)GEMM_ACC <= (int)SIMT_WGMMA_SUMS, "sums of a thread");
+_Static_assert((int)MOST_LEFT * 4 <= (int)SIMT_WORDS * 8, "fragments have room in simt_words");
 
 /* ---- instructions ---- */
 
-/* Describes a factor that starts `at` bytes from the start of shared memory: address, bytes from 64
- * elements across to the next, bytes from 8 rows to the next, all in units of 16 bytes; swizzle. */
-static Val describe(simt *s, Val at, unsigned lead)
+/* Address, bytes from one block of rows to the next (lead), bytes from 8 rows to the next, all in
+ * units of 16 bytes; swizzle. */
+Val simt_wgmma_describe(simt *s, Val at, unsigned lead)
 {
     em *e = s->e;
     if (e->nvptx) {
@@ -37,24 +39,26 @@ static Val describe(simt *s, Val at, unsigned lead)
     return OR(address, em_c64(e, (int64_t)form));
 }
 
-/* Inline assembly whose results are n floats in the registers of `c`, with further operands of 32
- * or 64 bits behind them. */
-static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, unsigned nmore)
+/* Inline assembly whose results are n floats in the registers of `c`, which hold the sums so far
+ * unless it begins afresh, with further operands of 32 or 64 bits behind them. */
+static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, bool fresh, const Val *more,
+                    unsigned nmore)
 {
     em *e = s->e;
     lz_buf form = {0};
-    Ty results[GEMM_ACC];
-    Val in[GEMM_ACC + FRAG_MOST + 2];
+    Ty results[SIMT_WGMMA_SUMS];
+    Val in[SIMT_WGMMA_SUMS + MOST_LEFT + 1];
+    unsigned nin = 0;
     for (unsigned i = 0; i < n; i++) {
         results[i] = e->f32;
-        lz_buf_puts(&form, "=f,");
+        lz_buf_puts(&form, fresh ? "=&f," : "=f,");
     }
     for (unsigned i = 0; i < nmore; i++) {
-        in[i] = more[i];
+        in[nin++] = more[i];
         lz_buf_puts(&form, LLVMTypeOf(more[i]) == e->i64 ? "l," : "r,");
     }
-    for (unsigned i = 0; i < n; i++) {
-        in[nmore + i] = c[i];
+    for (unsigned i = 0; i < n && !fresh; i++) {
+        in[nin++] = c[i];
         lz_buf_printf(&form, "%u,", i);
     }
     lz_buf_puts(&form, "~{memory}");
@@ -62,7 +66,7 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
         e->status = LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", s->k->name);
     } else {
         Ty ret = LLVMStructTypeInContext(e->cx, results, n, 0);
-        Val r = em_asm(e, lz_buf_str(text), lz_buf_str(&form), ret, in, n + nmore, true);
+        Val r = em_asm(e, lz_buf_str(text), lz_buf_str(&form), ret, in, nin, true);
         for (unsigned i = 0; i < n; i++)
             c[i] = LLVMBuildExtractValue(e->b, r, i, "");
     }
@@ -70,92 +74,124 @@ static void on_sums(simt *s, lz_buf *text, Val *c, unsigned n, const Val *more, 
     lz_buf_free(text);
 }
 
-/* The left operand of the instructions, and the right one. */
+/* Step i. Operands: the results, then the right factor's descriptor, which is copied to db and
+ * moves on, then the left one's, copied to da, or all fragments. */
+static void print_step(const simt_wgmma *w, lz_buf *text, unsigned i)
+{
+    unsigned n = w->n / 2, left = n + 1 + FRAGS * i;
+    const char *d = w->d == LZ_F32 ? "tf32" : w->d == LZ_F16 ? "f16" : "bf16";
+    lz_buf_printf(text, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", w->n,
+                  STEP_BYTES / (unsigned)lz_dtype_size(w->d), d, d);
+    for (unsigned j = 0; j < n; j++)
+        lz_buf_printf(text, "%s$%u", j ? ", " : "", j);
+    if (w->rs)
+        lz_buf_printf(text, "}, {$%u, $%u, $%u, $%u}", left, left + 1, left + 2, left + 3);
+    else
+        lz_buf_puts(text, "}, da");
+    lz_buf_printf(text, ", db, %d, 1, 1", i > 0 || !w->fresh);
+    if (w->d != LZ_F32 && !w->rs) /* tf32: rows always run along k */
+        lz_buf_printf(text, ", %d", !w->a_rows_k);
+    if (w->d != LZ_F32)
+        lz_buf_printf(text, ", %d", !w->b_rows_k);
+    lz_buf_puts(text, ";\n");
+}
+
+/* From one step to the next, in units of 16 bytes: along the rows, or rows. */
+static unsigned next_step(bool rows_k)
+{
+    return (rows_k ? STEP_BYTES : STEP * GEMM_ROW) / GEMM_CHUNK;
+}
+
+static unsigned left_operands(const simt_wgmma *w)
+{
+    return w->rs ? FRAGS * w->steps : 1;
+}
+
+static void multiply_ptx(simt *s, const simt_wgmma *w, Val *sum)
+{
+    lz_buf text = {0};
+    unsigned n = w->n / 2;
+    Val more[MOST_LEFT + 1] = {w->b};
+    lz_buf_printf(&text, "{\n.reg .b64 %sdb;\nmov.b64 db, $%u;\n", w->rs ? "" : "da, ", n);
+    if (!w->rs)
+        lz_buf_printf(&text, "mov.b64 da, $%u;\n", n + 1);
+    lz_buf_puts(&text, "wgmma.fence.sync.aligned;\n");
+    for (unsigned i = 0; i < w->steps; i++) {
+        print_step(w, &text, i);
+        if (i + 1 < w->steps && !w->rs)
+            lz_buf_printf(&text, "add.s64 da, da, %u;\n", next_step(w->a_rows_k));
+        if (i + 1 < w->steps)
+            lz_buf_printf(&text, "add.s64 db, db, %u;\n", next_step(w->b_rows_k));
+    }
+    lz_buf_puts(&text, "wgmma.commit_group.sync.aligned;\n}");
+    memcpy(more + 1, w->a, left_operands(w) * sizeof *w->a);
+    on_sums(s, &text, sum, n, w->fresh, more, 1 + left_operands(w));
+}
+
+/* The emulator adds to what it is given when the sums are waited for. */
+static void multiply_emulated(simt *s, const simt_wgmma *w, Val *sum)
+{
+    em *e = s->e;
+    uint32_t form = (uint32_t)w->d | w->n << 8 | w->steps << 20 |
+                    (uint32_t)(!w->rs && !w->a_rows_k) << 28 | (uint32_t)!w->b_rows_k << 29;
+    Val arg[4] = {s->thread, w->a[0], w->b, em_c32(e, form)};
+    if (w->rs) {
+        arg[1] = simt_words(s);
+        for (unsigned i = 0; i < left_operands(w); i++)
+            em_store(e, w->a[i], em_at(e, arg[1], em_c64(e, i), 4), 4);
+    }
+    em_call(e, w->rs ? "lz_simt_group_multiply_rs" : "lz_simt_group_multiply", e->none, arg, 4);
+    for (unsigned i = 0; i < w->n / 2 && w->fresh; i++)
+        sum[i] = em_cf(e->f32, 0);
+}
+
+void simt_wgmma_multiply(simt *s, const simt_wgmma *w, Val *sum)
+{
+    if (s->e->nvptx)
+        multiply_ptx(s, w, sum);
+    else
+        multiply_emulated(s, w, sum);
+}
+
+void simt_wgmma_wait(simt *s, Val *sum, unsigned n, unsigned left)
+{
+    em *e = s->e;
+    if (e->nvptx) {
+        lz_buf text = {0};
+        lz_buf_printf(&text, "wgmma.wait_group.sync.aligned %u;", left);
+        on_sums(s, &text, sum, n, false, NULL, 0);
+        return;
+    }
+    if (!s->sums)
+        s->sums = em_alloca(e, e->f32, SIMT_WGMMA_SUMS, 4);
+    for (unsigned i = 0; i < n; i++)
+        em_store(e, sum[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
+    em_call(e, "lz_simt_group_wait", e->none, (Val[]){s->thread, s->sums, em_c32(e, left)}, 3);
+    for (unsigned i = 0; i < n; i++)
+        sum[i] = em_load(e, e->f32, em_at(e, s->sums, em_c64(e, i), 4), 4);
+}
+
+void simt_wgmma_fence(simt *s)
+{
+    em *e = s->e;
+    if (!e->nvptx) {
+        em_call(e, "lz_simt_group_fence", e->none, &s->thread, 1);
+        return;
+    }
+    em_asm(e, "fence.proxy.async.shared::cta;", "~{memory}", e->none, NULL, 0, true);
+}
+
+/* ---- GEMM: the left operand from registers ---- */
+
 static const gemm_factor *left_of(const gemm *t)
 {
-    return t->p.swapped ? &t->b : &t->a;
+    return t->p.swap_ab ? &t->b : &t->a;
 }
 
 static const gemm_factor *right_of(const gemm *t)
 {
-    return t->p.swapped ? &t->a : &t->b;
+    return t->p.swap_ab ? &t->a : &t->b;
 }
-
-static unsigned steps_of(const gemm *t)
-{
-    return t->p.frags ? FRAG_STEPS : t->p.kt * t->p.es / STEP_BYTES;
-}
-
-/* The left operand of step i: a descriptor, which moves on, or registers behind the right one's. */
-static void left_operand(const gemm *t, lz_buf *text, unsigned i)
-{
-    if (!t->p.frags) {
-        lz_buf_puts(text, "da");
-        return;
-    }
-    unsigned first = gemm_nacc(t) + 1 + i * FRAGS;
-    lz_buf_printf(text, "{$%u, $%u, $%u, $%u}", first, first + 1, first + 2, first + 3);
-}
-
-/* As many instructions as there are steps, in flight afterwards. left: its descriptor, or frags. */
-static void multiply_ptx(gemm *t, const Val *left, Val right, Val *c)
-{
-    lz_buf text = {0};
-    unsigned n = gemm_nacc(t), k = STEP_BYTES / t->p.es, steps = steps_of(t);
-    bool rounds = gemm_rounds_to_tf32(&t->p);
-    const char *d = rounds ? "tf32" : t->p.d == LZ_F16 ? "f16" : "bf16";
-    bool by_a = rounds || t->a.rows_k, by_b = rounds || t->b.rows_k;
-    /* from one step to the next, in units of 16 bytes: along the rows, or rows */
-    unsigned next_a = (by_a ? STEP_BYTES : STEP * GEMM_ROW) / GEMM_CHUNK,
-             next_b = (by_b ? STEP_BYTES : STEP * GEMM_ROW) / GEMM_CHUNK;
-    lz_buf_printf(&text, "{\n.reg .b64 da, db;\nmov.b64 db, $%u;\n", n);
-    if (!t->p.frags)
-        lz_buf_printf(&text, "mov.b64 da, $%u;\n", n + 1);
-    lz_buf_puts(&text, "wgmma.fence.sync.aligned;\n");
-    for (unsigned i = 0; i < steps; i++) {
-        lz_buf_printf(&text, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", t->p.wn, k, d,
-                      d);
-        for (unsigned j = 0; j < n; j++)
-            lz_buf_printf(&text, "%s$%u", j ? ", " : "", j);
-        lz_buf_puts(&text, "}, ");
-        left_operand(t, &text, i);
-        lz_buf_puts(&text, ", db, 1, 1, 1");
-        if (!rounds) /* whose rows always run along k */
-            lz_buf_printf(&text, ", %d, %d", !by_a, !by_b);
-        lz_buf_puts(&text, ";\n");
-        if (i + 1 < steps && !t->p.frags)
-            lz_buf_printf(&text, "add.s64 da, da, %u;\n", next_a);
-        if (i + 1 < steps)
-            lz_buf_printf(&text, "add.s64 db, db, %u;\n", next_b);
-    }
-    lz_buf_puts(&text, "wgmma.commit_group.sync.aligned;\n}");
-    Val more[FRAG_MOST + 1] = {right};
-    unsigned nleft = t->p.frags ? FRAG_MOST : 1;
-    memcpy(more + 1, left, nleft * sizeof *left);
-    on_sums(t->s, &text, c, n, more, 1 + nleft);
-}
-
-static void multiply_emulated(gemm *t, const Val *left, Val right)
-{
-    em *e = t->e;
-    bool rounds = gemm_rounds_to_tf32(&t->p);
-    uint32_t form = (uint32_t)t->p.d | t->p.wn << 8 | steps_of(t) << 20 |
-                    (uint32_t)(!rounds && !t->a.rows_k) << 28 |
-                    (uint32_t)(!rounds && !t->b.rows_k) << 29;
-    if (!t->p.frags) {
-        em_call(e, "lz_simt_group_multiply", e->none,
-                (Val[]){t->s->thread, left[0], right, em_c32(e, form)}, 4);
-        return;
-    }
-    if (!t->s->words)
-        t->s->words = em_alloca(e, e->i64, 10, 8);
-    for (unsigned i = 0; i < FRAG_MOST; i++)
-        em_store(e, left[i], em_at(e, t->s->words, em_c64(e, i), 4), 4);
-    em_call(e, "lz_simt_group_multiply_words", e->none,
-            (Val[]){t->s->thread, t->s->words, right, em_c32(e, form)}, 4);
-}
-
-/* ---- the left operand from registers ---- */
 
 /* A warp has 16 elements x of the result, half of one row of 128 bytes: a lane two neighbours, as
  * its rows l / 4 and l / 4 + 8, of which columns of k l % 4 and l % 4 + 4 are its registers. A half
@@ -180,7 +216,7 @@ Val gemm_wgmma_row(gemm *t, unsigned half)
 {
     em *e = t->e;
     Val g = LSHR(t->lane, em_c64(e, 2));
-    if (!t->p.frags) {
+    if (!t->p.rs) {
         Val warp = AND(LSHR(t->s->tid, em_c64(e, 5)), em_c64(e, 3));
         return ADD(ADD(SHL(warp, em_c64(e, 4)), g), em_c64(e, half * 8));
     }
@@ -188,8 +224,8 @@ Val gemm_wgmma_row(gemm *t, unsigned half)
     return ADD(ADD(x, SHL(AND(g, em_c64(e, 1)), em_c64(e, 1))), em_c64(e, half));
 }
 
-/* The registers of a part. */
-static void load_frags(gemm *t, Val stage, unsigned part, Val *out)
+/* The registers of a k-block. */
+static void load_fragments(gemm *t, Val stage, unsigned k_block, Val *out)
 {
     em *e = t->e;
     Val k = AND(t->lane, em_c64(e, 3)), g = LSHR(t->lane, em_c64(e, 2)), chunk = first_chunk(t);
@@ -197,8 +233,9 @@ static void load_frags(gemm *t, Val stage, unsigned part, Val *out)
     Val at = ADD(ADD(stage, em_c64(e, left_of(t)->first)),
                  MUL(block, em_c64(e, (int64_t)t->p.kt * GEMM_ROW)));
     at = ADD(at, ADD(MUL(k, em_c64(e, GEMM_ROW)), SHL(AND(g, em_c64(e, 1)), em_c64(e, 3))));
-    for (unsigned i = 0; i < FRAG_MOST; i += 2) {
-        unsigned row = part * FRAG_STEPS * FRAG_K + i / 2 * 4; /* of k, to which l % 4 is added */
+    for (unsigned i = 0; i < BLOCK_STEPS * FRAGS; i += 2) {
+        unsigned row =
+            k_block * BLOCK_STEPS * FRAG_K + i / 2 * 4; /* of k, to which l % 4 is added */
         Val c = XOR(chunk, OR(k, em_c64(e, row & 7)));
         Val from = ADD(ADD(at, SHL(c, em_c64(e, 4))), em_c64(e, (int64_t)row * GEMM_ROW));
         Val two = em_load(e, em_vec(e->i32, 2), em_at(e, t->s->shared, from, 1), 8);
@@ -207,47 +244,34 @@ static void load_frags(gemm *t, Val stage, unsigned part, Val *out)
     }
 }
 
-/* ---- a part of a k-tile ---- */
+/* ---- GEMM: a k-block ---- */
 
-unsigned gemm_wgmma_parts(const gemm_shape *p)
+unsigned gemm_wgmma_k_blocks(const gemm_shape *p)
 {
-    return p->frags ? p->kt / (FRAG_STEPS * FRAG_K) : 1;
+    return p->rs ? p->kt / (BLOCK_STEPS * FRAG_K) : 1;
 }
 
-void gemm_wgmma_multiply(gemm *t, Val stage, unsigned part, Val *sum)
+void gemm_wgmma_multiply(gemm *t, Val stage, unsigned k_block, Val *sum)
 {
     em *e = t->e;
+    const gemm_factor *left = left_of(t), *right = right_of(t);
+    bool tf32 = t->p.d == LZ_F32;
     unsigned lead =
         t->p.kt * GEMM_ROW; /* as many bytes as a warpgroup's rows of the left factor, too */
-    Val left[FRAG_MOST],
-        right = ADD(stage, em_c64(e, right_of(t)->first + part * FRAG_STEPS * STEP_BYTES));
-    right = describe(t->s, right, lead);
-    if (t->p.frags)
-        load_frags(t, stage, part, left);
+    simt_wgmma w = {.d = t->p.d,
+                    .n = t->p.wn,
+                    .steps = t->p.rs ? BLOCK_STEPS : t->p.kt * t->p.es / STEP_BYTES,
+                    .rs = t->p.rs,
+                    .a_rows_k = tf32 || left->rows_k,
+                    .b_rows_k = tf32 || right->rows_k};
+    Val at = ADD(stage, em_c64(e, right->first + k_block * BLOCK_STEPS * STEP_BYTES));
+    w.b = simt_wgmma_describe(t->s, at, lead);
+    if (t->p.rs)
+        load_fragments(t, stage, k_block, w.a);
     else
-        left[0] = describe(t->s, ADD(stage, MUL(t->down, em_c64(e, GROUP_ROWS * GEMM_ROW))), lead);
-    if (e->nvptx)
-        multiply_ptx(t, left, right, sum);
-    else
-        multiply_emulated(t, left, right);
-}
-
-void simt_wgmma_wait(simt *s, Val *sum, unsigned n, unsigned left)
-{
-    em *e = s->e;
-    if (e->nvptx) {
-        lz_buf text = {0};
-        lz_buf_printf(&text, "wgmma.wait_group.sync.aligned %u;", left);
-        on_sums(s, &text, sum, n, NULL, 0);
-        return;
-    }
-    if (!s->sums)
-        s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
-    for (unsigned i = 0; i < n; i++)
-        em_store(e, sum[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
-    em_call(e, "lz_simt_group_wait", e->none, (Val[]){s->thread, s->sums, em_c32(e, left)}, 3);
-    for (unsigned i = 0; i < n; i++)
-        sum[i] = em_load(e, e->f32, em_at(e, s->sums, em_c64(e, i), 4), 4);
+        w.a[0] = simt_wgmma_describe(
+            t->s, ADD(stage, MUL(t->down, em_c64(e, GROUP_ROWS * GEMM_ROW))), lead);
+    simt_wgmma_multiply(t->s, &w, sum);
 }
 
 void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left)
@@ -255,100 +279,7 @@ void gemm_wgmma_wait(gemm *t, Val *sum, unsigned left)
     simt_wgmma_wait(t->s, sum, gemm_nacc(t), left);
 }
 
-/* ---- with the left factor in registers ---- */
-
-static void put_words(lz_buf *text, unsigned from)
-{
-    lz_buf_printf(text, "}, {$%u, $%u, $%u, $%u}", from, from + 1, from + 2, from + 3);
-}
-
-static void multiply_words_ptx(simt *s, const simt_wgmma_words *w, Val b, Val *sum)
-{
-    em *e = s->e;
-    lz_buf text = {0}, form = {0};
-    unsigned n = w->n / 2, tied = w->fresh ? 0 : n, by = w->rows_k ? STEP_BYTES : STEP * GEMM_ROW;
-    const char *d = w->d == LZ_F16 ? "f16" : "bf16";
-    Ty results[GEMM_ACC];
-    Val in[GEMM_ACC + 1 + 4 * SIMT_WGMMA_STEPS];
-    lz_buf_printf(&text, "{\n.reg .b64 db;\nmov.b64 db, $%u;\nwgmma.fence.sync.aligned;\n", n);
-    for (unsigned i = 0; i < w->steps; i++) {
-        lz_buf_printf(&text, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s {", w->n, STEP, d,
-                      d);
-        for (unsigned j = 0; j < n; j++)
-            lz_buf_printf(&text, "%s$%u", j ? ", " : "", j);
-        put_words(&text, n + 1 + 4 * i);
-        lz_buf_printf(&text, ", db, %d, 1, 1, %d;\n", i > 0 || !w->fresh, !w->rows_k);
-        if (i + 1 < w->steps)
-            lz_buf_printf(&text, "add.s64 db, db, %u;\n", by / GEMM_CHUNK);
-    }
-    lz_buf_puts(&text, "wgmma.commit_group.sync.aligned;\n}");
-    for (unsigned i = 0; i < n; i++) {
-        results[i] = e->f32;
-        lz_buf_puts(&form, "=&f,");
-    }
-    in[0] = b;
-    lz_buf_puts(&form, "l,");
-    for (unsigned i = 0; i < 4 * w->steps; i++) {
-        in[1 + i] = w->left[i];
-        lz_buf_puts(&form, "r,");
-    }
-    for (unsigned i = 0; i < tied; i++) {
-        in[1 + 4 * w->steps + i] = sum[i];
-        lz_buf_printf(&form, "%u,", i);
-    }
-    lz_buf_puts(&form, "~{memory}");
-    if (text.failed || form.failed) {
-        e->status = LZ_FAIL(LZ_EMEM, "code generation of '%s': no memory", s->k->name);
-    } else {
-        Ty ret = LLVMStructTypeInContext(e->cx, results, n, 0);
-        Val r =
-            em_asm(e, lz_buf_str(&text), lz_buf_str(&form), ret, in, 1 + 4 * w->steps + tied, true);
-        for (unsigned i = 0; i < n; i++)
-            sum[i] = LLVMBuildExtractValue(e->b, r, i, "");
-    }
-    lz_buf_free(&form);
-    lz_buf_free(&text);
-}
-
-static void multiply_words_emulated(simt *s, const simt_wgmma_words *w, Val b, Val *sum)
-{
-    em *e = s->e;
-    if (!s->sums)
-        s->sums = em_alloca(e, e->f32, GEMM_ACC, 4);
-    for (unsigned i = 0; i < 4 * w->steps; i++)
-        em_store(e, w->left[i], em_at(e, s->sums, em_c64(e, i), 4), 4);
-    uint32_t form = (uint32_t)w->d | w->n << 8 | w->steps << 20 | (uint32_t)!w->rows_k << 29;
-    em_call(e, "lz_simt_group_multiply_words", e->none,
-            (Val[]){s->thread, s->sums, b, em_c32(e, form)}, 4);
-    for (unsigned i = 0; i < w->n / 2 && w->fresh; i++)
-        sum[i] = em_cf(e->f32, 0);
-}
-
-void simt_wgmma_multiply_words(simt *s, const simt_wgmma_words *w, Val at, Val *sum)
-{
-    Val b = describe(s, at, 0);
-    if (s->e->nvptx)
-        multiply_words_ptx(s, w, b, sum);
-    else
-        multiply_words_emulated(s, w, b, sum);
-}
-
-void gemm_wgmma_fence(gemm *t)
-{
-    simt_wgmma_fence(t->s);
-}
-
-void simt_wgmma_fence(simt *s)
-{
-    em *e = s->e;
-    if (!e->nvptx) {
-        em_call(e, "lz_simt_group_fence", e->none, &s->thread, 1);
-        return;
-    }
-    em_asm(e, "fence.proxy.async.shared::cta;", "~{memory}", e->none, NULL, 0, true);
-}
-
-/* ---- places ---- */
+/* ---- GEMM: places ---- */
 
 Val gemm_warpgroup(gemm *t)
 {

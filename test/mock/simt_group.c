@@ -144,10 +144,8 @@ void lz_simt_group_multiply(lz_simt_thread *t, uint64_t a, uint64_t b, uint32_t 
 }
 
 /* The same with the left factor in registers: WORDS for every step. */
-void lz_simt_group_multiply_words(lz_simt_thread *t, const uint32_t *words, uint64_t b,
-                                  uint32_t form);
-void lz_simt_group_multiply_words(lz_simt_thread *t, const uint32_t *words, uint64_t b,
-                                  uint32_t form)
+void lz_simt_group_multiply_rs(lz_simt_thread *t, const uint32_t *words, uint64_t b, uint32_t form);
+void lz_simt_group_multiply_rs(lz_simt_thread *t, const uint32_t *words, uint64_t b, uint32_t form)
 {
     uint32_t steps = form >> 20 & 0xff;
     if (steps > MOST_STEPS)
@@ -180,7 +178,7 @@ void *emu_group_symbol(const char *name)
         void (*fn)(void);
     } all[] = {{"lz_simt_group_fence", (void (*)(void))lz_simt_group_fence},
                {"lz_simt_group_multiply", (void (*)(void))lz_simt_group_multiply},
-               {"lz_simt_group_multiply_words", (void (*)(void))lz_simt_group_multiply_words},
+               {"lz_simt_group_multiply_rs", (void (*)(void))lz_simt_group_multiply_rs},
                {"lz_simt_group_wait", (void (*)(void))lz_simt_group_wait}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(name, all[i].name) == 0)
