@@ -2,7 +2,8 @@
  * clique, on the stream of its first member: one before the work, one behind it. An error belongs
  * to a generation of communicators; a job remembers the one it used. Communicators are not
  * destroyed at exit: that would wait for the devices.
- * Locks: the one of this file, then those of devices. */
+ * Locks: `calls` for as long as a group is being made or called, `lock` for what this file knows,
+ * which is let go while NCCL is not ready, then those of devices. */
 #include "backends/cuda/nccl_comms.h"
 #include "base/alloc.h"
 #include "base/config.h"
@@ -30,11 +31,12 @@ struct cuda_clique {
     uint32_t member[CUDA_DEVICES];
     nccl_comm comm[CUDA_DEVICES];
     flight *first, **last; /* in order */
+    flight *next_one;      /* of the group that is called, before it flies; NULL: none yet */
     flight *spare;
 };
 
 static struct {
-    lz_mutex lock;
+    lz_mutex calls, lock;
     lz_cond flies;
     cuda_clique *cliques;
     uint64_t generation; /* how often communicators were aborted */
@@ -42,7 +44,8 @@ static struct {
     uint32_t flying;
     bool off;            /* they cannot be made */
     bool watched, ended; /* there is a thread that looks; the process ends */
-} nccl = {.lock = LZ_MUTEX_INIT("nccl"), .flies = LZ_COND_INIT};
+} nccl = {
+    .calls = LZ_MUTEX_INIT("nccl calls"), .lock = LZ_MUTEX_INIT("nccl"), .flies = LZ_COND_INIT};
 
 static void nap(int64_t ns)
 {
@@ -96,7 +99,18 @@ static void drop(cuda_clique *c)
     nccl.flying--;
 }
 
-/* An error of this group, or of an earlier one: nobody knows what the devices have. */
+/* Not when the process ends: that would wait for the devices. */
+static void abort_members(cuda_clique *c)
+{
+    for (uint32_t i = 0; i < c->n && !nccl.ended; i++)
+        if (c->comm[i])
+            (void)lz_nccl.CommAbort(c->comm[i]);
+    memset(c->comm, 0, sizeof c->comm);
+    c->made = false;
+}
+
+/* An error of this group, or of an earlier one: nobody knows what the devices have. Communicators
+ * that are being made have nothing to do with it. */
 static void abort_all(void)
 {
     nccl.error = *lz_error_get();
@@ -104,11 +118,8 @@ static void abort_all(void)
     lz_logf(LZ_LOG_WARN, "cuda", "NCCL's communicators are aborted: %s", nccl.error.message);
     LZ_QUIETLY {
         for (cuda_clique *c = nccl.cliques; c; c = c->next) {
-            for (uint32_t i = 0; i < c->n; i++)
-                if (c->comm[i])
-                    (void)lz_nccl.CommAbort(c->comm[i]);
-            memset(c->comm, 0, sizeof c->comm);
-            c->made = false;
+            if (c->made)
+                abort_members(c);
             while (c->first)
                 drop(c);
         }
@@ -208,6 +219,21 @@ static lz_status start_watch(void)
 
 /* ---- communicators ---- */
 
+/* Without the lock, for which the thread that looks and jobs that end may wait. */
+static lz_status nap_unlocked(const cuda_clique *c, int64_t ns)
+{
+    bool made = c->made;
+    lz_mutex_unlock(&nccl.lock);
+    nap(ns);
+    lz_mutex_lock(&nccl.lock);
+    if (nccl.ended)
+        return LZ_FAIL(LZ_EDEVICE, "the process ends");
+    if (made == c->made)
+        return LZ_OK;
+    lz_error_set(&nccl.error);
+    return nccl.error.status;
+}
+
 /* Until calls of a communicator are no longer in progress. */
 static lz_status settle(const cuda_clique *c, const lz_sig *sig)
 {
@@ -232,7 +258,7 @@ static lz_status settle(const cuda_clique *c, const lz_sig *sig)
             lz_cpu_relax();
             continue;
         }
-        nap(wait);
+        LZ_TRY(nap_unlocked(c, wait));
         wait = wait * 2 < LONGEST_NAP_NS ? wait * 2 : LONGEST_NAP_NS;
     }
     return LZ_OK;
@@ -275,11 +301,8 @@ static lz_status make(cuda_clique *c)
     c->made = s == LZ_OK;
     if (!c->made) {
         LZ_QUIETLY {
-            for (uint32_t i = 0; i < c->n; i++)
-                if (c->comm[i])
-                    (void)lz_nccl.CommAbort(c->comm[i]);
+            abort_members(c);
         }
-        memset(c->comm, 0, sizeof c->comm);
     }
     cuda_leave(d);
     return s;
@@ -319,16 +342,28 @@ static lz_status get_locked(const uint32_t *member, uint32_t n, cuda_clique **ou
     return LZ_OK;
 }
 
+static void lock_calls(void)
+{
+    lz_mutex_lock(&nccl.calls);
+    lz_mutex_lock(&nccl.lock);
+}
+
+static void unlock_calls(void)
+{
+    lz_mutex_unlock(&nccl.lock);
+    lz_mutex_unlock(&nccl.calls);
+}
+
 lz_status cuda_clique_get(const uint32_t *member, uint32_t n, cuda_clique **out)
 {
     lz_status s = LZ_OK;
     *out = NULL;
     if (!lz_nccl_load())
         return LZ_OK;
-    lz_mutex_lock(&nccl.lock);
+    lock_calls();
     if (!nccl.off)
         s = get_locked(member, n, out);
-    lz_mutex_unlock(&nccl.lock);
+    unlock_calls();
     return s;
 }
 
@@ -358,24 +393,27 @@ static lz_status new_flight(cuda_device *d, flight **out)
     return s;
 }
 
-/* The first of the spare ones is what the group uses, until it flies. */
 static lz_status begin_flight(cuda_team *t, cuda_clique *c)
 {
     const cuda_run *r = &t->run[c->member[0]];
     LZ_TRY(cuda_team_here(r));
-    if (!c->spare)
-        LZ_TRY(new_flight(r->d, &c->spare));
-    return cuda_check(r->d, lz_cuda.EventRecord(c->spare->begun, r->d->compute),
+    if (!c->next_one && c->spare) {
+        c->next_one = c->spare;
+        c->spare = c->spare->next;
+    }
+    if (!c->next_one)
+        LZ_TRY(new_flight(r->d, &c->next_one));
+    return cuda_check(r->d, lz_cuda.EventRecord(c->next_one->begun, r->d->compute),
                       "a collective: an event");
 }
 
 static lz_status end_flight(cuda_team *t, const lz_sig *sig, cuda_clique *c)
 {
     const cuda_run *r = &t->run[c->member[0]];
-    flight *f = c->spare;
+    flight *f = c->next_one;
     LZ_TRY(cuda_team_here(r));
     LZ_TRY(cuda_check(r->d, lz_cuda.EventRecord(f->over, r->d->compute), "a collective: an event"));
-    c->spare = f->next;
+    c->next_one = NULL;
     f->next = NULL;
     f->sig = sig;
     f->since = 0;
@@ -415,12 +453,13 @@ static lz_status group_locked(cuda_team *t, const lz_sig *sig, cuda_clique *cons
 {
     for (uint32_t i = 0; i < n; i++)
         LZ_TRY(make(with[i]));
+    LZ_TRY(still_there(t->job)); /* others may have been aborted meanwhile */
     for (uint32_t i = 0; i < n; i++)
         LZ_TRY(begin_flight(t, with[i]));
     lz_status s = call_grouped(sig, with, n, fn, arg);
     for (uint32_t i = 0; i < n && s == LZ_OK; i++)
         s = end_flight(t, sig, with[i]);
-    if (s != LZ_OK)
+    if (s != LZ_OK && t->job->nccl == nccl.generation + 1)
         abort_all();
     return s;
 }
@@ -430,11 +469,11 @@ lz_status cuda_nccl_group(cuda_team *t, const lz_sig *sig, cuda_clique *const *w
 {
     if (!n)
         return LZ_OK;
-    lz_mutex_lock(&nccl.lock);
+    lock_calls();
     lz_status s = still_there(t->job);
     if (s == LZ_OK)
         s = group_locked(t, sig, with, n, fn, arg);
-    lz_mutex_unlock(&nccl.lock);
+    unlock_calls();
     return s;
 }
 

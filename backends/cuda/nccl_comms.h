@@ -6,7 +6,7 @@
  * lost, or a collective that has begun on its first device is not over within
  * LAZULI_COLLECTIVE_TIMEOUT, all communicators are aborted, which ends what waits on the devices;
  * every job in flight that used one fails with that error, and the next job makes new ones.
- * Threads: thread-safe; one lock around all calls of NCCL. */
+ * Threads: thread-safe; no two threads call NCCL at a time. */
 #ifndef LZ_BACKENDS_CUDA_NCCL_COMMS_H
 #define LZ_BACKENDS_CUDA_NCCL_COMMS_H
 #include "backends/cuda/cuda_exec.h"

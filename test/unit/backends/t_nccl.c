@@ -10,6 +10,7 @@
 #include "test/mock/nccl_mock.h"
 #include <float.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 
 static struct {
@@ -252,18 +253,30 @@ static void compile(steps *s)
     fill(s);
 }
 
-/* The status of a step; what it made, where that is right, is dropped. */
-static lz_status step(steps *s)
+static lz_status launch(steps *s, lz_device_buffer *out[N], lz_event **done)
 {
-    lz_device_buffer *out[N] = {0}, **outs[N];
-    lz_device_buffer *const *ins[N];
-    lz_event *done = NULL;
-    float got[ELEMS];
+    lz_device_buffer **outs[N], *const *ins[N];
     for (int q = 0; q < N; q++) {
         ins[q] = &s->v[q];
         outs[q] = &out[q];
     }
-    lz_status st = be->execute_partitions(s->x, N, NULL, ins, NULL, false, outs, NULL, &done);
+    return be->execute_partitions(s->x, N, NULL, ins, NULL, false, outs, NULL, done);
+}
+
+static void drop(lz_device_buffer *out[N], lz_event *done)
+{
+    for (int q = 0; q < N; q++)
+        lz_device_buffer_release(out[q]);
+    lz_event_release(done);
+}
+
+/* The status of a step; what it made, where that is right, is dropped. */
+static lz_status step(steps *s)
+{
+    lz_device_buffer *out[N] = {0};
+    lz_event *done = NULL;
+    float got[ELEMS];
+    lz_status st = launch(s, out, &done);
     if (st == LZ_OK)
         st = lz_event_wait(done);
     for (int q = 0; q < N && st == LZ_OK; q++) {
@@ -272,9 +285,7 @@ static lz_status step(steps *s)
             ck_assert_msg(got[i] == s->want[i], "partition %d, element %d: %g, not %g", q, i,
                           (double)got[i], (double)s->want[i]);
     }
-    for (int q = 0; q < N; q++)
-        lz_device_buffer_release(out[q]);
-    lz_event_release(done);
+    drop(out, done);
     return st;
 }
 
@@ -363,22 +374,13 @@ START_TEST(in_flight)
     OK(step(&s));
     mock.hold(1);
     lib.fault(LZ_NCCL_MOCK_HANG, 3, 0);
-    for (int t = 0; t < STEPS; t++) {
-        lz_device_buffer **outs[N];
-        lz_device_buffer *const *ins[N];
-        for (int q = 0; q < N; q++) {
-            ins[q] = &s.v[q];
-            outs[q] = &out[t][q];
-        }
-        OK(be->execute_partitions(s.x, N, NULL, ins, NULL, false, outs, NULL, &done[t]));
-    }
+    for (int t = 0; t < STEPS; t++)
+        OK(launch(&s, out[t], &done[t]));
     mock.hold(0);
     for (int t = 0; t < STEPS; t++) {
         lz_status got = lz_event_wait(done[t]);
         ck_assert_msg(t == 0 || got == LZ_ETIMEOUT, "step %d: %d, %s", t, got, message());
-        lz_event_release(done[t]);
-        for (int q = 0; q < N; q++)
-            lz_device_buffer_release(out[t][q]);
+        drop(out[t], done[t]);
     }
     OK(step(&s));
     end(&s);
@@ -479,24 +481,41 @@ START_TEST(lost_in_flight)
 {
     steps s;
     lz_event *done = NULL;
-    lz_device_buffer *out[N], **outs[N];
-    lz_device_buffer *const *ins[N];
+    lz_device_buffer *out[N];
     begin(&s, NULL);
     compile(&s);
     OK(step(&s));
     lib.fault(LZ_NCCL_MOCK_HANG, 1, 0);
-    for (int q = 0; q < N; q++) {
-        ins[q] = &s.v[q];
-        outs[q] = &out[q];
-    }
-    OK(be->execute_partitions(s.x, N, NULL, ins, NULL, false, outs, NULL, &done));
+    OK(launch(&s, out, &done));
     lib.fault(LZ_NCCL_MOCK_NOTHING, 0, 0);
     mock.lose(1, 719);
     ck_assert_int_eq(lz_event_wait(done), LZ_EDEVICE);
     ck_assert_msg(strstr(message(), "CUDA:1") != NULL, "%s", message());
-    lz_event_release(done);
-    for (int q = 0; q < N; q++)
-        lz_device_buffer_release(out[q]);
+    drop(out, done);
+    end(&s);
+}
+END_TEST
+
+/* The same where NCCL is not ready to go on: who waits for it does not keep others from seeing what
+ * has happened. */
+START_TEST(lost_while_not_ready)
+{
+    steps s;
+    lz_event *done = NULL;
+    lz_device_buffer *out[N];
+    begin(&s, NULL);
+    OK(lz_config_set("LAZULI_COLLECTIVE_TIMEOUT", "10"));
+    compile(&s);
+    OK(step(&s));
+    uint64_t before = nccl_stats().groups;
+    lib.fault(LZ_NCCL_MOCK_STUCK, 2, 0);
+    OK(launch(&s, out, &done));
+    while (nccl_stats().groups < before + 2)
+        (void)sched_yield();
+    mock.lose(1, 719);
+    ck_assert_int_eq(lz_event_wait(done), LZ_EDEVICE);
+    ck_assert_msg(strstr(message(), "CUDA:1") != NULL, "%s", message());
+    drop(out, done);
     end(&s);
 }
 END_TEST
@@ -573,6 +592,7 @@ int main(void)
     tcase_add_test(t, refused);
     tcase_add_test(t, lost);
     tcase_add_test(t, lost_in_flight);
+    tcase_add_test(t, lost_while_not_ready);
     tcase_add_loop_test(t, copies_instead, 0, NWITHOUT);
     tcase_add_test(t, not_unasked);
     suite_add_tcase(s, t);
