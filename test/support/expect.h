@@ -18,8 +18,8 @@ typedef struct lz_expect {
 /* extra_ulp: additional freedom of each add, subtract, multiply and divide (0; more for code that
  * fuses multiply and add). */
 lz_status lz_expect_new(const lz_func *f, lz_literal *const *args, int extra_ulp, lz_expect **out);
-/* Quotients that are rounded to 16 bits for products alone may be divided behind the products
- * instead: what is rounded is then the numerator (docs/gpu.md, flash attention). */
+/* Softmax of scores that is rounded to 16 bits for products alone may be divided behind the
+ * products instead: what is rounded is then the exponential (docs/gpu.md, flash attention). */
 lz_status lz_expect_late_quotients(const lz_func *f, lz_literal *const *args, lz_expect **out);
 bool lz_expect_met(const lz_expect *e, lz_literal *const *got, char *msg, size_t nmsg);
 /* elements with infinite slack: a test that compares nothing should notice */
