@@ -2,6 +2,8 @@
 #ifndef LZ_TEST_MOCK_H
 #define LZ_TEST_MOCK_H
 #include "base/config.h"
+#include <check.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +34,14 @@ static inline const char *lz_mock_nccl_path(void)
 {
     static char path[4096];
     return lz_mock_library("libncclmock.so", path);
+}
+
+/* One of these libraries, for its controls. */
+static inline void *lz_mock_open(const char *path)
+{
+    void *h = dlopen(path, RTLD_NOW);
+    ck_assert_msg(h != NULL, "%s", dlerror());
+    return h;
 }
 
 /* Before anything asks for the CUDA backend. LZ_TEST_GPU: the real driver is wanted

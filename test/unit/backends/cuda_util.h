@@ -27,8 +27,7 @@ static struct {
 
 static inline void use_mock(void)
 {
-    void *h = dlopen(lz_mock_path(), RTLD_NOW);
-    ck_assert_msg(h != NULL, "%s", dlerror());
+    void *h = lz_mock_open(lz_mock_path());
     *(void **)&mock.fail_at = dlsym(h, "lzMockFail");
     *(void **)&mock.devices = dlsym(h, "lzMockDevices");
     *(void **)&mock.memory = dlsym(h, "lzMockMemory");

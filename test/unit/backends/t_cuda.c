@@ -525,7 +525,7 @@ END_TEST
 START_TEST(starting_fails)
 {
     use_mock();
-    void *h = dlopen(lz_mock_path(), RTLD_NOW);
+    void *h = lz_mock_open(lz_mock_path());
     int (*init)(unsigned) = NULL;
     *(void **)&init = dlsym(h, "cuInit");
     ck_assert_int_eq(init(0), 0); /* the library itself is found once */

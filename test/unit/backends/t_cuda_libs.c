@@ -16,8 +16,7 @@ static struct {
 static void use_libs(const char *path)
 {
     use_mock();
-    void *h = dlopen(lz_mock_lt_path(), RTLD_NOW);
-    ck_assert_msg(h != NULL, "%s", dlerror());
+    void *h = lz_mock_open(lz_mock_lt_path());
     *(void **)&lib.refuse = dlsym(h, "lzLtMockRefuse");
     *(void **)&lib.stats = dlsym(h, "lzLtMockGetStats");
     OK(lz_config_set("LAZULI_CUDA_LIBS", "1"));

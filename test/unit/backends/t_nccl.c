@@ -24,8 +24,7 @@ static void use(int devices, const char *path)
 {
     use_mock();
     mock.devices(devices);
-    void *h = dlopen(lz_mock_nccl_path(), RTLD_NOW);
-    ck_assert_msg(h != NULL, "%s", dlerror());
+    void *h = lz_mock_open(lz_mock_nccl_path());
     *(void **)&lib.fault = dlsym(h, "lzNcclMockFault");
     *(void **)&lib.version = dlsym(h, "lzNcclMockVersion");
     *(void **)&lib.stats = dlsym(h, "lzNcclMockGetStats");

@@ -230,8 +230,7 @@ static void (*mock_reset)(void);
 static void use_cuda(void)
 {
     rt_use("CUDA");
-    void *h = dlopen(lz_mock_path(), RTLD_NOW);
-    ck_assert_msg(h != NULL, "%s", dlerror());
+    void *h = lz_mock_open(lz_mock_path());
     *(void **)&mock_stats = dlsym(h, "lzMockGetStats");
     *(void **)&mock_fail = dlsym(h, "lzMockFail");
     *(void **)&mock_reset = dlsym(h, "lzMockReset");
