@@ -361,7 +361,7 @@ check-locale: tests
 check-whole: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_WHOLE=1 tools/runtests.sh --all tools/lint.sh $(TESTS)
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
-CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_team %/t_cuda_libs %/t_cuda_loops %/t_nccl %/t_nccl_abi %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_ptx,$(TESTS))
+CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_team %/t_cuda_libs %/t_cuda_loops %/t_nccl %/t_nccl_abi %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_products_code %/d_ptx,$(TESTS))
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_invariants %/t_profiler %/t_spmd %/t_callbacks,$(TESTS))
 check-cuda: $(CUDA_TESTS) $(CUDA_ABOVE) $(MOCK) $(LT_MOCK) $(NCCL_MOCK) $(SHARED) $(PROGRAMS)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' tools/runtests.sh $(CUDA_TESTS) test/api/cuda.sh
