@@ -6,7 +6,6 @@
 #include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
-#include <string.h>
 
 _Static_assert(sizeof(nccl_id) == 128, "it is passed by value");
 _Static_assert(sizeof(nccl_config) == 24 && offsetof(nccl_config, magic) == 8 &&
@@ -55,16 +54,11 @@ static bool resolve(void *h, const char *name)
     return !missing && r == NCCL_OK && version >= NCCL_OLDEST;
 }
 
-static bool off(const char *asked)
-{
-    return strcmp(asked, "off") == 0 || strcmp(asked, "no") == 0 || strcmp(asked, "false") == 0 ||
-           strcmp(asked, "0") == 0;
-}
-
 static void load(void)
 {
     const char *asked = lz_cfg_str(LZ_OPT_CUDA_NCCL), *why;
-    if (off(asked) || (!*asked && lz_cuda.Emulates) || !lz_cuda.EventQuery)
+    if (lz_list_has("off,no,false,0", asked) || (!*asked && lz_cuda.Emulates) ||
+        !lz_cuda.EventQuery)
         return;
     const char *name = *asked ? asked : "libnccl.so.2";
     void *h = lz_open_library(name, RTLD_NOW | RTLD_LOCAL, &why);
