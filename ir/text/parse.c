@@ -613,19 +613,6 @@ lz_status lz_parse_call(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice callee)
 
 /* ---- the module ---- */
 
-/* A location by name, without its '#'; the first of two counts. */
-static lz_status note_place(lz_parser *p, lz_alias *a)
-{
-    a->name.s++;
-    a->name.n--;
-    lz_lex_skip(&p->c);
-    a->at = p->c.p;
-    if (lz_names_find(&p->place_index, p->places.data, sizeof *a, a->name))
-        return LZ_OK;
-    LZ_TRY(lz_vec_push(&p->places, *a));
-    return lz_names_add(&p->place_index, p->places.data, sizeof *a, p->places.len - 1);
-}
-
 /* #name = value: one line, unless brackets go on. */
 static lz_status skip_alias(lz_parser *p)
 {
@@ -641,7 +628,7 @@ static lz_status skip_alias(lz_parser *p)
         LZ_TRY(lz_vec_push(&p->aliases, a));
         p->c.aliases = &p->aliases;
     } else if (p->about.locations && lz_lex_eat(&p->c, "=")) {
-        LZ_TRY(note_place(p, &a));
+        LZ_TRY(lz_parse_note_place(p, a.name));
     }
     for (; p->c.p < p->c.end && (depth > 0 || *p->c.p != '\n'); p->c.p++) {
         char c = *p->c.p;
@@ -718,7 +705,7 @@ static lz_status module_head(lz_parser *p)
     return lz_lex_want(&p->c, "{");
 }
 
-static lz_status note_functions(lz_parser *p)
+lz_status lz_parse_note_functions(lz_parser *p)
 {
     bool inside = false, done = false, generic = false;
     for (lz_lex_skip(&p->c); p->c.p < p->c.end; lz_lex_skip(&p->c)) {
@@ -753,7 +740,7 @@ static lz_status note_functions(lz_parser *p)
 
 /* ---- what of it is to be run ---- */
 
-static uint32_t main_index(const lz_parser *p)
+uint32_t lz_parse_main_index(const lz_parser *p)
 {
     const char *name = p->entry ? p->entry : "main";
     return find_func(p, (lz_slice){name, strlen(name)});
@@ -761,9 +748,9 @@ static uint32_t main_index(const lz_parser *p)
 
 /* The entry that was asked for; else @main, the only function that is not private, or the only
  * one. */
-static lz_status find_main(lz_parser *p, uint32_t *index)
+lz_status lz_parse_find_main(lz_parser *p, uint32_t *index)
 {
-    uint32_t found = main_index(p), count[2] = {0, 0}, last[2] = {0, 0};
+    uint32_t found = lz_parse_main_index(p), count[2] = {0, 0}, last[2] = {0, 0};
     *index = found - 1;
     if (found)
         return LZ_OK;
@@ -783,7 +770,7 @@ static lz_status find_main(lz_parser *p, uint32_t *index)
 }
 
 /* The function, no longer the parser's. Its checks are p's. */
-static lz_status take_function(lz_parser *p, uint32_t index, lz_func **out)
+lz_status lz_parse_take_function(lz_parser *p, uint32_t index, lz_func **out)
 {
     p->checks.len = p->checked.len = 0;
     p->draws = 0;
@@ -793,10 +780,10 @@ static lz_status take_function(lz_parser *p, uint32_t index, lz_func **out)
 static lz_status parse_main(lz_parser *p, lz_func **out)
 {
     uint32_t index;
-    LZ_TRY(note_functions(p));
+    LZ_TRY(lz_parse_note_functions(p));
     p->c.p = p->c.text;
-    LZ_TRY(find_main(p, &index));
-    LZ_TRY(take_function(p, index, out));
+    LZ_TRY(lz_parse_find_main(p, &index));
+    LZ_TRY(lz_parse_take_function(p, index, out));
     if (p->about.tokens)
         LZ_TRY(lz_parse_tokens_as_values(p, &p->funcs.data[index], out));
     lz_slice name = p->module.n ? p->module : p->funcs.data[index].name;
@@ -804,7 +791,7 @@ static lz_status parse_main(lz_parser *p, lz_func **out)
     return LZ_OK;
 }
 
-static void parser_free(lz_parser *p)
+void lz_parser_free(lz_parser *p)
 {
     for (uint32_t i = 0; i < p->funcs.len; i++)
         lz_func_free(p->funcs.data[i].f);
@@ -821,7 +808,7 @@ static void parser_free(lz_parser *p)
 }
 
 /* Bytecode is read as its text, which is in `own` then. */
-static lz_status of_bytecode(const char **text, size_t *n, lz_buf *own)
+lz_status lz_parse_as_text(const char **text, size_t *n, lz_buf *own)
 {
     if (!lz_vhlo_is_bytecode(*text, *n))
         return LZ_OK;
@@ -847,7 +834,7 @@ lz_status lz_func_parse_about(const char *text, size_t n, const char *name, cons
 {
     lz_buf own = {0};
     *out = NULL;
-    lz_status s = of_bytecode(&text, &n, &own);
+    lz_status s = lz_parse_as_text(&text, &n, &own);
     if (s == LZ_OK) {
         lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
                        .entry = entry,
@@ -858,7 +845,7 @@ lz_status lz_func_parse_about(const char *text, size_t n, const char *name, cons
             *out = NULL;
         }
         *about = p.about;
-        parser_free(&p);
+        lz_parser_free(&p);
     }
     lz_buf_free(&own);
     return s;
@@ -881,7 +868,7 @@ lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, con
 {
     lz_buf own = {0};
     *out = NULL;
-    lz_status s = of_bytecode(&text, &n, &own);
+    lz_status s = lz_parse_as_text(&text, &n, &own);
     lz_parser p = {.c = {text, text, text + n, name ? name : "text", NULL},
                    .entry = entry,
                    .marked = true,
@@ -894,120 +881,7 @@ lz_status lz_func_parse_marked(const char *text, size_t n, const char *name, con
         s = parse_marked(&p, out);
     if (about)
         *about = p.about;
-    parser_free(&p);
-    lz_buf_free(&own);
-    return s;
-}
-
-/* ---- files of several modules, with checks (check.h) ---- */
-
-/* The function's results and what its checks compare, as the results of f. */
-static lz_status add_checked(lz_parser *p, lz_func *f)
-{
-    LZ_VEC(lz_val) all = {0};
-    lz_status s = lz_vec_reserve(&all, (uint64_t)f->nresult + p->checked.len + 1);
-    for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++)
-        s = lz_vec_push(&all, f->results[i]);
-    for (uint32_t i = 0; i < p->checked.len && s == LZ_OK; i++)
-        s = lz_vec_push(&all, p->checked.data[i]);
-    for (uint32_t i = 0; i < p->checks.len; i++) {
-        p->checks.data[i].got = f->nresult + 2 * i;
-        p->checks.data[i].want = f->nresult + 2 * i + 1;
-    }
-    if (s == LZ_OK)
-        s = lz_func_set_results(f, all.data, all.len);
-    lz_vec_free(&all);
-    return s;
-}
-
-static lz_status one_checked(lz_parser *p, uint32_t index, lz_checked_fn *fn, void *user)
-{
-    lz_checked c = {0};
-    lz_status s = take_function(p, index, &c.f);
-    if (s == LZ_OK) {
-        lz_slice name = p->funcs.data[index].name;
-        snprintf(c.f->name, sizeof c.f->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
-        c.name = c.f->name;
-        c.nreturn = c.f->nresult;
-        c.checks = p->checks.data;
-        c.ncheck = p->checks.len;
-        s = add_checked(p, c.f);
-    }
-    s = fn(s == LZ_OK ? &c : NULL, user);
-    lz_func_free(c.f);
-    return s;
-}
-
-static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
-{
-    uint32_t index;
-    const char *start = p->c.p;
-    lz_status s = note_functions(p);
-    bool has_main = p->entry || main_index(p) != 0, any = false;
-    p->c.p = start;
-    for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
-        const lz_pfunc *f = &p->funcs.data[i];
-        p->calls = 0;
-        p->inlined = p->again = 0;
-        if (!f->is_private && f->has_body && !f->takes_any) {
-            any = true;
-            LZ_TRY(one_checked(p, i, fn, user));
-        }
-    }
-    if (s != LZ_OK || (!any && find_main(p, &index) != LZ_OK))
-        return fn(NULL, user);
-    return any ? LZ_OK : one_checked(p, index, fn, user);
-}
-
-/* The end of the module that starts at s: where a line `// -----` begins. *next: after that line,
- * NULL when there is none. */
-static const char *module_end(const char *s, const char *end, const char **next)
-{
-    static const char mark[] = "// -----";
-    const size_t n = sizeof mark - 1;
-    while (s < end) {
-        const char *eol = memchr(s, '\n', (size_t)(end - s));
-        const char *stop = eol ? eol : end, *p = s + n;
-        if ((size_t)(stop - s) >= n && memcmp(s, mark, n) == 0) {
-            while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r'))
-                p++;
-            if (p == stop) {
-                *next = eol ? eol + 1 : end;
-                return s;
-            }
-        }
-        s = eol ? eol + 1 : end;
-    }
-    *next = NULL;
-    return end;
-}
-
-static lz_status checked_modules(const char *text, size_t n, const char *name, const char *entry,
-                                 lz_checked_fn *fn, void *user)
-{
-    static const char checks[] = "check.expect"; /* a conformance program */
-    const size_t n_checks = sizeof checks - 1;
-    lz_status s = LZ_OK;
-    for (const char *start = text, *next; start && s == LZ_OK; start = next) {
-        const char *end = module_end(start, text + n, &next);
-        lz_parser p = {.c = {text, start, end, name ? name : "text", NULL},
-                       .entry = entry,
-                       .as_specified = memmem(start, (size_t)(end - start), checks, n_checks)};
-        lz_lexer blank = p.c;
-        lz_lex_skip(&blank);
-        if (blank.p < end || (!next && start == text)) /* only comments: no module */
-            s = checked_module(&p, fn, user);
-        parser_free(&p);
-    }
-    return s;
-}
-
-lz_status lz_checked_parse(const char *text, size_t n, const char *name, const char *entry,
-                           lz_checked_fn *fn, void *user)
-{
-    lz_buf own = {0};
-    lz_status s = of_bytecode(&text, &n, &own);
-    s = s == LZ_OK ? checked_modules(text, n, name, entry, fn, user) : fn(NULL, user);
+    lz_parser_free(&p);
     lz_buf_free(&own);
     return s;
 }

@@ -45,6 +45,20 @@ typedef struct lz_probe {
     lz_val v;
 } lz_probe;
 
+/* What MLIR's locations say, as far as one line and one name go: of several that were fused the
+ * first, of a call the callee. */
+typedef struct lz_location {
+    const char *scope;
+    const lz_site *site;
+} lz_location;
+/* #name = loc(..), read when an instruction is there first. */
+typedef struct lz_place {
+    lz_slice name;  /* first: see names.h; without its '#' */
+    const char *at; /* loc(..) */
+    bool was_read, bad;
+    lz_location is;
+} lz_place;
+
 typedef struct lz_parser {
     lz_lexer c;
     LZ_VEC(lz_pfunc) funcs;
@@ -62,7 +76,7 @@ typedef struct lz_parser {
     const lz_mesh *hlo_mesh; /* of theirs; NULL: not asked for yet */
     LZ_VEC(lz_pmesh) meshes;
     lz_partitions about;
-    LZ_VEC(lz_alias) places; /* #name = loc(..), where locations are asked for */
+    LZ_VEC(lz_place) places; /* where locations are asked for */
     lz_names place_index;
     const char *line_at; /* the line at a place of the text; NULL: none is known */
     int line;
@@ -206,10 +220,24 @@ void lz_captures_free(lz_captures *k);
  * get the wider element types that the region computes in. */
 lz_status lz_parse_fit_region(lz_parser *p, lz_scope *s, lz_stmt *t);
 
+/* parse.c: the parts of reading a module, whose text p->c stands before. */
+lz_status lz_parse_note_functions(lz_parser *p);
+/* The entry that was asked for, or @main: its number + 1; 0: there is none. */
+uint32_t lz_parse_main_index(const lz_parser *p);
+/* That, or else the only function that is not private, or the only one. */
+lz_status lz_parse_find_main(lz_parser *p, uint32_t *index);
+/* The function, no longer the parser's. Its checks are p's. */
+lz_status lz_parse_take_function(lz_parser *p, uint32_t index, lz_func **out);
+/* Bytecode is read as its text, which is in `own` then. */
+lz_status lz_parse_as_text(const char **text, size_t *n, lz_buf *own);
+void lz_parser_free(lz_parser *p);
+
 /* Instructions from `first` on that have no site get the one, and the scope, that loc(..) here
  * says, where that is asked for; then, where marks are kept, the text's at `at`
- * (parse_shard.c). */
+ * (parse_loc.c). */
 void lz_parse_set_sites(lz_parser *p, lz_scope *s, lz_val first, const char *at);
+/* After "#name =", where locations are asked for. */
+lz_status lz_parse_note_place(lz_parser *p, lz_slice name);
 
 /* parse_stmt.c */
 lz_status lz_parse_statement(lz_parser *p, lz_scope *s);

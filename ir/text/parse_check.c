@@ -1,5 +1,5 @@
 /* parse_check.c - the check dialect of StableHLO's conformance programs: what is compared becomes
- * results of the function. See check.h.
+ * results of the function; and their files, of several modules. See check.h.
  * Threads: thread-compatible. */
 #include "base/text.h"
 #include "ir/text/number.h"
@@ -247,4 +247,117 @@ lz_status lz_parse_check(lz_parser *p, lz_scope *s, lz_stmt *t)
             return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
                                "%s: the types are not those of what it compares", c.name);
     return keep(p, s, t, c);
+}
+
+/* ---- files of several modules, with checks (check.h) ---- */
+
+/* The function's results and what its checks compare, as the results of f. */
+static lz_status add_checked(lz_parser *p, lz_func *f)
+{
+    LZ_VEC(lz_val) all = {0};
+    lz_status s = lz_vec_reserve(&all, (uint64_t)f->nresult + p->checked.len + 1);
+    for (uint32_t i = 0; i < f->nresult && s == LZ_OK; i++)
+        s = lz_vec_push(&all, f->results[i]);
+    for (uint32_t i = 0; i < p->checked.len && s == LZ_OK; i++)
+        s = lz_vec_push(&all, p->checked.data[i]);
+    for (uint32_t i = 0; i < p->checks.len; i++) {
+        p->checks.data[i].got = f->nresult + 2 * i;
+        p->checks.data[i].want = f->nresult + 2 * i + 1;
+    }
+    if (s == LZ_OK)
+        s = lz_func_set_results(f, all.data, all.len);
+    lz_vec_free(&all);
+    return s;
+}
+
+static lz_status one_checked(lz_parser *p, uint32_t index, lz_checked_fn *fn, void *user)
+{
+    lz_checked c = {0};
+    lz_status s = lz_parse_take_function(p, index, &c.f);
+    if (s == LZ_OK) {
+        lz_slice name = p->funcs.data[index].name;
+        snprintf(c.f->name, sizeof c.f->name, LZ_SLICE_FMT, LZ_SLICE_ARG(name));
+        c.name = c.f->name;
+        c.nreturn = c.f->nresult;
+        c.checks = p->checks.data;
+        c.ncheck = p->checks.len;
+        s = add_checked(p, c.f);
+    }
+    s = fn(s == LZ_OK ? &c : NULL, user);
+    lz_func_free(c.f);
+    return s;
+}
+
+static lz_status checked_module(lz_parser *p, lz_checked_fn *fn, void *user)
+{
+    uint32_t index;
+    const char *start = p->c.p;
+    lz_status s = lz_parse_note_functions(p);
+    bool has_main = p->entry || lz_parse_main_index(p) != 0, any = false;
+    p->c.p = start;
+    for (uint32_t i = 0; i < p->funcs.len && s == LZ_OK && !has_main; i++) {
+        const lz_pfunc *f = &p->funcs.data[i];
+        p->calls = 0;
+        p->inlined = p->again = 0;
+        if (!f->is_private && f->has_body && !f->takes_any) {
+            any = true;
+            LZ_TRY(one_checked(p, i, fn, user));
+        }
+    }
+    if (s != LZ_OK || (!any && lz_parse_find_main(p, &index) != LZ_OK))
+        return fn(NULL, user);
+    return any ? LZ_OK : one_checked(p, index, fn, user);
+}
+
+/* The end of the module that starts at s: where a line `// -----` begins. *next: after that line,
+ * NULL when there is none. */
+static const char *module_end(const char *s, const char *end, const char **next)
+{
+    static const char mark[] = "// -----";
+    const size_t n = sizeof mark - 1;
+    while (s < end) {
+        const char *eol = memchr(s, '\n', (size_t)(end - s));
+        const char *stop = eol ? eol : end, *p = s + n;
+        if ((size_t)(stop - s) >= n && memcmp(s, mark, n) == 0) {
+            while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r'))
+                p++;
+            if (p == stop) {
+                *next = eol ? eol + 1 : end;
+                return s;
+            }
+        }
+        s = eol ? eol + 1 : end;
+    }
+    *next = NULL;
+    return end;
+}
+
+static lz_status checked_modules(const char *text, size_t n, const char *name, const char *entry,
+                                 lz_checked_fn *fn, void *user)
+{
+    static const char checks[] = "check.expect"; /* a conformance program */
+    const size_t n_checks = sizeof checks - 1;
+    lz_status s = LZ_OK;
+    for (const char *start = text, *next; start && s == LZ_OK; start = next) {
+        const char *end = module_end(start, text + n, &next);
+        lz_parser p = {.c = {text, start, end, name ? name : "text", NULL},
+                       .entry = entry,
+                       .as_specified = memmem(start, (size_t)(end - start), checks, n_checks)};
+        lz_lexer blank = p.c;
+        lz_lex_skip(&blank);
+        if (blank.p < end || (!next && start == text)) /* only comments: no module */
+            s = checked_module(&p, fn, user);
+        lz_parser_free(&p);
+    }
+    return s;
+}
+
+lz_status lz_checked_parse(const char *text, size_t n, const char *name, const char *entry,
+                           lz_checked_fn *fn, void *user)
+{
+    lz_buf own = {0};
+    lz_status s = lz_parse_as_text(&text, &n, &own);
+    s = s == LZ_OK ? checked_modules(text, n, name, entry, fn, user) : fn(NULL, user);
+    lz_buf_free(&own);
+    return s;
 }

@@ -44,7 +44,7 @@ void lz_print_op(lz_printer *p, const lz_inst *in);
 /* The instructions and the return of a region, each on a line. groups: how the parameters are
  * written before it. */
 void lz_print_indent(lz_printer *p);
-void lz_print_if(lz_printer *p, const lz_inst *in); /* print_control.c */
+void lz_print_if(lz_printer *p, const lz_inst *in); /* print_region.c */
 void lz_print_while(lz_printer *p, const lz_inst *in);
 void lz_print_region_begin(lz_printer *p, const lz_func *region, lz_printer *inner);
 void lz_print_body(lz_printer *p, const char *ret);
@@ -53,7 +53,7 @@ void lz_print_generic_head(lz_printer *p, const lz_inst *in); /* "stablehlo.name
 /* ({ ^bb0(args): ... }, { ... }) */
 void lz_print_regions(lz_printer *p, const lz_func *const *r, int n);
 void lz_print_functional_type(lz_printer *p, const lz_inst *in); /* : (a, b) -> c */
-void lz_print_collective(lz_printer *p, const lz_inst *in);      /* print_collective.c */
+void lz_print_collective(lz_printer *p, const lz_inst *in);      /* print_region.c */
 /* print_shard.c */
 lz_status lz_print_find_meshes(const lz_func *f, lz_print_meshes *out);
 void lz_print_mesh_lines(lz_printer *p);

@@ -605,6 +605,48 @@ START_TEST(locations_are_read_on_demand)
 }
 END_TEST
 
+/* What a name stands for is found once: from its end and from within, through others, of a text
+ * that is none; and metadata that is long is not read again for each of many instructions. */
+START_TEST(a_location_by_name_is_read_once)
+{
+    enum { MANY = 20000, LONG = 1 << 23 };
+    static const char *const names[] = {"inner", "outer", "twice", "bad", "outer", "long", "bad"};
+    static const struct {
+        const char *scope, *file;
+    } want[] = {{NULL, "far.c"}, {"o", "far.c"},  {"o", "far.c"}, {NULL, NULL},
+                {"o", "far.c"},  {"i", "long.c"}, {NULL, NULL}};
+    enum { N = sizeof names / sizeof *names };
+    lz_buf b = {0};
+    lz_func *f;
+    lz_partitions about = {.locations = true};
+    lz_buf_puts(&b, "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n");
+    for (int i = 0; i < MANY; i++)
+        lz_buf_printf(&b, "%%%d = stablehlo.abs %%%s%d : tensor<f32> loc(#%s)\n", i, i ? "" : "a",
+                      i ? i - 1 : 0, i < N ? names[i] : "long");
+    char *at = strstr(lz_buf_str(&b), "%a0");
+    ck_assert(at && b.len);
+    memcpy(at, "%a ", 3);
+    lz_buf_printf(&b,
+                  "return %%%d : tensor<f32>\n}\n#inner = loc(\"far.c\":7:0)\n#outer = "
+                  "loc(\"o\"(#inner))\n#twice = loc(#outer)\n#bad = loc(\"x\":no)\n#long = "
+                  "loc(#far)\n#far = loc(fused<\"",
+                  MANY - 1);
+    for (int i = 0; i < LONG; i++)
+        lz_buf_putc(&b, 'm');
+    lz_buf_puts(&b, "\">[\"i\"(\"long.c\":1:1), #inner])\n");
+    ck_assert_int_eq(lz_func_parse_about(lz_buf_str(&b), b.len, "t", NULL, &about, &f), LZ_OK);
+    for (int i = 0; i < MANY; i++) {
+        const lz_inst *in = &f->insts[i + 1];
+        int k = i < N ? i : 5;
+        ck_assert_msg(!in->scope == !want[k].scope && !in->site == !want[k].file, "%d", i);
+        ck_assert(!in->scope || strcmp(in->scope, want[k].scope) == 0);
+        ck_assert(!in->site || strcmp(in->site->file, want[k].file) == 0);
+    }
+    lz_func_free(f);
+    lz_buf_free(&b);
+}
+END_TEST
+
 /* A program that set a locale with a decimal comma reads and writes the same text. */
 START_TEST(the_locale_does_not_matter)
 {
@@ -640,6 +682,7 @@ int main(void)
     tcase_add_test(t, large_constants_are_elided_on_demand);
     tcase_add_test(t, locations_are_printed_on_demand);
     tcase_add_test(t, locations_are_read_on_demand);
+    tcase_add_test(t, a_location_by_name_is_read_once);
     tcase_add_test(t, debugging_texts);
     tcase_add_test(t, the_locale_does_not_matter);
     tcase_set_timeout(t, 300);
