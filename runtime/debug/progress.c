@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <lazuli/debug.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,20 @@ static int64_t now_ns(void)
 {
     int64_t t = lz_now_ns();
     return t ? t : 1;
+}
+
+/* Asked for as often as a line may be drawn, not with each step. */
+static bool is_terminal(void)
+{
+    static _Atomic int64_t asked_ns;
+    static _Atomic bool is;
+    int64_t now = now_ns(), last = atomic_load_explicit(&asked_ns, memory_order_acquire);
+    if (last && now - last < REDRAW_NS)
+        return atomic_load_explicit(&is, memory_order_relaxed);
+    bool yes = lz_terminal_is(STDERR_FILENO);
+    atomic_store_explicit(&is, yes, memory_order_relaxed);
+    atomic_store_explicit(&asked_ns, now, memory_order_release);
+    return yes;
 }
 
 /* Whole characters. */
@@ -169,7 +184,7 @@ lz_status lz_progress(const char *what, int64_t done, int64_t total)
         lz_error_annotate("lz_progress", NULL);
         return s;
     }
-    if (!lz_terminal_is(STDERR_FILENO))
+    if (!is_terminal())
         return LZ_OK;
     char name[WHAT] = "";
     copy_what(name, what);
