@@ -328,9 +328,17 @@ void lz_outfile_extend(lz_outfile *f, const void *p, size_t n, size_t ntail, boo
         return;
     int e = stream ? write_all(f->fd, p, last ? n : n - ntail, -1)
                    : write_all(f->fd, p, n, (int64_t)f->written);
-    f->written += n - ntail;
     if (e)
         f->status = LZ_FAIL(LZ_EIO, "%s: cannot be written: %s", f->path, strerrordesc_np(e));
+    else
+        f->written += n - ntail;
+}
+
+void lz_outfile_go_on(lz_outfile *f)
+{
+    bool in_place = f->live && f->target && !f->temporary && f->fd >= 0;
+    if (f->status != LZ_OK && in_place && LZ_NO_EINTR(ftruncate(f->fd, (off_t)f->written)) == 0)
+        f->status = LZ_OK;
 }
 
 /* The file is whole: it takes its place, if it has not yet. */

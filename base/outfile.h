@@ -47,6 +47,9 @@ void lz_outfile_live(lz_outfile *f);
 /* Puts n bytes where the last ntail of the call before were, in one write. What is no plain file
  * gets its tail with the last call only. */
 void lz_outfile_extend(lz_outfile *f, const void *p, size_t n, size_t ntail, bool last);
+/* After one that failed (status says it): takes away what is there of it, so that the next one may
+ * come in its place. What is no plain file stays failed. */
+void lz_outfile_go_on(lz_outfile *f);
 /* In the child of a fork: the file is the parent's. */
 void lz_outfile_forget(lz_outfile *f);
 

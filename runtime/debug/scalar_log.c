@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "runtime/graph/node.h"
+#include <fcntl.h>
 #include <inttypes.h>
 #include <lazuli/debug.h>
 #include <math.h>
@@ -31,6 +32,8 @@ static struct {
     pid_t pid; /* whose the files are */
     char lines[PATH], events[PATH];
     lz_outfile file; /* of the events */
+    bool lost;       /* it lacks one */
+    bool torn;       /* the last line may have no end */
 } scalars;
 static struct {
     char name[NAME];
@@ -56,15 +59,12 @@ static void put_event(lz_buf *out, double seconds, int64_t step, lz_buf *summary
     lz_buf_free(&e);
 }
 
-/* What has no checksum yet is written; the file's status. */
 static lz_status append_events(lz_buf *b)
 {
     if (b->failed)
         return LZ_FAIL(LZ_EMEM, "no memory for a scalar");
     lz_outfile_extend(&scalars.file, b->data, b->len, 0, false);
-    return scalars.file.status == LZ_OK
-               ? LZ_OK
-               : LZ_FAIL(scalars.file.status, "%s: a scalar cannot be written", scalars.events);
+    return scalars.file.status; /* with its message */
 }
 
 static lz_status write_event(const char *name, double value, int64_t step, double seconds)
@@ -74,7 +74,9 @@ static lz_status write_event(const char *name, double value, int64_t step, doubl
     lz_proto_float(&v, VALUE_SIMPLE, (float)value);
     lz_proto_message(&summary, SUMMARY_VALUE, &v);
     put_event(&out, seconds, step, &summary, NULL);
+    lz_outfile_go_on(&scalars.file); /* the disk that was full may not be now */
     lz_status s = append_events(&out);
+    scalars.lost |= s != LZ_OK;
     lz_buf_free(&v);
     lz_buf_free(&summary);
     lz_buf_free(&out);
@@ -84,6 +86,7 @@ static lz_status write_event(const char *name, double value, int64_t step, doubl
 static lz_status write_line(const char *name, double value, int64_t step, double seconds)
 {
     lz_buf b = {0};
+    lz_buf_puts(&b, scalars.torn ? "\n" : "");
     lz_buf_printf(&b, "{\"time\":%.6f,\"step\":%" PRId64 ",\"name\":", seconds, step);
     lz_buf_json_text(&b, name);
     if (isnan(value))
@@ -93,6 +96,7 @@ static lz_status write_line(const char *name, double value, int64_t step, double
     else
         lz_buf_printf(&b, ",\"value\":%.17g}\n", value);
     int error = b.failed ? ENOMEM : lz_file_append(scalars.lines, b.data, b.len, false);
+    scalars.torn = error && (scalars.torn || !b.failed);
     lz_buf_free(&b);
     return error ? LZ_FAIL(lz_file_status(error), "%s: a scalar cannot be written: %s",
                            scalars.lines, strerrordesc_np(error))
@@ -119,6 +123,19 @@ static lz_status choose_names(const char *logdir)
     return n < PATH ? LZ_OK : LZ_FAIL(LZ_EINVAL, "the path %.100s... is too long", logdir);
 }
 
+/* Whether a file of a log before ends within a line: the disk was full, or the machine stopped. */
+static bool is_torn(const char *path)
+{
+    char last = '\n';
+    int fd = lz_file_open(path, O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    if (lseek(fd, -1, SEEK_END) < 0 || lz_file_read(fd, &last, 1) != 1)
+        last = '\n';
+    (void)lz_file_close(fd);
+    return last != '\n';
+}
+
 static lz_status start(const char *logdir)
 {
     lz_buf b = {0};
@@ -138,6 +155,8 @@ static lz_status start(const char *logdir)
         return s;
     }
     scalars.on = true;
+    scalars.lost = false;
+    scalars.torn = is_torn(scalars.lines);
     scalars.pid = getpid();
     return LZ_OK;
 }
@@ -239,11 +258,10 @@ lz_status lz_stop_scalar_log(void)
 {
     LZ_PUBLIC(LZ_EFORK);
     lz_mutex_lock(&lock);
-    lz_status s = LZ_OK;
-    if (!is_on())
-        s = LZ_FAIL(LZ_ESTATE, "no scalars are logged");
-    else
-        s = lz_outfile_end(&scalars.file, LZ_OK);
+    lz_status s = is_on() ? lz_outfile_end(&scalars.file, LZ_OK)
+                          : LZ_FAIL(LZ_ESTATE, "no scalars are logged");
+    if (s == LZ_OK && scalars.lost)
+        s = LZ_FAIL(LZ_EIO, "%s lacks scalars, which could not be written", scalars.events);
     scalars.on = false;
     lz_mutex_unlock(&lock);
     return told("lz_stop_scalar_log", s);

@@ -120,6 +120,15 @@ for i in range(120):
     p = subprocess.run([sys.argv[1], "plot", "bad"], capture_output=True)
     assert p.returncode in (0, 1) and (p.returncode == 0 or p.stderr.count(b"\n") == 1), (i, p)
 print("good")' "$tool"
+# a line that was cut, wherever that was, and others behind it
+says 0 '^good$' "$python" -c '
+import subprocess, sys
+line = "{\"time\":1.5,\"step\":1,\"name\":\"lo\\u0073s\u00e4\",\"value\":-2.5e-1}".encode()
+for n in range(1, len(line)):
+    open("cut.jsonl", "wb").write(b"{\"loss\": 3}\n" + line[:n] + b"\n\n{\"loss\": 1}\n")
+    p = subprocess.run([sys.argv[1], "plot", "cut.jsonl"], capture_output=True, text=True)
+    assert p.returncode == 0 and "cut.jsonl: 1 at step" in p.stdout, (n, p)
+print("good")' "$tool"
 head -c 60 whole >part
 says 1 'there are no scalars' "$tool" plot part
 printf '\x00\x01garbage that is longer than a head' >garbage

@@ -119,18 +119,27 @@ static lz_status read_object(plot_data *d, const char *run, lz_json *j, int64_t 
     return s;
 }
 
+/* Of a disk that was full, or of a training that is at it: an object begins and has no end. */
+static bool is_cut(const char *at, const char *stop, const lz_json *j)
+{
+    while (at < stop && lz_is_space(*at))
+        at++;
+    while (stop > at && lz_is_space(stop[-1]))
+        stop--;
+    return at < stop && *at == '{' && (stop[-1] != '}' || j->p == j->end);
+}
+
 static lz_status read_lines(plot_data *d, const char *run, const char *path, const lz_buf *b)
 {
     const char *end = b->data + b->len;
     int64_t number = 0, line = 0;
     for (const char *at = b->data; at < end; line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
-        bool cut = !stop;
         stop = stop ? stop : end;
         lz_json j = lz_json_of(at, (size_t)(stop - at));
         if (lz_json_peek(&j))
             LZ_TRY(read_object(d, run, &j, number++));
-        if (j.why && !cut)
+        if (j.why && stop < end && !is_cut(at, stop, &j))
             return LZ_FAIL(LZ_EPARSE, "%s: line %" PRId64 ": %s", path, line + 1, j.why);
         at = stop + 1;
     }

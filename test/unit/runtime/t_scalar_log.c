@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -162,6 +163,87 @@ START_TEST(a_child_logs_nothing)
 }
 END_TEST
 
+static off_t size_of(bool events)
+{
+    char path[600] = "";
+    struct stat st;
+    DIR *d = opendir(folder);
+    ck_assert(d != NULL);
+    for (struct dirent *e; (e = readdir(d));)
+        if (strstr(e->d_name, events ? "tfevents" : "scalars.jsonl"))
+            snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    closedir(d);
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_size;
+}
+
+/* Lines of n scalars, each whole on a line of its own; others are cut ones. */
+static void have_lines(int n)
+{
+    lz_buf b = lines();
+    int whole = 0;
+    for (char *at = (char *)lz_buf_str(&b), *end; (end = strchr(at, '\n')); at = end + 1) {
+        ck_assert(at == end || *at == '{');
+        for (char *c = at + 1; c < end; c++)
+            ck_assert_msg(*c != '{', "%s", lz_buf_str(&b));
+        whole += end > at && end[-1] == '}';
+    }
+    ck_assert_int_eq(whole, n);
+    lz_buf_free(&b);
+}
+
+/* The file that gets full first: of events, of lines; then there is room again. A longer name was
+ * cut than what follows, so that what is left of it would be seen. */
+START_TEST(what_follows_a_full_disk_is_whole)
+{
+    enum { FIRST = 60 }; /* lines are longer than events: they get full with room for those */
+    struct rlimit before, few;
+    int files;
+    bool events = _i == 0;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    few = before;
+    OK(lz_start_scalar_log(folder));
+    char name[256];
+    memset(name, 'n', 200);
+    name[200] = '\0';
+    for (int i = 0; i < FIRST; i++)
+        OK(lz_log_scalar("loss", i, i));
+    for (int again = 0; again < 2; again++) {
+        lz_status said[2] = {LZ_OK, LZ_OK};
+        few.rlim_cur = (rlim_t)size_of(events) + 150;
+        int set = setrlimit(RLIMIT_FSIZE, &few); /* it is also that of what the test writes */
+        for (int i = 0; i < 2; i++)              /* it stays full for some time */
+            said[i] = lz_log_scalar(name, 1, 1);
+        ck_assert(set == 0 && setrlimit(RLIMIT_FSIZE, &before) == 0);
+        ck_assert(said[0] == LZ_EIO && said[1] == LZ_EIO);
+        OK(lz_log_scalar("x", 2, 2));
+    }
+    int whole = records(&files, NULL, NULL);
+    ck_assert_msg(whole == 1 + FIRST + (events ? 2 : 6), "%d", whole);
+    have_lines(FIRST + 2);
+    ck_assert_int_eq(lz_stop_scalar_log(), events ? LZ_EIO : LZ_OK);
+    ck_assert_int_eq(records(&files, NULL, NULL), whole);
+}
+END_TEST
+
+/* Where the last line has no end, the next one begins a line. */
+START_TEST(a_folder_goes_on_after_a_cut_line)
+{
+    char path[300];
+    OK(lz_start_scalar_log(folder));
+    OK(lz_log_scalar("loss", 1, 1));
+    OK(lz_log_scalar("loss", 2, 2));
+    OK(lz_stop_scalar_log());
+    snprintf(path, sizeof path, "%s/scalars.jsonl", folder);
+    ck_assert_int_eq(truncate(path, size_of(false) - 20), 0);
+    OK(lz_start_scalar_log(folder));
+    OK(lz_log_scalar("loss", 3, 3));
+    OK(lz_log_scalar("loss", 4, 4));
+    have_lines(3);
+    OK(lz_stop_scalar_log());
+}
+END_TEST
+
 /* ---- progress ---- */
 
 /* What a child writes to a terminal of so many columns as its standard error; columns 0: to a
@@ -273,6 +355,8 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, each_scalar_is_in_both_files_at_once);
     tcase_add_test(t, a_folder_goes_on);
+    tcase_add_loop_test(t, what_follows_a_full_disk_is_whole, 0, 2);
+    tcase_add_test(t, a_folder_goes_on_after_a_cut_line);
     tcase_add_test(t, what_is_wrong_is_refused);
     tcase_add_test(t, a_child_logs_nothing);
     tcase_add_test(t, a_line_is_written_on_a_terminal);
