@@ -1,6 +1,7 @@
 /* file_io.c - see file_io.h. */
 #include "base/file_io.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -100,24 +101,42 @@ bool lz_file_text(const char *path, char *out, size_t n)
     return k > 0;
 }
 
+int lz_file_make_path(const char *path, lz_file_mkdir *make, bool *made)
+{
+    char part[PATH_MAX];
+    size_t n = strlen(path);
+    int first = 0, e = n ? 0 : ENOENT;
+    *made = false;
+    if (n >= sizeof part)
+        return ENAMETOOLONG;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    memcpy(part, path, n);
+    part[n] = '\0';
+    for (size_t i = 1; i <= n; i++) {
+        if (part[i] != '/' && part[i])
+            continue;
+        part[i] = '\0';
+        e = make(AT_FDCWD, part) == 0 ? 0 : errno;
+        part[i] = path[i];
+        *made = !e;
+        e = e == EEXIST || e == EISDIR ? 0 : e;
+        first = first ? first : e;
+    }
+    return e && first ? first : e;
+}
+
+static int make_shared(int dirfd, const char *path)
+{
+    return mkdirat(dirfd, path, 0777);
+}
+
 lz_status lz_file_make_folders(const char *path)
 {
-    char part[4096];
-    size_t n = strlen(path);
-    if (n >= sizeof part)
+    bool made;
+    int e = lz_file_make_path(path, make_shared, &made);
+    if (e == ENAMETOOLONG)
         return LZ_FAIL(LZ_EINVAL, "the path %.100s... is too long", path);
-    memcpy(part, path, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (part[i] != '/' && part[i] != '\0')
-            continue;
-        char was = part[i];
-        part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
-            int error = errno;
-            return LZ_FAIL(lz_file_status(error), "cannot make the folder %s: %s", part,
-                           strerrordesc_np(error));
-        }
-        part[i] = was;
-    }
-    return LZ_OK;
+    return e ? LZ_FAIL(lz_file_status(e), "cannot make the folder %s: %s", path, strerrordesc_np(e))
+             : LZ_OK;
 }

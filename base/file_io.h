@@ -26,7 +26,12 @@ ssize_t lz_file_read(int fd, void *p, size_t n);
 /* 0, or the errno of a lost write. Linux drops the descriptor whatever close says, so an
  * interrupted one is neither made again nor an error. */
 int lz_file_close(int fd);
-/* The folder and those above it. LZ_ENOENT, LZ_EPERM, LZ_EMEM, LZ_EIO; LZ_EINVAL: too long. */
+/* The folder and those above it, as `mkdir -p`: only the last must succeed, or be there. 0, or the
+ * errno of the first that could not be made. make: mkdirat of some mode. *made: the last is new. */
+typedef int lz_file_mkdir(int dirfd, const char *path);
+int lz_file_make_path(const char *path, lz_file_mkdir *make, bool *made);
+/* The same, for others too, as the umask has it. LZ_ENOENT, LZ_EPERM, LZ_EMEM, LZ_EIO; LZ_EINVAL:
+ * too long. */
 lz_status lz_file_make_folders(const char *path);
 /* Appends all that is left in an open file, at most `limit` bytes, LZ_ERANGE beyond. LZ_EINVAL: it
  * is a directory, or a device that may have no end: a terminal and /dev/null are read. */

@@ -5,6 +5,7 @@
  * minute). */
 #include "cache/store.h"
 #include "base/alloc.h"
+#include "base/file_io.h"
 #include "cache/entry.h"
 #include "cache/vfs.h"
 #include <errno.h>
@@ -126,35 +127,17 @@ static lz_status check_trust(const char *path, const struct stat *st, const stru
     return LZ_OK;
 }
 
-/* mkdir -p: only the last one must succeed. *made: it was this call that made it. */
-static int make_path(const char *path, bool *made)
-{
-    char *copy = lz_strdup(path);
-    if (!copy) {
-        errno = ENOMEM;
-        return -1;
-    }
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)lz_vfs_mkdir(AT_FDCWD, copy);
-        *slash = '/';
-    }
-    int r = lz_vfs_mkdir(AT_FDCWD, copy);
-    int saved = errno;
-    lz_free(copy);
-    errno = saved;
-    *made = r == 0;
-    return r == 0 || saved == EEXIST ? 0 : -1;
-}
-
 /* A descriptor of the trusted directory `path` in *fd and its owner, or why not. *made: it is
  * new. */
 static lz_status open_root(const char *path, bool create, int *fd, uid_t *owner, bool *made)
 {
     *made = false;
     *fd = lz_vfs_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
-    if (*fd < 0 && errno == ENOENT && create && make_path(path, made) == 0)
-        *fd = lz_vfs_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    if (*fd < 0 && errno == ENOENT && create) {
+        errno = lz_file_make_path(path, lz_vfs_mkdir, made);
+        if (errno == 0)
+            *fd = lz_vfs_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    }
     struct stat st, parent;
     if (*fd < 0) {
         int err = errno;

@@ -27,25 +27,6 @@ static lz_status failed(const char *path, const char *name, const char *what)
 
 /* ---- the folder ---- */
 
-/* Those above it that are not there. */
-static lz_status make_parents(const char *path)
-{
-    char at[PATH_MAX];
-    size_t n = strlen(path);
-    if (n >= sizeof at)
-        return LZ_FAIL(LZ_EINVAL, "the path of the checkpoints has %zu bytes", n);
-    memcpy(at, path, n + 1);
-    for (size_t i = 1; i <= n; i++) {
-        if (at[i] != '/' && at[i])
-            continue;
-        at[i] = '\0';
-        if (lz_vfs_mkdir_shared(AT_FDCWD, at) < 0 && errno != EEXIST && errno != EISDIR)
-            return LZ_FAIL(lz_file_status(errno), "%s: cannot be made: %m", path);
-        at[i] = path[i];
-    }
-    return LZ_OK;
-}
-
 lz_status lz_ckpt_dir_open(const char *path, bool create, lz_ckpt_dir *out)
 {
     char at[PATH_MAX + 2];
@@ -55,7 +36,10 @@ lz_status lz_ckpt_dir_open(const char *path, bool create, lz_ckpt_dir *out)
     snprintf(at, sizeof at, "%s/.", path); /* DIR itself may be a link */
     out->fd = lz_vfs_open(AT_FDCWD, at, O_RDONLY | O_DIRECTORY, 0);
     if (out->fd < 0 && errno == ENOENT && create) {
-        LZ_TRY(make_parents(path));
+        bool made;
+        int e = lz_file_make_path(path, lz_vfs_mkdir_shared, &made);
+        if (e)
+            return LZ_FAIL(lz_file_status(e), "%s: cannot be made: %s", path, strerrordesc_np(e));
         out->fd = lz_vfs_open(AT_FDCWD, at, O_RDONLY | O_DIRECTORY, 0);
     }
     return out->fd < 0 ? LZ_FAIL(lz_file_status(errno), "%s: %m", path) : LZ_OK;
