@@ -1,6 +1,6 @@
 /* picture.c - see picture.h. */
 #include "shard/picture.h"
-#include "base/formats/xml.h"
+#include "base/formats/svg.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -235,13 +235,6 @@ lz_status lz_picture_table(const lz_picture *p, unsigned flags, lz_buf *out)
 
 enum { CHAR = 8, CELL_HEIGHT = 48, HEAD = 28, MARGIN = 8 };
 
-static void svg_text(lz_buf *b, int x, int y, const char *anchor, const char *s)
-{
-    lz_buf_printf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y, anchor);
-    lz_buf_xml(b, s);
-    lz_buf_puts(b, "</text>\n");
-}
-
 static void svg_cell(const grid *g, int r, int c, int x, int y, int width, lz_buf *b)
 {
     const cell *z = &g->cells[r][c];
@@ -255,9 +248,9 @@ static void svg_cell(const grid *g, int r, int c, int x, int y, int width, lz_bu
         lz_buf_puts(b, "fill=\"none\" stroke=\"#bbb\"/>\n");
     devices_text(g, r, c, &t);
     extent_text(g, r, c, &e);
-    svg_text(b, x + width / 2, y + CELL_HEIGHT / 2 + (e.len ? -2 : 4), "middle", lz_buf_str(&t));
+    lz_svg_text(b, x + width / 2, y + CELL_HEIGHT / 2 + (e.len ? -2 : 4), "middle", lz_buf_str(&t));
     if (e.len)
-        svg_text(b, x + width / 2, y + CELL_HEIGHT / 2 + 14, "middle", lz_buf_str(&e));
+        lz_svg_text(b, x + width / 2, y + CELL_HEIGHT / 2 + 14, "middle", lz_buf_str(&e));
     b->failed |= t.failed || e.failed;
     lz_buf_free(&t);
     lz_buf_free(&e);
@@ -271,7 +264,7 @@ static int svg_picture(const lz_picture *p, int y, int *wide, lz_buf *b)
     prepare(&g, p);
     int width = (g.width + 2) * CHAR;
     heading(&g, &t);
-    svg_text(b, MARGIN, y + HEAD - 10, "start", lz_buf_str(&t));
+    lz_svg_text(b, MARGIN, y + HEAD - 10, "start", lz_buf_str(&t));
     int need = 2 * MARGIN + CHAR * (int)t.len, all = 2 * MARGIN + g.col.n * width;
     *wide = need > *wide ? need : *wide;
     *wide = all > *wide ? all : *wide;
@@ -289,14 +282,7 @@ lz_status lz_picture_svg(const lz_picture *p, uint32_t n, lz_buf *out)
     int y = 0, wide = 2 * MARGIN;
     for (uint32_t i = 0; i < n; i++)
         y = svg_picture(&p[i], y, &wide, &body);
-    lz_buf_printf(out,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                  "viewBox=\"0 0 %d %d\" font-family=\"monospace\" font-size=\"13\">\n"
-                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-                  wide, y, wide, y);
-    lz_buf_puts(out, lz_buf_str(&body));
-    lz_buf_puts(out, "</svg>\n");
-    out->failed |= body.failed;
+    lz_svg_document(out, wide, y, "monospace", 13, "", &body);
     lz_buf_free(&body);
     return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a picture of a sharding") : LZ_OK;
 }

@@ -1,6 +1,7 @@
 /* plot_svg.c - curves as SVG: a chart for each name, in it a line for each run. With smoothing the
  * values are faint behind it. Many points are thinned to the least and the greatest of each
  * column. */
+#include "base/formats/svg.h"
 #include "base/formats/xml.h"
 #include "tools/lazuli/plot.h"
 #include <inttypes.h>
@@ -22,19 +23,12 @@ static double y_of(const plot_range *r, double value)
     return HIGH - BOTTOM - plot_place(r, value) * (HIGH - BOTTOM - TOP);
 }
 
-static void put_text(lz_buf *b, double x, double y, const char *anchor, const char *s)
-{
-    lz_buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    lz_buf_xml(b, s);
-    lz_buf_puts(b, "</text>\n");
-}
-
 static void put_value_mark(const plot_range *r, double v, lz_buf *b)
 {
     lz_buf t = {0};
     lz_buf_printf(&t, "%.6g", v);
     lz_buf_printf(b, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y_of(r, v), WIDE - RIGHT);
-    put_text(b, LEFT - 6, y_of(r, v) + 4, "end", lz_buf_str(&t));
+    lz_svg_text(b, LEFT - 6, y_of(r, v) + 4, "end", lz_buf_str(&t));
     lz_buf_free(&t);
 }
 
@@ -59,10 +53,10 @@ static void put_step_axis(const plot_range *r, lz_buf *b)
     for (uint32_t i = 0; i < n; i++) {
         lz_buf t = {0};
         lz_buf_printf(&t, "%.0f", marks[i]);
-        put_text(b, x_of(r, marks[i]), HIGH - BOTTOM + 17, "middle", lz_buf_str(&t));
+        lz_svg_text(b, x_of(r, marks[i]), HIGH - BOTTOM + 17, "middle", lz_buf_str(&t));
         lz_buf_free(&t);
     }
-    put_text(b, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 6, "middle", "step");
+    lz_svg_text(b, (LEFT + WIDE - RIGHT) / 2.0, HIGH - 6, "middle", "step");
 }
 
 /* A line as a path: gaps where a value has no place. */
@@ -121,7 +115,7 @@ static void put_legend(const plot_series *s, const char *colour, int y, lz_buf *
     lz_buf_printf(&t, "%s: %.6g at step %" PRId64, s->run, last->value, last->step);
     lz_buf_printf(b, "<circle cx=\"%d\" cy=\"%d\" r=\"4\" fill=\"%s\"/>\n", LEFT + 6, y - 4,
                   colour);
-    put_text(b, LEFT + 16, y, "start", lz_buf_str(&t));
+    lz_svg_text(b, LEFT + 16, y, "start", lz_buf_str(&t));
     lz_buf_free(&t);
 }
 
@@ -159,16 +153,10 @@ void plot_put_svg(const plot_data *d, bool log, bool smooth, lz_buf *out)
     int y = 0;
     for (uint32_t at = 0; plot_next(d, &at, log, &r);)
         y += put_chart(d, &r, y, smooth, &body);
-    lz_buf_printf(out,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                  "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                  "<style>.line{fill:none;stroke-width:1.6;stroke-linejoin:round}"
-                  ".grid{stroke:#e3e6eb}.axis{fill:none;stroke:#667085}"
-                  ".name{font-size:15px;font-weight:bold}text{fill:#1c2430}</style>\n"
-                  "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-                  WIDE, y, WIDE, y);
-    lz_buf_puts(out, lz_buf_str(&body));
-    lz_buf_puts(out, "</svg>\n");
-    out->failed |= body.failed;
+    lz_svg_document(out, WIDE, y, "sans-serif", 12,
+                    ".line{fill:none;stroke-width:1.6;stroke-linejoin:round}"
+                    ".grid{stroke:#e3e6eb}.axis{fill:none;stroke:#667085}"
+                    ".name{font-size:15px;font-weight:bold}text{fill:#1c2430}",
+                    &body);
     lz_buf_free(&body);
 }
