@@ -1,5 +1,6 @@
 /* cache_cmd.c - lazuli cache: lists, verifies and trims the persistent compilation cache. Packs are
  * pack_cmd.c's. */
+#include "base/terminal.h"
 #include "cache/cache.h"
 #include "cache/dir.h"
 #include "cache/store.h"
@@ -15,25 +16,17 @@ typedef struct totals {
     uint64_t files[LZ_CACHE_KINDS], bytes[LZ_CACHE_KINDS], bad;
 } totals;
 
-/* File names in the directory are untrusted: control characters are escaped when printed. */
-static const char *printable(const char *name, char *out, size_t n)
-{
-    size_t k = 0;
-    for (; name[k] && k + 1 < n; k++)
-        out[k] = (unsigned char)name[k] < ' ' || name[k] == 0x7f ? '?' : name[k];
-    out[k] = '\0';
-    return out;
-}
-
 static bool visit(const lz_cache_entry_info *e, void *user)
 {
     totals *t = user;
-    char name[sizeof e->name];
+    lz_buf name = {0}; /* untrusted */
     static const char *const kinds[LZ_CACHE_KINDS] = {"?", "program", "kernel", "choice"};
     unsigned k = lz_cache_is_kind(e->kind) ? (unsigned)e->kind : 0;
     if (!e->ok) {
         t->bad++;
-        printf("bad %s: %s\n", printable(e->name, name, sizeof name), e->why);
+        lz_buf_terminal_text(&name, e->name);
+        printf("bad %s: %s\n", lz_buf_str(&name), e->why);
+        lz_buf_free(&name);
         return true;
     }
     t->files[k]++;
@@ -44,8 +37,9 @@ static bool visit(const lz_cache_entry_info *e, void *user)
         struct tm tm;
         if (localtime_r(&used, &tm))
             strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kinds[k], e->file_bytes, when,
-               printable(e->name, name, sizeof name));
+        lz_buf_terminal_text(&name, e->name);
+        printf("%-8s %9" PRIu64 "  %-16s  %s\n", kinds[k], e->file_bytes, when, lz_buf_str(&name));
+        lz_buf_free(&name);
     }
     return true;
 }
