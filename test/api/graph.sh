@@ -74,6 +74,11 @@ if [ -n "$browser" ]; then # 2 s of its clock are enough
         says 1 '^$' sh -c '! grep -E "Uncaught|CONSOLE.*[Ee]rror" log.txt; echo; exit 1'
     done
 fi
+if command -v node >/dev/null; then # more kernels than a call has room for arguments
+    says 0 '^good$' node "$root/test/api/graph_page.js" gpt.html 1000
+    "$tool" graph loop.mlir -o loop.html
+    says 0 '^good$' node "$root/test/api/graph_page.js" loop.html 130000
+fi
 
 # ---- one of the cache: by any part of its hash, without lines ----
 printf 'func.func @main(%%a: tensor<8x8xf32>) -> tensor<8x8xf32> { %%0 = stablehlo.tanh %%a : tensor<8x8xf32>\n return %%0 : tensor<8x8xf32> }' >tanh.mlir

@@ -6,6 +6,10 @@ const D = JSON.parse(document.getElementById("data").textContent);
 
 /* ---- numbers ---- */
 
+/* Of lists of any length, which no call takes as its arguments. */
+const least = (list, first) => list.reduce((a, b) => Math.min(a, b), first);
+const most = (list, first) => list.reduce((a, b) => Math.max(a, b), first);
+
 function digits(v, n = 3) {
   return v === 0 ? "0" : v >= 1000 ? v.toFixed(0) : Number(v.toPrecision(n)).toString();
 }
@@ -124,7 +128,7 @@ function scopePath(scope) {
     if (scope[i] === "(") depth++;
     else if (scope[i] === ")") depth--;
     if (i === scope.length || (scope[i] === "/" && depth <= 0)) {
-      if (i > from) path.push(...scope.slice(from, i).split(/\.(?=\D)/));
+      if (i > from) for (const part of scope.slice(from, i).split(/\.(?=\D)/)) path.push(part);
       from = i + 1;
     }
   }

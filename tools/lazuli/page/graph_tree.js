@@ -216,7 +216,7 @@ function show(item, inside) { /* opens what it is in, with `inside` itself, and 
   applyView();
 }
 function toggle(x) { /* the box stays where it is */
-  const before = positionOf(x).slice(), top = x.y;
+  const before = positionOf(x);
   if (open.has(x)) open.delete(x); else open.add(x);
   drawGraph();
   const after = positionOf(x);
@@ -226,7 +226,7 @@ function toggle(x) { /* the box stays where it is */
 function allGroups(on) {
   const list = [...root.groups.values()];
   open.clear(); open.add(root);
-  while (list.length && on) { const g = list.pop(); open.add(g); list.push(...g.groups.values()); }
+  while (list.length && on) { const g = list.pop(); open.add(g); for (const c of g.groups.values()) list.push(c); }
   drawGraph(); fit();
 }
 function startGraph() {
@@ -251,7 +251,6 @@ function startGraph() {
   });
   window.addEventListener("pointerup", () => { from = null; });
   svg.addEventListener("click", e => { if (moved) e.stopPropagation(); else select(null); }, true);
-  svg.addEventListener("click", () => {});
   const used = new Set(steps.map(x => x.kindNumber));
   byId("graph").append(svg, h("div", {class: "tools"}, h("button", {onclick: fit}, "fit"), h("button", {onclick: () => allGroups(true)}, "open scopes"),
     h("button", {onclick: () => allGroups(false)}, "fold scopes")),

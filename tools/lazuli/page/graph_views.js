@@ -37,7 +37,7 @@ function detailNode(n) {
   return [h("h2", {}, `%${n.id} ${n.op}`), facts([["type", n.type], ["attributes", n.attributes], ["line", n.line], ["scope", n.scope],
     ["size", bytesText(sizeOf(n.type))], isResult.has(n.id) && ["is", "a result of the program"], n.input && ["is", "an argument of the program"]]),
     ...(x ? [h("h3", {}, n.share ? `computed by (${percent(n.share)} of it)` : "part of"), stepRow(x, x.time)] : []),
-    ...(n.operands.length ? [h("h3", {}, "operands"), ...n.operands.map(o => nodeRow(nodes[o]))] : []),
+    ...(n.operands.length ? [h("h3", {}, "operands"), ...n.operands.slice(0, 100).map(o => nodeRow(nodes[o]))] : []),
     ...(n.users.length ? [h("h3", {}, "read by"), ...n.users.slice(0, 100).map(u => nodeRow(nodes[u]))] : [])];
 }
 const machine = `${flopsText(D.flop_s)}/s, ${scaled(D.byte_s, 1000, ["B", "kB", "MB", "GB", "TB"])}/s`;
@@ -113,7 +113,7 @@ function rooflineView() {
   const Wd = 1080, Ht = 600, L = 70, B = 50, R = 20, T = 20, ridge = D.flop_s / D.byte_s;
   const rate = x => x.flops / x.time * 1e9;
   const xs = list.map(x => x.intensity), ys = list.map(rate);
-  const x0 = Math.min(...xs, ridge) / 2, x1 = Math.max(...xs, ridge) * 3, y1 = Math.max(D.flop_s, ...ys) * 2, y0 = Math.min(...ys, D.byte_s * x0) / 2;
+  const x0 = least(xs, ridge) / 2, x1 = most(xs, ridge) * 3, y1 = most(ys, D.flop_s) * 2, y0 = least(ys, D.byte_s * x0) / 2;
   const X = v => L + (Wd - L - R) * Math.log(v / x0) / Math.log(x1 / x0), Y = v => Ht - B - (Ht - B - T) * Math.log(v / y0) / Math.log(y1 / y0);
   const svg = s("svg", {width: Wd, height: Ht});
   for (const v of ticks(x0, x1)) svg.append(s("path", {d: `M${X(v)} ${T}V${Ht - B}`, stroke: "#eef0f3"}), label(X(v), Ht - B + 18, 11, digits(v), {"text-anchor": "middle"}));
@@ -155,7 +155,7 @@ let moment = () => {}, chosen = -1;
 function scheduleView() {
   const svg = byId("schedule"), box = svg.getBoundingClientRect(), L = 76, R = 14, T = 16, H1 = 104, T2 = T + H1 + 18, H2 = 56, Wd = box.width;
   const n = Math.max(1, steps.length), X = i => L + (Wd - L - R) * i / n, top = (always + (temps[peak] || 0)) || 1, Y = v => T + H1 - H1 * v / top;
-  const most = Math.max(...steps.map(x => x.time), 1e-9);
+  const longestTime = most(steps.map(x => x.time), 1e-9);
   svg.replaceChildren();
   const area = (from, to, colour, title) => { let up = `M${L} ${Y(to(0))}`, down = ""; for (let i = 0; i < n; i++) { up += `L${X(i)} ${Y(to(i))}H${X(i + 1)}`; down = `L${X(i)} ${Y(from(i))}` + down; down = `L${X(i + 1)} ${Y(from(i))}` + down; }
     svg.append(s("path", {d: up + down + "Z", fill: colour}, s("title", {}, title))); };
@@ -163,8 +163,8 @@ function scheduleView() {
   for (const [a, b, colour, name] of levels) if (b > a) svg.append(s("rect", {x: L, y: Y(b), width: Wd - L - R, height: Y(a) - Y(b), fill: colour}, s("title", {}, `${name}: ${bytesText(b - a)}`)));
   if (steps.length) area(() => always, i => always + temps[i], "#f2b36b", "temporaries");
   svg.append(label(L - 6, T + 10, 11, bytesText(top), {"text-anchor": "end"}), label(L - 6, T + H1, 11, "0", {"text-anchor": "end"}), label(8, T + H1 / 2, 12, "memory", {"font-weight": 600}),
-    label(8, T2 + 34, 12, "time", {"font-weight": 600}), label(L - 6, T2 + 10, 11, timeOf({time: most}), {"text-anchor": "end"}), label(L, T2 + H2 + 13, 11, "step 0"), label(Wd - R, T2 + H2 + 13, 11, `step ${steps.length - 1}`, {"text-anchor": "end"}));
-  for (const x of steps) { const high = Math.max(0.7, H2 * x.time / most); svg.append(s("rect", {x: X(x.i), y: T2 + H2 - high, width: Math.max(0.6, X(x.i + 1) - X(x.i) - (n < 400 ? 0.6 : 0)), height: high, fill: colourOf(x)})); }
+    label(8, T2 + 34, 12, "time", {"font-weight": 600}), label(L - 6, T2 + 10, 11, timeOf({time: longestTime}), {"text-anchor": "end"}), label(L, T2 + H2 + 13, 11, "step 0"), label(Wd - R, T2 + H2 + 13, 11, `step ${steps.length - 1}`, {"text-anchor": "end"}));
+  for (const x of steps) { const high = Math.max(0.7, H2 * x.time / longestTime); svg.append(s("rect", {x: X(x.i), y: T2 + H2 - high, width: Math.max(0.6, X(x.i + 1) - X(x.i) - (n < 400 ? 0.6 : 0)), height: high, fill: colourOf(x)})); }
   const names = levels.filter(l => l[1] > l[0]).map(l => [l[2], l[3]]).concat(temps[peak] ? [["#f2b36b", "temporaries"]] : []);
   let at = peak < n * 0.6 ? Wd - R - names.reduce((w, x) => w + 24 + 6.4 * x[1].length, 0) : L + 8;
   for (const [colour, name] of names) { svg.append(s("rect", {x: at, y: 3, width: 10, height: 10, fill: colour}), label(at + 14, 12, 11, name, {fill: "#475467"})); at += 24 + 6.4 * name.length; }
@@ -187,9 +187,9 @@ function scheduleView() {
 function search() {
   const want = byId("search").value.trim().toLowerCase();
   if (!want) { select(null); return; }
-  const hits = nodes.filter(n => n && `%${n.id} ${n.op} ${n.type} ${n.scope} ${n.line}`.toLowerCase().includes(want));
-  const kernels = steps.filter(x => `#${x.i} ${x.name} ${x.kernel}`.toLowerCase().includes(want) || (x.top && hits.includes(x.top)));
-  byId("detail").replaceChildren(h("h2", {}, `${hits.length} operations, ${kernels.length} kernels`), h("h3", {}, "kernels"), ...longest(kernels, 60), h("h3", {}, "operations"), ...hits.slice(0, 200).map(nodeRow));
+  const hits = new Set(nodes.filter(n => n && `%${n.id} ${n.op} ${n.type} ${n.scope} ${n.line}`.toLowerCase().includes(want)));
+  const kernels = steps.filter(x => `#${x.i} ${x.name} ${x.kernel}`.toLowerCase().includes(want) || (x.top && hits.has(x.top)));
+  byId("detail").replaceChildren(h("h2", {}, `${hits.size} operations, ${kernels.length} kernels`), h("h3", {}, "kernels"), ...longest(kernels, 60), h("h3", {}, "operations"), ...[...hits].slice(0, 200).map(nodeRow));
 }
 
 /* ---- the page ---- */
