@@ -1,69 +1,17 @@
 /* options.c - what of the compile options says something here: CompileOptionsProto, a protocol
- * buffer, read field by field; what is not known is stepped over. Untrusted. Threads: pure. */
+ * buffer, read lz_proto_field by field; what is not known is stepped over. Untrusted. Threads:
+ * pure. */
 #include "base/alloc.h"
 #include "base/formats/proto.h"
 #include "pjrt/plugin.h"
 #include <string.h>
 
-typedef struct field {
-    uint32_t number;
-    uint64_t value;    /* of numbers */
-    const uint8_t *at; /* of bytes: n of them */
-    size_t n;
-} field;
-
-static bool read_varint(lz_rd *r, uint64_t *out)
-{
-    *out = 0;
-    for (int shift = 0; shift < 64 && !r->failed; shift += 7) {
-        uint8_t b = lz_rd_u8(r);
-        *out |= (uint64_t)(b & 0x7f) << shift;
-        if (!(b & 0x80))
-            return !r->failed;
-    }
-    r->failed = true;
-    return false;
-}
-
-/* The next field; false at the end, and where what follows is none. */
-static bool next(lz_rd *r, field *f)
-{
-    uint64_t tag, n;
-    if (r->p == r->end || !read_varint(r, &tag))
-        return false;
-    *f = (field){.number = (uint32_t)(tag >> 3)};
-    switch (tag & 7) {
-    case 0:
-        return read_varint(r, &f->value);
-    case 1:
-        f->value = lz_rd_u64(r);
-        return !r->failed;
-    case 2:
-        if (!read_varint(r, &n))
-            return false;
-        f->at = lz_rd_bytes(r, n <= SIZE_MAX ? (size_t)n : SIZE_MAX);
-        f->n = (size_t)n;
-        return !r->failed;
-    case 5:
-        f->value = lz_rd_u32(r);
-        return !r->failed;
-    default:
-        r->failed = true;
-        return false;
-    }
-}
-
-static lz_rd reader(const void *p, size_t n)
-{
-    return (lz_rd){.p = p, .end = (const uint8_t *)p + n};
-}
-
 /* ExecutableBuildOptionsProto */
-static lz_status read_build(const field *all, lz_pjrt_options *o)
+static lz_status read_build(const lz_proto_field *all, lz_pjrt_options *o)
 {
-    lz_rd r = reader(all->at, all->n);
-    field f;
-    while (next(&r, &f)) {
+    lz_rd r = lz_proto_reader(all->at, all->n);
+    lz_proto_field f;
+    while (lz_proto_next(&r, &f)) {
         if (f.number == 1)
             o->device = (int64_t)f.value;
         else if (f.number == 4)
@@ -99,11 +47,11 @@ static bool is_option(const char *name, size_t n)
 }
 
 /* env_option_overrides: {1: name, 2: value} */
-static lz_status check_override(const field *all)
+static lz_status check_override(const lz_proto_field *all)
 {
-    lz_rd r = reader(all->at, all->at ? all->n : 0);
-    field f;
-    while (next(&r, &f))
+    lz_rd r = lz_proto_reader(all->at, all->at ? all->n : 0);
+    lz_proto_field f;
+    while (lz_proto_next(&r, &f))
         if (f.number == 1 && f.at && !is_option((const char *)f.at, f.n))
             return LZ_FAIL(LZ_EINVAL, "No such compile option: '%.*s'",
                            (int)(f.n < 100 ? f.n : 100), (const char *)f.at);
@@ -112,10 +60,10 @@ static lz_status check_override(const field *all)
 
 lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out)
 {
-    lz_rd r = reader(p, n);
-    field f;
+    lz_rd r = lz_proto_reader(p, n);
+    lz_proto_field f;
     *out = (lz_pjrt_options){.replicas = 1, .partitions = 1, .device = -1};
-    while (next(&r, &f)) {
+    while (lz_proto_next(&r, &f)) {
         if (f.number == 3)
             LZ_TRY(read_build(&f, out));
         else if (f.number == 7)
@@ -145,18 +93,18 @@ bool lz_pjrt_options_may_propagate(const lz_pjrt_options *o, bool param, uint32_
  * not} for each computation} */
 lz_status lz_pjrt_assignment_read(const void *p, size_t n, int32_t *device, size_t ndevice)
 {
-    lz_rd r = reader(p, n);
-    field f, g;
+    lz_rd r = lz_proto_reader(p, n);
+    lz_proto_field f, g;
     size_t k = 0;
-    while (next(&r, &f)) {
+    while (lz_proto_next(&r, &f)) {
         if (f.number != 3)
             continue;
-        lz_rd one = reader(f.at, f.n);
-        while (next(&one, &g)) {
-            lz_rd ids = reader(g.at, g.at ? g.n : 0);
+        lz_rd one = lz_proto_reader(f.at, f.n);
+        while (lz_proto_next(&one, &g)) {
+            lz_rd ids = lz_proto_reader(g.at, g.at ? g.n : 0);
             uint64_t id = g.value;
-            bool more = g.number == 1 && (!g.at || (ids.p < ids.end && read_varint(&ids, &id)));
-            for (; more && k < ndevice; more = ids.p < ids.end && read_varint(&ids, &id))
+            bool more = g.number == 1 && (!g.at || (ids.p < ids.end && lz_proto_varint(&ids, &id)));
+            for (; more && k < ndevice; more = ids.p < ids.end && lz_proto_varint(&ids, &id))
                 device[k++] = id < INT32_MAX ? (int32_t)id : -1;
             r.failed |= ids.failed;
         }

@@ -1,6 +1,7 @@
 /* plot_read.c - scalars from files: JSON lines, as lz_log_scalar writes them or with a number under
  * each name, and events of TensorBoard. Both are untrusted, and may end in the midst of a scalar,
  * while the training goes on. */
+#include "base/formats/proto.h"
 #include "base/formats/tfrecord.h"
 #include "base/text.h"
 #include "data/json.h"
@@ -148,52 +149,6 @@ static lz_status read_lines(plot_data *d, const char *run, const char *path, con
 
 /* ---- events ---- */
 
-/* A field of a message of protocol buffers. */
-typedef struct field {
-    uint32_t number, wire;
-    uint64_t v;       /* of a number */
-    const uint8_t *p; /* n bytes of a text, a message or a packed list */
-    size_t n;
-} field;
-
-static bool next_varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
-{
-    *out = 0;
-    for (unsigned shift = 0; *p < end && shift < 64; shift += 7) {
-        uint8_t b = *(*p)++;
-        *out |= (uint64_t)(b & 127) << shift;
-        if (b < 128)
-            return true;
-    }
-    return false;
-}
-
-/* False: at the end, or the rest is no message. */
-static bool next_field(const uint8_t **p, const uint8_t *end, field *f)
-{
-    uint64_t key;
-    *f = (field){0};
-    if (!next_varint(p, end, &key))
-        return false;
-    f->number = (uint32_t)(key >> 3);
-    f->wire = key & 7;
-    size_t size = f->wire == 1 ? 8 : f->wire == 5 ? 4 : 0;
-    if (f->wire == 0)
-        return next_varint(p, end, &f->v);
-    if (f->wire == 2) {
-        if (!next_varint(p, end, &f->v) || f->v > (uint64_t)(end - *p))
-            return false;
-        size = (size_t)f->v;
-    } else if (size == 0 || (size_t)(end - *p) < size) {
-        return false;
-    }
-    f->p = *p;
-    f->n = size;
-    f->v = f->wire == 1 ? lz_le64(f->p) : f->wire == 5 ? lz_le32(f->p) : f->v;
-    *p += size;
-    return true;
-}
-
 static double float_of(uint32_t bits)
 {
     float f;
@@ -205,14 +160,14 @@ static double float_of(uint32_t bits)
 static bool read_tensor(const uint8_t *p, size_t n, double *out)
 {
     enum { DTYPE = 1, CONTENT = 4, FLOATS = 5, IS_FLOAT = 1 };
-    const uint8_t *end = p + n;
+    lz_rd r = lz_proto_reader(p, n);
     bool is_float = false, found = false;
-    for (field f; next_field(&p, end, &f);) {
-        if (f.number == DTYPE && f.wire == 0)
-            is_float = f.v == IS_FLOAT;
-        bool bytes = (f.number == CONTENT || f.number == FLOATS) && f.wire == 2 && f.n == 4;
-        if (bytes || (f.number == FLOATS && f.wire == 5)) {
-            *out = float_of(lz_le32(f.p));
+    for (lz_proto_field f; lz_proto_next(&r, &f);) {
+        bool bytes = (f.number == CONTENT || f.number == FLOATS) && f.wire == LZ_PROTO_BYTES;
+        if (f.number == DTYPE && f.wire == LZ_PROTO_VARINT)
+            is_float = f.value == IS_FLOAT;
+        if ((bytes && f.n == 4) || (f.number == FLOATS && f.wire == LZ_PROTO_FIXED32)) {
+            *out = float_of(bytes ? lz_le32(f.at) : (uint32_t)f.value);
             found = true;
         }
     }
@@ -220,43 +175,44 @@ static bool read_tensor(const uint8_t *p, size_t n, double *out)
 }
 
 /* A Summary.Value: its tag and simple_value, or tensor. */
-static lz_status read_value(plot_data *d, const char *run, const uint8_t *p, size_t n, int64_t step)
+static lz_status read_value(plot_data *d, const char *run, const lz_proto_field *message,
+                            int64_t step)
 {
     enum { TAG = 1, SIMPLE = 2, TENSOR = 8 };
-    const uint8_t *end = p + n;
+    lz_rd r = lz_proto_reader(message->at, message->n);
     char name[NAME] = "";
     double value = 0;
     bool found = false;
-    for (field f; next_field(&p, end, &f);) {
-        if (f.number == TAG && f.wire == 2)
+    for (lz_proto_field f; lz_proto_next(&r, &f);) {
+        if (f.number == TAG && f.wire == LZ_PROTO_BYTES)
             snprintf(name, sizeof name, "%.*s", (int)(f.n < NAME ? f.n : NAME - 1),
-                     (const char *)f.p);
-        if (f.number == SIMPLE && f.wire == 5) {
-            value = float_of((uint32_t)f.v);
+                     (const char *)f.at);
+        if (f.number == SIMPLE && f.wire == LZ_PROTO_FIXED32) {
+            value = float_of((uint32_t)f.value);
             found = true;
         }
-        if (f.number == TENSOR && f.wire == 2)
-            found = read_tensor(f.p, f.n, &value);
+        if (f.number == TENSOR && f.wire == LZ_PROTO_BYTES)
+            found = read_tensor(f.at, f.n, &value);
     }
     return found && *name ? add(d, run, name, step, value) : LZ_OK;
 }
 
-static lz_status read_event(plot_data *d, const char *run, const uint8_t *p, size_t n)
+static lz_status read_event(plot_data *d, const char *run, const void *p, size_t n)
 {
     enum { STEP = 2, SUMMARY = 5, VALUE = 1 };
-    const uint8_t *at = p, *end = p + n;
+    lz_rd r = lz_proto_reader(p, n);
     int64_t step = 0;
-    for (field f; next_field(&at, end, &f);)
-        if (f.number == STEP && f.wire == 0)
-            step = (int64_t)f.v;
-    at = p;
-    for (field f; next_field(&at, end, &f);) {
-        if (f.number != SUMMARY || f.wire != 2)
+    for (lz_proto_field f; lz_proto_next(&r, &f);)
+        if (f.number == STEP && f.wire == LZ_PROTO_VARINT)
+            step = (int64_t)f.value;
+    r = lz_proto_reader(p, n);
+    for (lz_proto_field f; lz_proto_next(&r, &f);) {
+        if (f.number != SUMMARY || f.wire != LZ_PROTO_BYTES)
             continue;
-        const uint8_t *in = f.p, *stop = f.p + f.n;
-        for (field v; next_field(&in, stop, &v);)
-            if (v.number == VALUE && v.wire == 2)
-                LZ_TRY(read_value(d, run, v.p, v.n, step));
+        lz_rd in = lz_proto_reader(f.at, f.n);
+        for (lz_proto_field v; lz_proto_next(&in, &v);)
+            if (v.number == VALUE && v.wire == LZ_PROTO_BYTES)
+                LZ_TRY(read_value(d, run, &v, step));
     }
     return LZ_OK;
 }
