@@ -47,6 +47,12 @@ bool lz_text_same(const char *a, const char *b)
     return lz_to_lower(*a) == lz_to_lower(*b);
 }
 
+bool lz_text_ends(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && memcmp(s + n - k, end, k) == 0;
+}
+
 /* ---- numbers ---- */
 
 static unsigned digit_of(char c)

@@ -44,6 +44,8 @@ static inline char lz_to_upper(char c)
 size_t lz_utf8_length(const char *s, size_t n);
 /* Equal but for the case of letters. */
 bool lz_text_same(const char *a, const char *b);
+/* Something, and then `end`: as the name of a file with ".json". */
+bool lz_text_ends(const char *s, const char *end);
 
 /* ---- numbers: all of s[0..n) is one, or nothing is read ---- */
 /* Digits of base 10 or 16; base 0: as in C, 0x1f and 017 too. LZ_EPARSE: no number; LZ_ERANGE: more

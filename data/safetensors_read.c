@@ -3,6 +3,7 @@
  * or overlaps. A header is read twice: to check and count, and then to keep names and places, in
  * exactly the memory they need. */
 #include "base/hash.h"
+#include "base/text.h"
 #include "data/data_internal.h"
 #include "data/json.h"
 #include <inttypes.h>
@@ -577,8 +578,7 @@ lz_archive *lz_safetensors_open_at(const char *path, const lz_site *site)
     lz_view v = {0};
     lz_status s = path ? lz_data_map(path, &v) : LZ_FAIL(LZ_ENULL, "the path is NULL");
     lz_archive *a = s == LZ_OK ? lz_archive_new(path, false) : NULL;
-    size_t n = path ? strlen(path) : 0;
-    if (a && n > 11 && strcmp(path + n - 11, ".index.json") == 0) {
+    if (a && lz_text_ends(path, ".index.json")) {
         s = open_index(a, &v);
         lz_holder_release(v.holder);
     } else if (a) {

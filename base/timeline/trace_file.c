@@ -2,18 +2,13 @@
  * ended at a byte by Z_SYNC_FLUSH after each flush; the end of the object follows as a stored last
  * block (RFC 1951, 3.2.4) with the trailer, which the next flush writes over. */
 #include "base/timeline/trace_file.h"
+#include "base/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
 enum { STEP_BYTES = 64 << 10 };
-
-static bool is_gz(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 3 && strcmp(path + n - 3, ".gz") == 0;
-}
 
 static void end_pack(lz_trace_file *f)
 {
@@ -81,7 +76,7 @@ lz_status lz_trace_file_open(lz_trace_file *f, const char *path, bool live)
     snprintf(f->path, sizeof f->path, "%s", path);
     LZ_TRY(lz_outfile_begin(&f->out, path, false));
     f->out.path = f->path;
-    lz_status s = is_gz(path) ? begin_pack(f) : LZ_OK;
+    lz_status s = lz_text_ends(path, ".gz") ? begin_pack(f) : LZ_OK;
     if (s != LZ_OK) {
         lz_buf_free(&f->packed);
         return lz_outfile_end(&f->out, s);

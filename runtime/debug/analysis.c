@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "base/text.h"
 #include "base/timeline/timeline.h"
 #include "runtime/debug/graph_dump.h"
 #include "runtime/debug/metrics.h"
@@ -31,8 +32,7 @@ bool lz_analysis_on(void)
 
 bool lz_analysis_file_is_json(const char *path)
 {
-    size_t n = strlen(path);
-    return n > 6 && strcmp(path + n - 6, ".jsonl") == 0;
+    return lz_text_ends(path, ".jsonl");
 }
 
 static void emit(lz_buf *b)

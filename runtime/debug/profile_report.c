@@ -6,6 +6,7 @@
 #include "base/formats/json.h"
 #include "base/log.h"
 #include "base/outfile.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "runtime/debug/metrics.h"
 #include "runtime/debug/profile_rows.h"
@@ -207,12 +208,11 @@ lz_status lz_profile_print(lz_buf *out, bool json)
 static void write_report(void)
 {
     const char *path = lz_cfg_str(LZ_OPT_PROFILE_REPORT);
-    size_t n = strlen(path);
     lz_buf text = {0};
     if (lz_fork_happened())
         return; /* the file is the parent's */
     LZ_QUIETLY {
-        lz_status s = lz_profile_print(&text, n > 5 && strcmp(path + n - 5, ".json") == 0);
+        lz_status s = lz_profile_print(&text, lz_text_ends(path, ".json"));
         if (s == LZ_OK && strcmp(path, "STDERR") == 0)
             fwrite(text.data, 1, text.len, stderr);
         else if (s == LZ_OK)

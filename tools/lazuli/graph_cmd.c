@@ -3,6 +3,7 @@
 #include "backends/common/program_store.h"
 #include "backends/cpu/cpu_plan.h"
 #include "base/outfile.h"
+#include "base/text.h"
 #include "cache/dir.h"
 #include "cache/pack.h"
 #include "runtime/debug/profile_report.h"
@@ -172,12 +173,6 @@ static lz_status open_hash(graph_options *o, lz_func **f, lz_plan **plan)
 
 /* ---- output ---- */
 
-static bool ends(const char *s, const char *with)
-{
-    size_t n = strlen(s), k = strlen(with);
-    return n >= k && strcmp(s + n - k, with) == 0;
-}
-
 static lz_status read_times(const graph_options *o, graph *g)
 {
     lz_buf text = {0};
@@ -198,9 +193,9 @@ static lz_status draw(const graph_options *o, graph *g)
 {
     lz_buf out = {0};
     LZ_TRY(read_times(o, g));
-    if (ends(o->output, ".html"))
+    if (lz_text_ends(o->output, ".html"))
         graph_put_page(g, &out);
-    else if (ends(o->output, ".dot"))
+    else if (lz_text_ends(o->output, ".dot"))
         graph_put_dot(g, &out);
     else
         graph_put_json(g, &out);
@@ -230,7 +225,8 @@ static int parse(int argc, char **argv, graph_options *o)
     o->source = argv[optind];
     if (!o->output)
         return tool_usage("-o FILE is needed");
-    if (!ends(o->output, ".html") && !ends(o->output, ".dot") && !ends(o->output, ".json"))
+    if (!lz_text_ends(o->output, ".html") && !lz_text_ends(o->output, ".dot") &&
+        !lz_text_ends(o->output, ".json"))
         return tool_usage("-o takes a name that ends in .html, .json or .dot, not '%s'", o->output);
     return 0;
 }

@@ -50,8 +50,7 @@ static int parse(int argc, char **argv, plot_options *o)
         if (!good)
             return 2;
     }
-    size_t n = o->output ? strlen(o->output) : 0;
-    if (o->output && (n < 4 || strcmp(o->output + n - 4, ".svg") != 0))
+    if (o->output && !lz_text_ends(o->output, ".svg"))
         return tool_usage("-o takes a name that ends in .svg, not '%s'", o->output);
     return optind < argc ? 0 : tool_usage("a FILE is needed, or a folder of some");
 }
