@@ -11,7 +11,6 @@ of peer's time / ours: above 1 we are faster; also of the least times, and of pr
 page: bench/results/index.html from all results (bench/page.py). Only Python's standard library is used.
 """
 import argparse
-import html
 import json
 import os
 import pathlib
