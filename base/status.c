@@ -178,6 +178,13 @@ void lz_error_annotate(const char *op, const lz_site *site)
     last.line = site->line;
 }
 
+lz_status lz_error_annotated(const char *op, lz_status s)
+{
+    if (s != LZ_OK)
+        lz_error_annotate(op, NULL);
+    return s;
+}
+
 const char *lz_error_text(const lz_error *e, char text[LZ_ERROR_TEXT])
 {
     size_t n = 0, size = LZ_ERROR_TEXT;

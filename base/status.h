@@ -47,6 +47,8 @@ enum { LZ_ERROR_TEXT = sizeof(lz_error) + 64 };
 const char *lz_error_text(const lz_error *e, char text[LZ_ERROR_TEXT]);
 /* fill op and the caller's place into the record */
 void lz_error_annotate(const char *op, const lz_site *site);
+/* s, the record of which is annotated with op if it is a failure. */
+lz_status lz_error_annotated(const char *op, lz_status s);
 /* From now on this thread's errors are annotated with `op` whatever the caller of lz_error_annotate
  * says: a function made of other public functions is the one that the user called. NULL: no longer.
  * Gives what was in force, to be put back. `op` is a string literal. */

@@ -9,20 +9,13 @@
 #include <lazuli/profiler.h>
 #include <string.h>
 
-static lz_status told(const char *op, lz_status s)
-{
-    if (s != LZ_OK)
-        lz_error_annotate(op, NULL);
-    return s;
-}
-
 lz_status lz_start_trace(const char *path)
 {
     LZ_PUBLIC(LZ_EFORK);
     lz_status s = !path      ? LZ_FAIL(LZ_ENULL, "path is NULL")
                   : !path[0] ? LZ_FAIL(LZ_EINVAL, "path is empty")
                              : lz_timeline_start(path, LZ_TIMELINE_EVENTS);
-    return told("lz_start_trace", s);
+    return lz_error_annotated("lz_start_trace", s);
 }
 
 lz_status lz_stop_trace(void)
@@ -31,7 +24,7 @@ lz_status lz_stop_trace(void)
     lz_dev *d;
     for (uint32_t i = 0; lz_timeline_on() && !lz_fork_happened() && (d = lz_dev_at(i)) != NULL; i++)
         lz_dev_settle(d);
-    return told("lz_stop_trace", lz_timeline_stop());
+    return lz_error_annotated("lz_stop_trace", lz_timeline_stop());
 }
 
 lz_status lz_start_profile(void)
@@ -59,7 +52,7 @@ size_t lz_profile_report(const char *format, char *buf, size_t n)
     if (s == LZ_OK)
         return lz_api_text(&b, buf, n);
     lz_buf_free(&b);
-    (void)told("lz_profile_report", s);
+    (void)lz_error_annotated("lz_profile_report", s);
     return 0;
 }
 
@@ -67,7 +60,7 @@ lz_status lz_trace_begin(const char *name)
 {
     LZ_PUBLIC(LZ_EFORK);
     if (!name)
-        return told("lz_trace_begin", LZ_FAIL(LZ_ENULL, "name is NULL"));
+        return lz_error_annotated("lz_trace_begin", LZ_FAIL(LZ_ENULL, "name is NULL"));
     lz_timeline_open(name, -1);
     return LZ_OK;
 }
@@ -76,9 +69,10 @@ lz_status lz_step_trace_begin(const char *name, int64_t step)
 {
     LZ_PUBLIC(LZ_EFORK);
     if (!name || step < 0)
-        return told("lz_step_trace_begin",
-                    name ? LZ_FAIL(LZ_EINVAL, "step %lld is negative", (long long)step)
-                         : LZ_FAIL(LZ_ENULL, "name is NULL"));
+        return lz_error_annotated("lz_step_trace_begin",
+                                  name
+                                      ? LZ_FAIL(LZ_EINVAL, "step %lld is negative", (long long)step)
+                                      : LZ_FAIL(LZ_ENULL, "name is NULL"));
     lz_timeline_open(name, step);
     return LZ_OK;
 }
@@ -86,5 +80,5 @@ lz_status lz_step_trace_begin(const char *name, int64_t step)
 lz_status lz_trace_end(void)
 {
     LZ_PUBLIC(LZ_EFORK);
-    return told("lz_trace_end", lz_timeline_close());
+    return lz_error_annotated("lz_trace_end", lz_timeline_close());
 }

@@ -180,10 +180,8 @@ lz_status lz_progress(const char *what, int64_t done, int64_t total)
                   : done < 0 || total < 0 || (total && done > total)
                       ? LZ_FAIL(LZ_EINVAL, "%" PRId64 " of %" PRId64 " cannot be done", done, total)
                       : LZ_OK;
-    if (s != LZ_OK) {
-        lz_error_annotate("lz_progress", NULL);
-        return s;
-    }
+    if (s != LZ_OK)
+        return lz_error_annotated("lz_progress", s);
     if (!is_terminal())
         return LZ_OK;
     char name[WHAT] = "";

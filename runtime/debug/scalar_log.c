@@ -202,25 +202,18 @@ void lz_scalar_log_print_newest(lz_buf *out)
 
 /* ---- public ---- */
 
-static lz_status told(const char *op, lz_status s)
-{
-    if (s != LZ_OK)
-        lz_error_annotate(op, NULL);
-    return s;
-}
-
 lz_status lz_start_scalar_log(const char *logdir)
 {
     LZ_PUBLIC(LZ_EFORK);
     if (!logdir)
-        return told("lz_start_scalar_log", LZ_FAIL(LZ_ENULL, "logdir is NULL"));
+        return lz_error_annotated("lz_start_scalar_log", LZ_FAIL(LZ_ENULL, "logdir is NULL"));
     if (!*logdir)
-        return told("lz_start_scalar_log", LZ_FAIL(LZ_EINVAL, "logdir is empty"));
+        return lz_error_annotated("lz_start_scalar_log", LZ_FAIL(LZ_EINVAL, "logdir is empty"));
     lz_mutex_lock(&lock);
     lz_status s = is_on() ? LZ_FAIL(LZ_ESTATE, "scalars are logged to %s already", scalars.lines)
                           : start(logdir);
     lz_mutex_unlock(&lock);
-    return told("lz_start_scalar_log", s);
+    return lz_error_annotated("lz_start_scalar_log", s);
 }
 
 static lz_status check_name(const char *name)
@@ -242,7 +235,7 @@ lz_status lz_log_scalar(const char *name, double value, int64_t step)
     if (s == LZ_OK && step < 0)
         s = LZ_FAIL(LZ_EINVAL, "step %" PRId64 " is negative", step);
     if (s != LZ_OK)
-        return told("lz_log_scalar", s);
+        return lz_error_annotated("lz_log_scalar", s);
     lz_mutex_lock(&lock);
     keep_newest(name, value);
     if (is_on()) {
@@ -251,7 +244,7 @@ lz_status lz_log_scalar(const char *name, double value, int64_t step)
         lines = write_line(name, value, step, seconds);
     }
     lz_mutex_unlock(&lock);
-    return told("lz_log_scalar", lines != LZ_OK ? lines : events);
+    return lz_error_annotated("lz_log_scalar", lines != LZ_OK ? lines : events);
 }
 
 lz_status lz_stop_scalar_log(void)
@@ -264,5 +257,5 @@ lz_status lz_stop_scalar_log(void)
         s = LZ_FAIL(LZ_EIO, "%s lacks scalars, which could not be written", scalars.events);
     scalars.on = false;
     lz_mutex_unlock(&lock);
-    return told("lz_stop_scalar_log", s);
+    return lz_error_annotated("lz_stop_scalar_log", s);
 }

@@ -30,13 +30,6 @@ static struct {
 __attribute__((used)) static lz_trace_folder *of_parents;
 static lz_once armed = LZ_ONCE_INIT;
 
-static lz_status told(const char *op, lz_status s)
-{
-    if (s != LZ_OK)
-        lz_error_annotate(op, NULL);
-    return s;
-}
-
 /* ---- the server ---- */
 
 lz_status lz_start_server(int port)
@@ -45,7 +38,7 @@ lz_status lz_start_server(int port)
     lz_status s = port < 0 || port > UINT16_MAX
                       ? LZ_FAIL(LZ_EINVAL, "port %d is not between 0 and 65535", port)
                       : lz_server_start("127.0.0.1", port);
-    return told("lz_start_server", s);
+    return lz_error_annotated("lz_start_server", s);
 }
 
 int lz_server_port(void)
@@ -57,7 +50,7 @@ int lz_server_port(void)
 lz_status lz_stop_server(void)
 {
     LZ_PUBLIC(LZ_EFORK);
-    return told("lz_stop_server", lz_server_end());
+    return lz_error_annotated("lz_stop_server", lz_server_end());
 }
 
 /* ---- a trace ---- */
@@ -190,7 +183,7 @@ lz_status lz_trace_detached(const char *logdir, int64_t duration_ms)
         s = start(logdir, duration_ms);
         lz_mutex_unlock(&detached.lock);
     }
-    return told("lz_trace_detached", s);
+    return lz_error_annotated("lz_trace_detached", s);
 }
 
 lz_status lz_trace_detached_wait(void)
@@ -209,5 +202,5 @@ lz_status lz_trace_detached_wait(void)
             lz_error_set(&detached.result);
     }
     lz_mutex_unlock(&detached.lock);
-    return told("lz_trace_detached_wait", s);
+    return lz_error_annotated("lz_trace_detached_wait", s);
 }
