@@ -1,23 +1,11 @@
 #!/usr/bin/env bash
 # bench_page.sh - the benchmark page: of the kept results, and of made-up ones in which processors share a name, a figure is above its
 # limit, and names are markup. One well-formed file that loads nothing; a line never joins two machines.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
-root=$PWD
 command -v python3 >/dev/null || { echo 'bench_page.sh: python3 is not installed' >&2; exit 77; }
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-passed=0 failed=0
-ok() { # WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@" >"$tmp/out.txt" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $what"
-        sed 's/^/    | /' "$tmp/out.txt" | tail -5
-    fi
-}
+# shellcheck source=test/steps.bash
+. test/steps.bash
 cat >"$tmp/make.py" <<'PY'
 import json, sys
 def run(commit, when, cpu, rate, ms, fma, bw, **more):
@@ -66,20 +54,19 @@ for expression in sys.argv[2:]:
 PY
 mkdir "$tmp/results"
 python3 "$tmp/make.py" "$tmp/results"
-ok 'make a page' python3 bench/page.py --results "$tmp/results" --output "$tmp/page.html"
+step 'make a page' python3 bench/page.py --results "$tmp/results" --output "$tmp/page.html"
 # machines: 200-210; 500; 500 of model 2 (that of model 1 may be the second). Lines: 1 -> 3 and 2 -> 4 of two workloads.
-ok 'machines are apart' python3 "$tmp/look.py" "$tmp/page.html" 'len(cards) == 2' 'text.count("class=\"line\"") == 4' \
+step 'machines are apart' python3 "$tmp/look.py" "$tmp/page.html" 'len(cards) == 2' 'text.count("class=\"line\"") == 4' \
     'text.split("class=\"key\"")[1].split("</p>")[0].count("<span>") == 3' 'all(l.count("L") == 1 for l in re.findall(r"class=\"line\"[^>]* d=\"([^\"]*)\"", text))' \
     '"One &lt;name&gt;, 2 processors, 500 Gflop/s" in text' '"<b>&" not in text and "a&lt;b&gt;&amp;&quot;&#x27;" in text'
 mkdir "$tmp/none"
-ok 'no results' python3 bench/page.py --results "$tmp/none" --output "$tmp/none.html"
-ok 'read it' python3 "$tmp/look.py" "$tmp/none.html" 'not cards'
-ok 'kept results' python3 bench/page.py --output "$tmp/kept.html"
-ok 'read them' python3 "$tmp/look.py" "$tmp/kept.html" 'len(cards) >= 40' 'text.count("class=\"word\"") > 5' '"right of 1 we are faster" in text'
+step 'no results' python3 bench/page.py --results "$tmp/none" --output "$tmp/none.html"
+step 'read it' python3 "$tmp/look.py" "$tmp/none.html" 'not cards'
+step 'kept results' python3 bench/page.py --output "$tmp/kept.html"
+step 'read them' python3 "$tmp/look.py" "$tmp/kept.html" 'len(cards) >= 40' 'text.count("class=\"word\"") > 5' '"right of 1 we are faster" in text'
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then # it is drawn, and not blank
     HOME=$tmp "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" --screenshot="$tmp/page.png" --window-size=1600,1000 "file://$tmp/kept.html" 2>/dev/null
-    ok 'picture' test "$(stat -c %s "$tmp/page.png")" -gt 50000
+    step 'picture' test "$(stat -c %s "$tmp/page.png")" -gt 50000
 fi
-echo "$passed passed, $failed failed"
-cd "$root" && [ $failed -eq 0 ]
+total
