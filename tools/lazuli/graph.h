@@ -39,7 +39,7 @@ const graph_launch *graph_launch_of(const graph *g, const lz_step *s);
 /* What a launch of it takes at best, by the limits; 0: they are not known. Nanoseconds. */
 double graph_estimate(const graph *g, const lz_step *s);
 
-/* graph_data.c: docs/profiling.md says what is in it. */
+/* graph_data.c, whose comments say what is in it. */
 void graph_put_json(const graph *g, lz_buf *out);
 /* graph_page.c */
 void graph_put_page(const graph *g, lz_buf *out);
