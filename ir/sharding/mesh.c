@@ -104,13 +104,17 @@ static void add_factors(lz_mesh *m)
     }
 }
 
+/* Without memory, or a mesh would be there twice. */
 static lz_hash hash_of(const lz_mesh *m)
 {
-    lz_buf b = {0};
-    lz_mesh_print(&b, m);
-    lz_hash h = lz_hash_bytes(lz_buf_str(&b), b.len);
-    lz_buf_free(&b);
-    return h;
+    lz_hash h = lz_hash_bytes(&m->naxis, sizeof m->naxis);
+    for (int i = 0; i < m->naxis; i++) {
+        h = lz_hash_seeded(m->axes[i].name, strlen(m->axes[i].name), h.lo);
+        h = lz_hash_seeded(&m->axes[i].size, sizeof m->axes[i].size, h.lo);
+    }
+    return m->device_ids
+               ? lz_hash_seeded(m->device_ids, (size_t)m->ndevice * sizeof *m->device_ids, h.lo)
+               : h;
 }
 
 /* The mesh with arrays of its own. */

@@ -100,6 +100,11 @@ static lz_status quoted(reader *r, const char **out)
 
 /* ---- meshes ---- */
 
+static lz_status no_memory(void)
+{
+    return LZ_FAIL(LZ_EMEM, "sharding: no memory for a mesh");
+}
+
 typedef struct mesh_parts {
     LZ_VEC(lz_mesh_axis) axes;
     LZ_VEC(int64_t) ids;
@@ -116,7 +121,8 @@ static lz_status axes_of(reader *r, mesh_parts *m)
         LZ_TRY(quoted(r, &a.name));
         LZ_TRY(want(r, "="));
         LZ_TRY(number(r, INT64_MAX, &a.size));
-        LZ_TRY(lz_vec_push(&m->axes, a));
+        if (lz_vec_push(&m->axes, a) != LZ_OK)
+            return no_memory();
     } while (eat(r, ","));
     return want(r, "]");
 }
@@ -132,7 +138,8 @@ static lz_status ids_of(reader *r, mesh_parts *m)
     do {
         int64_t v;
         LZ_TRY(number(r, INT64_MAX, &v));
-        LZ_TRY(lz_vec_push(&m->ids, v));
+        if (lz_vec_push(&m->ids, v) != LZ_OK)
+            return no_memory();
     } while (eat(r, ","));
     return want(r, "]");
 }

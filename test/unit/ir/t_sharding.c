@@ -1,4 +1,5 @@
 /* t_sharding.c - texts of meshes and shardings: Shardy's, the canonical one and HLO's. */
+#include "base/alloc.h"
 #include "ir/sharding/sharding.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -340,6 +341,33 @@ START_TEST(meshes_for_hlo)
 }
 END_TEST
 
+/* ---- no memory ---- */
+
+/* An error says so, and there is one of each: they are compared by address. */
+START_TEST(no_memory)
+{
+    static const char *const texts[] = {
+        "<mesh<[\"x\"=2, \"y\"=2]>, [{\"x\"}, {}]>",
+        "<mesh<[\"x\"=2, \"y\"=2], device_ids=[3, 0, 2, 1]>, [{}, {\"y\"}], replicated={\"x\"}>",
+        "<mesh<[\"x\"=4]>, [{\"x\":(1)2}], unreduced=max{\"x\":(2)2}>"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const lz_sharding *want = lz_sharding_parse(texts[i]), *got = NULL;
+        int failed = 0;
+        ck_assert_msg(want != NULL, "%s", lz_error_get()->message);
+        for (int64_t at = 1; !got; at++) {
+            lz_error_clear();
+            lz_alloc_fail_at(at, false);
+            got = lz_sharding_parse(texts[i]);
+            lz_alloc_fail_at(0, false);
+            ck_assert_msg(got ? got == want : lz_error_get()->status == LZ_EMEM,
+                          "%s, allocation %d", texts[i], (int)at);
+            failed += !got;
+        }
+        ck_assert_int_gt(failed, 3);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("ir/sharding");
@@ -354,6 +382,7 @@ int main(void)
     tcase_add_loop_test(t, random_shardings_as_hlo, 0, 4);
     tcase_add_loop_test(t, forms_of_hlo, 0, NHLOFORM);
     tcase_add_test(t, meshes_for_hlo);
+    tcase_add_test(t, no_memory);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
