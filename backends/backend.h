@@ -246,10 +246,6 @@ typedef struct lz_backend {
      * this process, *n from number *first on. */
     int64_t (*partitions)(void);
     void (*local_devices)(int64_t *first, int64_t *n);
-    /* The bytes of all devices, in their order, where some are of other processes: each process
-     * gives the same for all of its own, and as many as the others. A program like others, in the
-     * order of them. all: room for partitions() times as many. */
-    lz_status (*exchange)(const void *mine, size_t nbytes, void *all);
     /* Where the parts of a buffer are, the canonical text of a sharding (ir/sharding/sharding.h);
      * NULL: nowhere yet, so that a program may choose. input_placement: where a program wants its
      * argument i. Both are interned. NULL: the backend's buffers are of one device. */

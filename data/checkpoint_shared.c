@@ -73,7 +73,7 @@ static lz_status get_digests(shared_write *w, lz_rd *r, lz_manifest_file *f)
 /* The file of a process becomes one of the checkpoint. */
 static lz_status take_file(shared_write *w, uint32_t rank, lz_rd *r)
 {
-    const char *path = w->stage.dir->path, *name = lz_shared_name(rank);
+    const char *path = w->stage.dir->path, *name = lz_shared_process(rank);
     char stage[LZ_CKPT_NAME], file[LZ_RANK_FILE];
     uint64_t step = lz_rd_u64(r);
     lz_hash what;

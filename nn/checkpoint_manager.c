@@ -240,15 +240,10 @@ static lz_status take_save(const lz_checkpoint_manager *m, int64_t step, const l
     return LZ_OK;
 }
 
-static bool saves_together(void)
-{
-    return lz_device_is_shared() && lz_shared_ranks() > 1;
-}
-
 /* Of several processes all take the same numbers, since all save the same steps. 0: it is alone. */
 static uint64_t talk_of_save(void)
 {
-    return saves_together() ? lz_shared_number() : 0;
+    return lz_device_is_shared() ? lz_shared_number() : 0;
 }
 
 static lz_status save(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -288,7 +283,7 @@ static lz_status save_async_together(lz_checkpoint_manager *m, int64_t step, con
 static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
                             const lz_checkpoint_save_options *o)
 {
-    if (saves_together())
+    if (lz_device_is_shared())
         return save_async_together(m, step, c, o);
     LZ_TRY(lz_ckpt_queue_error(m));
     lz_ckpt_queue_reserve(m);
@@ -298,7 +293,7 @@ static lz_status save_async(lz_checkpoint_manager *m, int64_t step, const lz_che
 /* A call of save_async for a step that is not saved. */
 static lz_status pass_async(lz_checkpoint_manager *m)
 {
-    return saves_together() ? lz_ckpt_queue_shared_error(m) : lz_ckpt_queue_error(m);
+    return lz_device_is_shared() ? lz_ckpt_queue_shared_error(m) : lz_ckpt_queue_error(m);
 }
 
 static lz_status save_if(lz_checkpoint_manager *m, int64_t step, const lz_checkpoint *c,
@@ -351,13 +346,15 @@ bool lz_checkpoint_manager_should_save(lz_checkpoint_manager *m, int64_t step)
            (step % m->o.save_interval == 0 || lz_checkpoint_manager_reached_preemption(m, step));
 }
 
-/* Of several processes: one of them has been told to end. */
-static bool any_preempted(bool here)
+/* Of several processes: one of them has been told to end. Where they cannot settle that, none is,
+ * or some would save alone: they are asked again at the next step. */
+static bool any_preempted(const lz_checkpoint_manager *m, bool here)
 {
-    int32_t any = here;
-    LZ_QUIETLY
-        if (lz_device_is_shared()) /* a collective that fails is an error of the next step, too */
-            (void)lz_device_max(here, &any);
+    int64_t any = 0;
+    if (!lz_device_is_shared())
+        return here;
+    LZ_QUIETLY (void)
+        lz_shared_max(m->path, here, &any);
     return any;
 }
 
@@ -369,7 +366,7 @@ bool lz_checkpoint_manager_reached_preemption(lz_checkpoint_manager *m, int64_t 
     if (!m || !m->handles)
         return false;
     if (step != m->asked)
-        m->answer = any_preempted(lz_preemption_count() != m->preempted);
+        m->answer = any_preempted(m, lz_preemption_count() != m->preempted);
     m->asked = step;
     return m->answer;
 }
@@ -403,28 +400,13 @@ static lz_status read_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64
 
 /* Of several processes each reads what it needs: what one of them finds damaged, is damaged for
  * all, and what fails otherwise, fails in all. */
-static lz_status agree_on_step(const lz_checkpoint_manager *m, int64_t step, lz_status s,
-                               bool *damaged)
-{
-    char where[WHERE];
-    uint64_t fatal = lz_shared_number(), passed = lz_shared_number();
-    where_of(m, step, where);
-    lz_status all = lz_shared_talk(fatal, where, *damaged ? LZ_OK : s, NULL, NULL, NULL);
-    if (all != LZ_OK) {
-        *damaged = false;
-        return all;
-    }
-    all = lz_shared_talk(passed, where, *damaged ? s : LZ_OK, NULL, NULL, NULL);
-    *damaged = all != LZ_OK && all != LZ_ETIMEOUT;
-    return all;
-}
-
 static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, int64_t step,
                               lz_checkpoint *c, const lz_site *site, bool *damaged)
 {
+    char where[WHERE];
     lz_status s = read_step(m, d, step, c, site, damaged);
     if (lz_device_is_shared())
-        s = agree_on_step(m, step, s, damaged);
+        s = lz_shared_agree(where_of(m, step, where), s, damaged);
     if (s == LZ_OK)
         m->last = step;
     return s;
@@ -432,14 +414,14 @@ static lz_status restore_step(lz_checkpoint_manager *m, const lz_ckpt_dir *d, in
 
 /* The newest step below *step, or of all of them where that is -1: the first process's choice,
  * since another may see the folder as it was a moment ago. -1: there is none. */
-static lz_status next_older(const lz_ckpt_steps *all, int64_t *step)
+static lz_status next_older(const lz_checkpoint_manager *m, const lz_ckpt_steps *all, int64_t *step)
 {
     int64_t older = -1;
     for (uint32_t i = 0; i < all->len; i++)
         if (*step < 0 || all->data[i] < *step)
             older = all->data[i];
     *step = older;
-    return lz_device_is_shared() ? lz_shared_first(older, step) : LZ_OK;
+    return lz_device_is_shared() ? lz_shared_first(m->path, older, step) : LZ_OK;
 }
 
 static lz_status restore_latest(lz_checkpoint_manager *m, const lz_ckpt_dir *d,
@@ -447,7 +429,7 @@ static lz_status restore_latest(lz_checkpoint_manager *m, const lz_ckpt_dir *d,
 {
     bool damaged = true;
     int64_t step = -1;
-    LZ_TRY(next_older(all, &step));
+    LZ_TRY(next_older(m, all, &step));
     if (step < 0)
         return LZ_FAIL(LZ_ENOENT, "%s has no checkpoint", m->path);
     for (;;) {
@@ -456,7 +438,7 @@ static lz_status restore_latest(lz_checkpoint_manager *m, const lz_ckpt_dir *d,
         if (!damaged)
             return s;
         const lz_error e = *lz_error_get();
-        LZ_TRY(next_older(all, &step));
+        LZ_TRY(next_older(m, all, &step));
         lz_error_set(&e);
         if (step < 0)
             return s;

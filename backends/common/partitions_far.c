@@ -157,10 +157,11 @@ lz_status lz_run_far_partitions(const lz_backend *b, const lz_func *f, const lz_
     far_team t = {.b = b, .f = f, .n = who->n, .nlocal = who->nlocal};
     for (uint32_t l = 0; l < who->nlocal; l++)
         memset(results[l], 0, f->nresult * sizeof **results);
-    lz_status s = lz_talk(talk, "the start of the program", begin(&t, args), NULL, NULL, NULL);
+    lz_status s =
+        lz_talk(talk, "the start of the program", begin(&t, args), NULL, NULL, NULL, NULL);
     if (s == LZ_OK)
         s = lz_talk(talk + 1, "the end of the program", run_times(&t, times, results, uses), NULL,
-                    NULL, NULL);
+                    NULL, NULL, NULL);
     end(&t);
     for (uint32_t l = 0; l < who->nlocal && s != LZ_OK; l++)
         for (uint32_t k = 0; k < f->nresult; k++) {

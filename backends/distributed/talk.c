@@ -131,19 +131,47 @@ static int64_t deadline(int64_t begin, int64_t patience)
     return limit < INT64_MAX - begin ? begin + limit : INT64_MAX;
 }
 
+/* Twice where there is no memory, since somebody waits for it. */
+static lz_status send_piece(uint32_t to, uint64_t talk, bool last, const void *p, size_t n)
+{
+    lz_status s = LZ_EMEM;
+    for (int tries = 0; tries < 2 && s == LZ_EMEM; tries++) {
+        lz_buf b = {0};
+        lz_wire_put_note(&b, &(lz_wire_note){talk, last, p, n});
+        s = lz_processes_send(to, LZ_WIRE_NOTE, &b);
+    }
+    return s;
+}
+
+/* Who waits for a note that there is no memory for hears that, or gets one that is cut short, which
+ * is malformed. */
+static void send_instead(uint32_t to, uint64_t talk, bool begun)
+{
+    const lz_error e = {.status = LZ_EMEM, .message = "no memory for a message"};
+    LZ_QUIETLY {
+        lz_buf b = {0};
+        if (!begun)
+            lz_wire_put_outcome(&b, &e);
+        (void)send_piece(to, talk, true, b.len ? b.data : "", b.len);
+        lz_buf_free(&b);
+    }
+}
+
 static lz_status send_note(uint32_t to, uint64_t talk, const lz_buf *note)
 {
     size_t at = 0;
-    if (note->failed)
-        return LZ_FAIL(LZ_EMEM, "no memory for a message to %s", lz_processes_get(to)->name);
-    do {
-        lz_buf b = {0};
+    lz_status s =
+        note->failed ? LZ_FAIL(LZ_EMEM, "no memory for a message to %s", lz_processes_get(to)->name)
+                     : LZ_OK;
+    for (bool last = false; s == LZ_OK && !last;) {
         size_t n = note->len - at < LZ_WIRE_PIECE ? note->len - at : LZ_WIRE_PIECE;
-        lz_wire_put_note(&b, &(lz_wire_note){talk, at + n == note->len, note->data + at, n});
-        LZ_TRY(lz_processes_send(to, LZ_WIRE_NOTE, &b));
-        at += n;
-    } while (at < note->len);
-    return LZ_OK;
+        last = at + n == note->len;
+        s = send_piece(to, talk, last, note->data + at, n);
+        at += s == LZ_OK ? n : 0;
+    }
+    if (s != LZ_OK)
+        send_instead(to, talk, at > 0);
+    return s;
 }
 
 /* Waits for the notes of those whose has[] is false. */
@@ -172,6 +200,15 @@ static lz_status hear(uint64_t talk, const char *about, uint32_t n, bool *has, l
     }
 }
 
+/* Memory for an answer that is not long, before it is settled that all went well. */
+static lz_status make_room(lz_buf *note, const char *about)
+{
+    char room[sizeof(lz_error) + 64] = {0};
+    lz_buf_put(note, room, sizeof room);
+    note->len = 0;
+    return note->failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", about) : LZ_OK;
+}
+
 /* ---- rank 0 ---- */
 
 /* The first that has failed; else what each has said is in said[]. */
@@ -179,8 +216,11 @@ static lz_status read_all(const char *about, uint32_t n, const lz_buf *note, lz_
 {
     for (uint32_t r = 0; r < n; r++) {
         lz_error e = {.status = LZ_OK};
+        if (note[r].failed)
+            return LZ_FAIL(LZ_EMEM, "%s: no memory for what %s says", about,
+                           lz_processes_get(r)->name);
         said[r] = (lz_rd){(const uint8_t *)note[r].data,
-                          (const uint8_t *)note[r].data + note[r].len, note[r].failed, false};
+                          (const uint8_t *)note[r].data + note[r].len, false, false};
         lz_wire_get_outcome(&said[r], &e);
         if (said[r].failed)
             return LZ_FAIL(LZ_EPARSE, "%s: what %s says is malformed", about,
@@ -194,11 +234,8 @@ static lz_status read_all(const char *about, uint32_t n, const lz_buf *note, lz_
 static void say_come(uint64_t talk)
 {
     LZ_QUIETLY
-        for (uint32_t r = 1; r < lz_processes_count(); r++) {
-            lz_buf b = {0};
-            lz_wire_put_note(&b, &(lz_wire_note){talk, false, "", 0});
-            (void)lz_processes_send(r, LZ_WIRE_NOTE, &b);
-        }
+        for (uint32_t r = 1; r < lz_processes_count(); r++)
+            (void)send_piece(r, talk, false, "", 0);
 }
 
 static lz_status hear_all(uint64_t talk, const char *about, lz_buf *mine, lz_talk_decide *decide,
@@ -228,16 +265,17 @@ static lz_status hear_all(uint64_t talk, const char *about, lz_buf *mine, lz_tal
     return s;
 }
 
-static void answer_all(uint64_t talk, lz_status s)
+/* b: has memory for an answer that is not long. */
+static void answer_all(uint64_t talk, lz_status s, const lz_buf *answer, lz_buf *b)
 {
     const lz_error e = s == LZ_OK ? (lz_error){.status = LZ_OK} : *lz_error_get();
-    LZ_QUIETLY
-        for (uint32_t r = 1; r < lz_processes_count(); r++) {
-            lz_buf b = {0};
-            lz_wire_put_outcome(&b, &e);
-            (void)send_note(r, talk, &b);
-            lz_buf_free(&b);
-        }
+    LZ_QUIETLY {
+        lz_wire_put_outcome(b, &e);
+        if (s == LZ_OK && answer)
+            lz_buf_put(b, answer->data, answer->len);
+        for (uint32_t r = 1; r < lz_processes_count(); r++)
+            (void)send_note(r, talk, b);
+    }
 }
 
 /* ---- the others ---- */
@@ -255,22 +293,23 @@ static lz_status hear_answer(uint64_t talk, const char *about, lz_buf *note)
     return s;
 }
 
-static lz_status ask(uint64_t talk, const char *about, const lz_buf *mine)
+/* *note is rank 0's then, and what is behind the outcome goes to its begin. */
+static lz_status ask(uint64_t talk, const char *about, const lz_buf *mine, lz_buf *note)
 {
-    lz_buf note = {0};
     lz_error e;
     LZ_TRY(send_note(0, talk, mine));
-    lz_status s = hear_answer(talk, about, &note);
-    if (s == LZ_OK) {
-        lz_rd r = {(const uint8_t *)note.data, (const uint8_t *)note.data + note.len, note.failed,
-                   false};
-        lz_wire_get_outcome(&r, &e);
-        s = lz_wire_ended(&r, "outcome");
-        if (s == LZ_OK && e.status != LZ_OK)
-            s = LZ_FAIL(e.status, "%s", e.message);
-    }
-    lz_buf_free(&note);
-    return s;
+    LZ_TRY(hear_answer(talk, about, note));
+    if (note->failed)
+        return LZ_FAIL(LZ_EMEM, "%s: no memory for what rank 0 says", about);
+    lz_rd r = {(const uint8_t *)note->data, (const uint8_t *)note->data + note->len, false, false};
+    lz_wire_get_outcome(&r, &e);
+    if (r.failed)
+        return LZ_FAIL(LZ_EPARSE, "%s: what rank 0 says is malformed", about);
+    if (e.status != LZ_OK)
+        return LZ_FAIL(e.status, "%s", e.message);
+    note->len = (size_t)(r.end - r.p);
+    memmove(note->data, r.p, note->len);
+    return LZ_OK;
 }
 
 /* How it went here, which is the result: all must hear if what is said could not be kept. */
@@ -289,20 +328,34 @@ static lz_status put_mine(lz_buf *b, const char *about, lz_status mine, const lz
     return mine;
 }
 
-lz_status lz_talk(uint64_t number, const char *about, lz_status mine, const lz_buf *said,
-                  lz_talk_decide *decide, void *user)
+/* note: has memory for the answer. */
+static lz_status lead(uint64_t number, const char *about, lz_buf *mine, lz_talk_decide *decide,
+                      void *user, const lz_buf *answer, lz_buf *note)
 {
-    lz_buf b = {0};
-    lz_status s;
+    lz_status s = mine->failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", about)
+                               : hear_all(number, about, mine, decide, user);
+    if (s == LZ_OK && answer && answer->failed)
+        s = LZ_FAIL(LZ_EMEM, "%s: no memory", about);
+    answer_all(number, s, answer, note);
+    return s;
+}
+
+lz_status lz_talk(uint64_t number, const char *about, lz_status mine, const lz_buf *said,
+                  lz_talk_decide *decide, void *user, lz_buf *answer)
+{
+    lz_buf b = {0}, note = {0};
+    bool leads = lz_processes_self() == 0;
+    if (mine == LZ_OK)
+        mine = make_room(&note, about);
     mine = put_mine(&b, about, mine, said);
     const lz_error own = mine == LZ_OK ? (lz_error){.status = LZ_OK} : *lz_error_get();
-    if (lz_processes_self() == 0) {
-        s = b.failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", about)
-                     : hear_all(number, about, &b, decide, user);
-        answer_all(number, s);
-    } else {
-        s = ask(number, about, &b);
+    lz_status s = leads ? lead(number, about, &b, decide, user, answer, &note)
+                        : ask(number, about, &b, &note);
+    if (s == LZ_OK && !leads && answer) {
+        *answer = note;
+        note = (lz_buf){0};
     }
+    lz_buf_free(&note);
     lz_buf_free(&b);
     if (mine != LZ_OK)
         lz_error_set(&own);

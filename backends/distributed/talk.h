@@ -17,14 +17,17 @@ static inline uint64_t lz_talk_number(lz_talk_kind kind, uint64_t count)
     return (uint64_t)kind << 56 | count;
 }
 
-/* On rank 0, once all have said that it went well: said[rank] is what each has said. */
+/* On rank 0, once all have said that it went well: said[rank] is what each has said. It may append
+ * to lz_talk's answer. */
 typedef lz_status lz_talk_decide(void *user, lz_rd *said);
 /* All processes call it once they have joined. mine: how it went here, the thread's error where it
  * is not LZ_OK; said: what rank 0 is told of it, may be NULL; decide: may be NULL. The same result
  * in all: LZ_OK where all were, and rank 0 has decided so; this one's own error; or else the first
- * other's, with its name. LZ_ETIMEOUT names who is missing, and `about`. */
+ * other's, with its name. LZ_ETIMEOUT names who is missing, and `about`.
+ * answer: may be NULL; what rank 0 has in it, once it has decided, the others, which give an empty
+ * one, have then, too. */
 lz_status lz_talk(uint64_t number, const char *about, lz_status mine, const lz_buf *said,
-                  lz_talk_decide *decide, void *user);
+                  lz_talk_decide *decide, void *user, lz_buf *answer);
 
 /* On the thread of the sockets. False: it is no note. */
 bool lz_talk_take(uint32_t from, const void *p, size_t n);

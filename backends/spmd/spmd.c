@@ -166,7 +166,6 @@ const lz_backend lz_backend_spmd = {
     .wait_all = spmd_wait_all,
     .partitions = spmd_partitions,
     .local_devices = spmd_local_devices,
-    .exchange = lz_spmd_exchange,
     .placement = lz_spmd_placement,
     .input_placement = lz_spmd_input_placement,
     .from_parts = lz_spmd_from_parts,

@@ -87,7 +87,7 @@ lz_status lz_local_shard_of(lz_shape shape, lz_mesh *mesh, lz_placements placeme
 static bool is_shared(const lz_backend *be)
 {
     int64_t first, n;
-    if (!be->partitions || !be->exchange)
+    if (!be->partitions)
         return false;
     be->local_devices(&first, &n);
     return n < be->partitions();
@@ -97,20 +97,6 @@ bool lz_device_is_shared(void)
 {
     const lz_dev *d = lz_dev_current();
     return d && is_shared(d->be);
-}
-
-lz_status lz_device_max(int32_t mine, int32_t *most)
-{
-    const lz_backend *be = lz_dev_current()->be;
-    int64_t n = be->partitions();
-    int32_t *all = lz_calloc((size_t)n, sizeof *all);
-    lz_status s = all ? be->exchange(&mine, sizeof mine, all)
-                      : LZ_FAIL(LZ_EMEM, "no memory for what %" PRId64 " devices say", n);
-    *most = mine;
-    for (int64_t d = 0; s == LZ_OK && d < n; d++)
-        *most = all[d] > *most ? all[d] : *most;
-    lz_free(all);
-    return s;
 }
 
 /* ---- out ---- */

@@ -14,9 +14,6 @@ lz_status lz_snapshot_shards(const lz_snapshot *s, size_t i, lz_local_shard *out
 /* Whether the thread's device is one of several processes, which all run the same program. What
  * they read of it whole they read together. */
 bool lz_device_is_shared(void);
-/* Of such a device: the largest of what its processes say; they come here together. Errors: those
- * of a collective, LZ_EMEM. */
-lz_status lz_device_max(int32_t mine, int32_t *most);
 /* The elements of one of them, of this process, densely, wherever the value has been moved to
  * since. dst has room for them. Errors: lz_local_to_host's. */
 lz_status lz_snapshot_read_shard(const lz_snapshot *s, size_t i, const lz_local_shard *shard,

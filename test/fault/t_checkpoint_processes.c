@@ -386,6 +386,74 @@ START_TEST(k02_all_learn_at_one_call)
 }
 END_TEST
 
+/* ---- no memory ---- */
+
+enum { SAVES, RESTORES, ASKS };
+typedef struct scarce {
+    int what, odd; /* rank */
+    int64_t nth;   /* its allocation that fails; 0: none */
+} scarce;
+
+static void do_with_little(int rank, void *arg, void *out)
+{
+    const scarce *how = arg;
+    said *s = out;
+    state x;
+    lz_mesh *mesh = mesh_of_all();
+    (void)signal(SIGTERM, SIG_DFL); /* Check has one of its own */
+    lz_checkpoint_manager *m = kt_manager(.chkpt_on_preemption = true);
+    OK(save(m, 1, mesh));
+    state_of(&x, 2, mesh, NULL);
+    OK(lz_mark_step());
+    if (rank == how->odd && how->what == ASKS)
+        raise(SIGTERM);
+    uint64_t before = lz_alloc_count();
+    lz_alloc_fail_at(rank == how->odd ? how->nth : 0, false);
+    if (how->what == ASKS)
+        s->status = lz_checkpoint_manager_reached_preemption(m, 2);
+    else
+        s->status = how->what == SAVES ? lz_checkpoint_manager_save(m, 2, &x.c)
+                                       : lz_checkpoint_manager_restore(m, LZ_LATEST_STEP, &x.c);
+    lz_alloc_fail_at(0, false);
+    s->calls = (int)(lz_alloc_count() - before);
+    snprintf(s->text, sizeof s->text, "%s", s->status == LZ_OK ? "" : lz_last_error_text());
+    lz_status after = how->what == ASKS ? save(m, 9, mesh) : LZ_OK;
+    if (after != LZ_OK) /* whoever asks is told no reason */
+        s->status = (int)after;
+    lz_params_free(&x.ps);
+    lz_checkpoint_manager_free(m);
+}
+
+/* One process of two has no memory, once: both learn so, and neither waits for the other until the
+ * time is over. The allocation may be one of the thread of the sockets, which loses the link. */
+START_TEST(no_memory_in_one)
+{
+    enum { TWO = 2, TRIES = 24 };
+    scarce how = {_i / 2, _i % 2, 0};
+    said all[TWO];
+    const lz_together t = {TWO, RANKS, 20, -1};
+    int calls = 1, failed = 0;
+    for (int k = 0; k <= TRIES && how.nth <= calls; k++) {
+        kt_rm(kt_dir);
+        memset(all, 0, sizeof all);
+        (void)lz_run_together(&t, do_with_little, &how, all, sizeof *all);
+        const said *odd = &all[how.odd], *other = &all[!how.odd];
+        bool lost = odd->status == LZ_ETIMEOUT || other->status == LZ_ETIMEOUT;
+        ck_assert_msg(lost || (odd->status == LZ_OK) == (other->status == LZ_OK),
+                      "allocation %d of rank %d: %d %s, the other %d %s", (int)how.nth, how.odd,
+                      odd->status, odd->text, other->status, other->text);
+        ck_assert_msg(!strstr(odd->text, "has not") && !strstr(other->text, "has not"),
+                      "allocation %d of rank %d: %s, the other %s", (int)how.nth, how.odd,
+                      odd->text, other->text);
+        failed += odd->status == LZ_EMEM;
+        if (k == 0)
+            calls = odd->calls;
+        how.nth += 1 + (k > 8) * (calls / 14); /* the first ones, and some of the others */
+    }
+    ck_assert(how.what == ASKS || failed > 5);
+}
+END_TEST
+
 /* ---- going on ---- */
 
 static void save_three(int rank, void *arg, void *out)
@@ -457,6 +525,7 @@ int main(void)
     tcase_add_test(t, another_save);
     tcase_add_test(t, a_folder_of_nfs);
     tcase_add_loop_test(t, k02_all_learn_at_one_call, 0, 4);
+    tcase_add_loop_test(t, no_memory_in_one, 0, 6);
     tcase_add_test(t, k03_damaged_for_one);
     suite_add_tcase(s, t);
     return lz_run_suite(s);

@@ -301,7 +301,7 @@ static lz_status agree(spread *x, const lz_buf *text, lz_status mine)
     if (mine == LZ_OK)
         put_alike(x, text, &b);
     lz_status s =
-        lz_talk(lz_talk_number(LZ_TALK_RUN, TALK_SAME), x->o->file, mine, &b, compare_all, x);
+        lz_talk(lz_talk_number(LZ_TALK_RUN, TALK_SAME), x->o->file, mine, &b, compare_all, x, NULL);
     lz_buf_free(&b);
     return s;
 }

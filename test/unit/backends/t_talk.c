@@ -1,7 +1,7 @@
 /* t_talk.c - what processes settle outside of collectives: all have one result, which is what rank
  * 0 decides, or the error of the first that fails, with its name, at once, or who is missing; notes
- * of many pieces, talks in another order and from several threads, one that has no memory for what
- * it says. */
+ * and answers of many pieces, talks in another order and from several threads, one that has no
+ * memory for what it says. */
 #include "backends/distributed/talk.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -67,7 +67,8 @@ static void numbers(int rank, void *arg, void *out)
     for (int i = 0; i < 4; i++) {
         lz_buf b = {0};
         put_numbers(&b, count[i], (uint64_t)rank);
-        note(s, lz_talk(lz_talk_number(LZ_TALK_RUN, (uint64_t)i), "numbers", LZ_OK, &b, add_up, s));
+        note(s, lz_talk(lz_talk_number(LZ_TALK_RUN, (uint64_t)i), "numbers", LZ_OK, &b, add_up, s,
+                        NULL));
         lz_buf_free(&b);
         OK((lz_status)s->status);
     }
@@ -85,6 +86,54 @@ START_TEST(what_all_say)
         for (int r = 0; r < RANKS; r++)
             want += count[i] * (uint64_t)r + count[i] * (count[i] - 1) / 2;
     ck_assert_uint_eq(all[0].sum, want);
+}
+END_TEST
+
+/* ---- answers ---- */
+
+static lz_status answer_as_long(void *user, lz_rd *from)
+{
+    for (uint64_t i = 0, n = lz_rd_u64(&from[1]); i < n; i++)
+        lz_buf_u64(user, i * i);
+    return LZ_OK;
+}
+
+/* None, a short one, one of several pieces; none where it fails. */
+static void answers(int rank, void *arg, void *out)
+{
+    static const uint64_t count[] = {0, 1, 400000};
+    (void)arg;
+    join_all();
+    for (int i = 0; i < 3; i++) {
+        lz_buf b = {0}, got = {0};
+        lz_buf_u64(&b, count[i]);
+        OK(lz_talk(lz_talk_number(LZ_TALK_RUN, (uint64_t)i), "answers", LZ_OK, &b, answer_as_long,
+                   &got, &got));
+        lz_rd r = {(const uint8_t *)got.data, (const uint8_t *)got.data + got.len, got.failed,
+                   false};
+        for (uint64_t k = 0; k < count[i]; k++)
+            ck_assert_uint_eq(lz_rd_u64(&r), k * k);
+        OK(lz_wire_ended(&r, "answer"));
+        lz_buf_free(&b);
+        lz_buf_free(&got);
+    }
+    lz_buf got = {0};
+    lz_buf_u64(&got, 5);
+    got.len = rank ? 0 : got.len;
+    lz_status mine = rank == 2 ? LZ_FAIL(LZ_EIO, "the disk is full") : LZ_OK;
+    note(out, lz_talk(lz_talk_number(LZ_TALK_RUN, 3), "answers", mine, NULL, NULL, NULL, &got));
+    ck_assert(rank == 0 || got.len == 0);
+    lz_buf_free(&got);
+}
+
+START_TEST(what_rank_0_answers)
+{
+    said all[RANKS];
+    const lz_together t = {RANKS, RANKS, 20, -1};
+    memset(all, 0, sizeof all);
+    (void)lz_run_together(&t, answers, NULL, all, sizeof *all);
+    for (int r = 0; r < RANKS; r++)
+        ck_assert_msg(all[r].status == LZ_EIO, "rank %d: %d %s", r, all[r].status, all[r].text);
 }
 END_TEST
 
@@ -109,7 +158,8 @@ static void *talk(void *of)
     talker *t = of;
     lz_buf b = {0};
     lz_buf_u64(&b, t->number * 10 + (uint64_t)t->rank);
-    t->s = lz_talk(lz_talk_number(LZ_TALK_CHECKPOINT, t->number), "threads", LZ_OK, &b, add_one, t);
+    t->s = lz_talk(lz_talk_number(LZ_TALK_CHECKPOINT, t->number), "threads", LZ_OK, &b, add_one, t,
+                   NULL);
     lz_buf_free(&b);
     return NULL;
 }
@@ -172,9 +222,9 @@ static void fails(int rank, void *arg, void *out)
     b.failed = odd && p->how == NO_MEMORY;
     lz_status mine = odd && p->how == FAILS ? LZ_FAIL(LZ_EIO, "the disk is full") : LZ_OK;
     note(s, lz_talk(lz_talk_number(LZ_TALK_RUN, 0), "a fault", mine, &b,
-                    p->how == REFUSED ? refuse : add_up, s));
+                    p->how == REFUSED ? refuse : add_up, s, NULL));
     lz_buf_free(&b);
-    OK(lz_talk(lz_talk_number(LZ_TALK_RUN, 1), "after it", LZ_OK, NULL, NULL, NULL));
+    OK(lz_talk(lz_talk_number(LZ_TALK_RUN, 1), "after it", LZ_OK, NULL, NULL, NULL, NULL));
 }
 
 /* The time is 20 s, after which it would be LZ_ETIMEOUT. */
@@ -218,7 +268,7 @@ static void late(int rank, void *arg, void *out)
     if (rank == 2 && *never)
         (void)usleep(3500000);
     else
-        note(s, lz_talk(lz_talk_number(LZ_TALK_RUN, 0), "late", LZ_OK, NULL, NULL, NULL));
+        note(s, lz_talk(lz_talk_number(LZ_TALK_RUN, 0), "late", LZ_OK, NULL, NULL, NULL, NULL));
 }
 
 /* The time is 3 s, for each from when it comes: rank 1 waits while rank 0 does. */
@@ -243,6 +293,7 @@ int main(void)
     TCase *t = tcase_create("talk");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, what_all_say);
+    tcase_add_test(t, what_rank_0_answers);
     tcase_add_test(t, many_at_a_time);
     tcase_add_loop_test(t, one_fails, 0, 4);
     tcase_add_loop_test(t, rank_0_comes_late, 0, 2);
