@@ -34,9 +34,10 @@ lz_status lz_run_far_partitions(const lz_backend *b, const lz_func *f, const lz_
                                 lz_literal ***results, lz_collective_uses *uses);
 /* Gives the process that has partition 0 results of others: results[p][k] where wanted(user, p, k)
  * says so, which is the same in all processes. results: of all n partitions; those of other
- * processes are NULL. Types are those of f's results. */
+ * processes are NULL, but in the process that has partition 0. Types are those of f's results.
+ * Called by all processes, to which numbers from `talk` on are for; who fails is named in all. */
 lz_status lz_gather_far_partitions(const lz_backend *b, const lz_func *f,
-                                   const lz_far_partitions *who,
+                                   const lz_far_partitions *who, uint64_t talk,
                                    bool (*wanted)(const void *user, uint32_t p, uint32_t k),
                                    const void *user, lz_literal ***results);
 #endif

@@ -179,11 +179,12 @@ typedef struct gift {
     const lz_func *f;
     const lz_far_partitions *who;
     uint32_t p, n;
-    uint32_t *which;   /* [n] of the results */
-    lz_literal **arg;  /* [n + 1]: of this process, and its number */
-    lz_literal **got;  /* [n] */
-    lz_literal **mine; /* this process's results, of p or of 0 */
-    lz_literal **to;   /* of partition p */
+    uint32_t *which;    /* [n] of the results */
+    lz_literal **arg;   /* [n + 1]: of this process, and its number */
+    lz_literal *number; /* owned */
+    lz_literal **got;   /* [n] */
+    lz_literal **mine;  /* this process's results, of p or of 0 */
+    lz_literal **to;    /* of partition p */
 } gift;
 
 /* A permute of each, in which only p and 0 take part. */
@@ -222,38 +223,84 @@ static lz_status build(const gift *g, lz_func **out)
     return s;
 }
 
-static lz_status give(const gift *g)
+/* Of a process that gives or is given: all but the run itself. */
+static lz_status prepare(gift *g, far_team *t, lz_func **f)
 {
     bool gives = g->who->first > 0;
     lz_literal *const *const arg[] = {g->arg};
-    lz_literal **got[] = {g->got};
-    lz_func *f = NULL;
     for (uint32_t i = 0; i < g->n; i++)
         g->arg[i] = g->mine[g->which[i]];
-    g->arg[g->n] = lz_literal_scalar_i64(LZ_U32, gives ? g->p : 0);
-    lz_status s = g->arg[g->n] ? build(g, &f) : LZ_EMEM;
-    far_team t = {
-        .b = g->b, .f = f, .n = g->who->n, .device = gives ? g->p - g->who->first : 0, .nlocal = 1};
-    if (s == LZ_OK) {
-        s = begin(&t, arg);
-        if (s == LZ_OK)
-            s = run_times(&t, 1, got, NULL);
-        end(&t);
-    }
+    g->number = g->arg[g->n] = lz_literal_scalar_i64(LZ_U32, gives ? g->p : 0);
+    if (!g->number)
+        return LZ_FAIL(LZ_EMEM, "no memory to gather the results");
+    LZ_TRY(build(g, f));
+    *t = (far_team){.b = g->b,
+                    .f = *f,
+                    .n = g->who->n,
+                    .device = gives ? g->p - g->who->first : 0,
+                    .nlocal = 1};
+    return begin(t, arg);
+}
+
+static lz_status give(const gift *g, far_team *t)
+{
+    lz_literal **got[] = {g->got};
+    lz_status s = run_times(t, 1, got, NULL);
     for (uint32_t i = 0; i < g->n; i++) {
-        if (s == LZ_OK && !gives)
+        if (s == LZ_OK && g->who->first == 0)
             g->to[g->which[i]] = g->got[i];
         else
             lz_literal_release(g->got[i]);
         g->got[i] = NULL;
     }
-    lz_literal_release(g->arg[g->n]);
+    return s;
+}
+
+/* s: how it went here so far. *agreed: what all know. */
+static lz_status gather_of(gift *g, bool takes_part, uint64_t talk, lz_status s, lz_status *agreed)
+{
+    far_team t = {.b = g->b};
+    lz_func *f = NULL;
+    if (s == LZ_OK && takes_part)
+        s = prepare(g, &t, &f);
+    s = *agreed = lz_talk(talk, "the results of the program", s, NULL, NULL, NULL, NULL);
+    if (s == LZ_OK && takes_part)
+        s = give(g, &t);
+    if (t.f)
+        end(&t);
+    lz_literal_release(g->number);
+    g->number = NULL;
     lz_func_free(f);
     return s;
 }
 
+/* All come to as many talks until one says that somebody has failed: before each run, since who
+ * does not start it would be waited for, and behind the last one. */
+static lz_status gather_all(gift *g, uint64_t talk,
+                            bool (*wanted)(const void *user, uint32_t p, uint32_t k),
+                            const void *user, lz_literal ***results)
+{
+    const lz_far_partitions *who = g->who;
+    uint32_t near = share_of(who->n, lz_processes_count(), 0); /* of partition 0's process */
+    lz_status s = LZ_OK, agreed = LZ_OK;
+    for (g->p = near; g->p < who->n && agreed == LZ_OK; g->p++) {
+        bool gives = who->nlocal && g->p >= who->first && g->p - who->first < who->nlocal;
+        g->n = 0;
+        for (uint32_t k = 0; k < g->f->nresult; k++)
+            if (wanted(user, g->p, k))
+                g->which[g->n++] = k;
+        if (!g->n)
+            continue;
+        g->mine = results[gives ? g->p : 0];
+        g->to = results[g->p];
+        s = gather_of(g, gives || who->first == 0, talk++, s, &agreed);
+    }
+    return agreed == LZ_OK ? lz_talk(talk, "the results of the program", s, NULL, NULL, NULL, NULL)
+                           : s;
+}
+
 lz_status lz_gather_far_partitions(const lz_backend *b, const lz_func *f,
-                                   const lz_far_partitions *who,
+                                   const lz_far_partitions *who, uint64_t talk,
                                    bool (*wanted)(const void *user, uint32_t p, uint32_t k),
                                    const void *user, lz_literal ***results)
 {
@@ -265,20 +312,10 @@ lz_status lz_gather_far_partitions(const lz_backend *b, const lz_func *f,
               .which = lz_calloc(n, sizeof *g.which),
               .arg = room,
               .got = room ? room + n : NULL};
-    uint32_t near = share_of(who->n, lz_processes_count(), 0); /* of partition 0's process */
     lz_status s = room && g.which ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to gather the results");
-    for (g.p = near; g.p < who->n && s == LZ_OK; g.p++) {
-        bool gives = who->nlocal && g.p >= who->first && g.p - who->first < who->nlocal;
-        g.n = 0;
-        for (uint32_t k = 0; k < f->nresult; k++)
-            if (wanted(user, g.p, k))
-                g.which[g.n++] = k;
-        if (!g.n || (!gives && who->first > 0))
-            continue;
-        g.mine = results[gives ? g.p : 0];
-        g.to = results[g.p];
-        s = give(&g);
-    }
+    s = lz_talk(talk, "the results of the program", s, NULL, NULL, NULL, NULL);
+    if (s == LZ_OK)
+        s = gather_all(&g, talk + 1, wanted, user, results);
     lz_free(room);
     lz_free(g.which);
     return s;

@@ -28,7 +28,7 @@ typedef struct spread {
 } spread;
 
 /* Talks between processes. */
-enum { TALK_SAME, TALK_RUN, TALK_RUN_END };
+enum { TALK_SAME, TALK_RUN, TALK_RUN_END, TALK_RESULTS };
 
 static bool is_first(const spread *x)
 {
@@ -54,16 +54,17 @@ static lz_status argument(spread *x, uint32_t p, uint32_t i)
     return lz_tile_cut(x->parts.in[i], x->in[i]->type, p, x->in[i]->data, (*to)->data);
 }
 
-/* Of the partitions of this process. */
+/* Of the partitions of this process; the first one is given results of others. */
 static lz_status cut_inputs(spread *x)
 {
-    for (uint32_t l = 0; l < x->here.nlocal; l++) {
-        uint32_t p = x->here.first + l;
-        x->args[p] = lz_calloc((size_t)x->local->nparam + 1, sizeof **x->args);
-        x->results[p] = lz_calloc((size_t)x->local->nresult + 1, sizeof **x->results);
-        if (!x->args[p] || !x->results[p])
+    for (uint32_t p = 0; p < x->n; p++) {
+        bool here = p >= x->here.first && p - x->here.first < x->here.nlocal;
+        bool gets = here || is_first(x);
+        if ((here && !(x->args[p] = lz_calloc((size_t)x->local->nparam + 1, sizeof **x->args))) ||
+            (gets &&
+             !(x->results[p] = lz_calloc((size_t)x->local->nresult + 1, sizeof **x->results))))
             return LZ_FAIL(LZ_EMEM, "no memory for %u partitions", x->n);
-        for (uint32_t i = 0; i < x->local->nparam; i++)
+        for (uint32_t i = 0; here && i < x->local->nparam; i++)
             LZ_TRY(argument(x, p, i));
     }
     return LZ_OK;
@@ -181,11 +182,8 @@ static lz_status run_far(spread *x, const lz_backend *b)
                                  lz_talk_number(LZ_TALK_RUN, TALK_RUN),
                                  (lz_literal *const *const *)(x->args + at), x->results + at,
                                  x->here.first == 0 ? &x->uses : NULL));
-    for (uint32_t p = 0; is_first(x) && p < x->n; p++)
-        if (!x->results[p] &&
-            !(x->results[p] = lz_calloc((size_t)x->local->nresult + 1, sizeof **x->results)))
-            return LZ_FAIL(LZ_EMEM, "no memory for %u partitions", x->n);
-    return lz_gather_far_partitions(b, x->local, &x->here, is_needed, x, x->results);
+    return lz_gather_far_partitions(
+        b, x->local, &x->here, lz_talk_number(LZ_TALK_RUN, TALK_RESULTS), is_needed, x, x->results);
 }
 
 static lz_status execute(spread *x)
