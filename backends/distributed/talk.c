@@ -206,7 +206,10 @@ static lz_status make_room(lz_buf *note, const char *about)
     char room[sizeof(lz_error) + 64] = {0};
     lz_buf_put(note, room, sizeof room);
     note->len = 0;
-    return note->failed ? LZ_FAIL(LZ_EMEM, "%s: no memory", about) : LZ_OK;
+    if (!note->failed)
+        return LZ_OK;
+    lz_buf_free(note);
+    return LZ_FAIL(LZ_EMEM, "%s: no memory", about);
 }
 
 /* ---- rank 0 ---- */
