@@ -3,7 +3,7 @@
  * (iterate.h), whose rotations are applied in batches. */
 #ifndef LZ_LINALG_CORE_EIGH_H
 #define LZ_LINALG_CORE_EIGH_H
-#include "linalg/core/rotate.h"
+#include "linalg/core/divide.h"
 /* y += sign * A x, A symmetric, or antisymmetric where `anti`, by its lower triangle. */
 MAYBE void symv1(I n, T sign, bool anti, const T *a, I ld, const T *x, T *y)
 {
@@ -61,12 +61,16 @@ MAYBE void hemv(I n, M a, M x, M y)
     }
 }
 
+/* Rows from which on divide and conquer takes less time than rotations. */
+enum { DIVIDE = LA_DOUBLE ? 64 : 128 };
+
 typedef struct eigh_room {
     block_room b;
     M a, v, w, small;
     C *tau;
     R *d, *e;
     rotate_room rotate;
+    divide_room divide;
     int32_t *order;
 } eigh_room;
 
@@ -131,6 +135,7 @@ static eigh_room take_eigh(arena *s, I n, bool complex_)
     r.d = take(s, n, sizeof *r.d);
     r.e = take(s, n, sizeof *r.e);
     r.rotate = take_rotations(s, n);
+    r.divide = take_divide(s, n >= DIVIDE ? n : 1, false);
     r.order = take(s, n, sizeof *r.order);
     return r;
 }
@@ -182,6 +187,43 @@ MAYBE void load_hermitian(I n, const T *in, bool lower, M a)
         }
 }
 
+/* Values and vectors, in any order, of what tridiagonal() left, by rotations of its vectors. False:
+ * no convergence. */
+MAYBE bool eigh_iterate(eigh_room *r, I n)
+{
+    iteration x;
+    M q = r->a;
+    fill(q, n, n, 1);
+    apply_all(&r->b, n - 1, n - 1, n - 1, at(r->v, 1, 0), r->tau, at(q, 1, 1), true);
+    ql_begin(&x, n, r->d, r->e, sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
+    for (bool done = false; !done;) {
+        done = ql_run(&x, &r->rotate.r);
+        rotate_all(&r->rotate, n, n, q);
+    }
+    normalize(n, n, q);
+    return !x.failed;
+}
+
+/* The same by divide and conquer. */
+MAYBE void eigh_divide(eigh_room *r, I n)
+{
+    divide_room *x = &r->divide;
+    M z = x->side[0].z;
+    for (I i = 0; i < n; i++) {
+        x->a[i] = (double)r->d[i];
+        x->b[i] = i + 1 < n ? (double)r->e[i] : 0;
+    }
+    eigen_divide(&r->b.g, x, n);
+    fill(r->a, n, n, 0);
+    for (I j = 0; j < n; j++) {
+        I from = x->order[j];
+        memcpy(r->a.re + j * r->a.cs, z.re + from * z.cs, (size_t)n * sizeof(T));
+        r->d[j] = x->d[from];
+    }
+    apply_all(&r->b, n - 1, n, n - 1, at(r->v, 1, 0), r->tau, at(r->a, 1, 0), false);
+    normalize(n, n, r->a);
+}
+
 static void fn_eigh(const lz_linalg_task *t, void *const *bufs, char *scratch)
 {
     arena s = arena_of(scratch);
@@ -190,26 +232,21 @@ static void fn_eigh(const lz_linalg_task *t, void *const *bufs, char *scratch)
     T *values = bufs[1];
     load_hermitian(n, bufs[2], t->lower != 0, r.a);
     T most = largest(n, n, r.a), by = safe_scale(most);
-    iteration x;
-    if (!isnan(most)) {
+    bool found = !isnan(most);
+    if (found) {
         if (by != 1)
             multiply(n, n, r.a, by);
         tridiagonal(&r, n);
-        M q = r.a;
-        fill(q, n, n, 1);
-        apply_all(&r.b, n - 1, n - 1, n - 1, at(r.v, 1, 0), r.tau, at(q, 1, 1), true);
-        ql_begin(&x, n, r.d, r.e, sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
-        for (bool done = false; !done;) {
-            done = ql_run(&x, &r.rotate.r);
-            rotate_all(&r.rotate, n, n, q);
-        }
+        if (n >= DIVIDE)
+            eigh_divide(&r, n);
+        else
+            found = eigh_iterate(&r, n);
     }
-    if (isnan(most) || x.failed) {
+    if (!found) {
         fill_nan(bufs[0], n * n * parts);
         fill_nan(values, n);
         return;
     }
-    normalize(n, n, r.a);
     sort_values(n, r.d, r.order, false);
     store_columns(n, n, r.a, r.order, bufs[0]);
     for (I i = 0; i < n; i++)

@@ -12,6 +12,7 @@ typedef struct svd_room {
     C *tau_u, *tau_v, *tau;
     R *d, *e;
     rotate_room ru, rv;
+    divide_room divide;
     int32_t *order;
 } svd_room;
 
@@ -127,14 +128,14 @@ static svd_room take_svd(arena *s, const lz_linalg_task *t)
     r.e = take(s, n, sizeof *r.e);
     r.ru = take_rotations(s, n);
     r.rv = take_rotations(s, n);
+    r.divide = take_divide(s, n >= DIVIDE ? n : 1, true);
     r.order = take(s, cols, sizeof *r.order);
     return r;
 }
 
-/* Of the matrix in a (rows x n): Q in uq, P in vq, then the vectors. False: no convergence. */
-MAYBE bool bidiagonal_vectors(svd_room *r, I rows, I n, I cols)
+/* Vectors of what bidiagonal() left, by rotations of its vectors. False: no convergence. */
+MAYBE bool svd_iterate(svd_room *r, I rows, I n, I cols)
 {
-    bidiagonal(r, rows, n);
     fill(r->uq, rows, cols, 1);
     apply_all(&r->b, rows, cols, n, r->u, r->tau_u, r->uq, true);
     fill(r->vq, n, n, 1);
@@ -146,6 +147,40 @@ MAYBE bool bidiagonal_vectors(svd_room *r, I rows, I n, I cols)
         rotate_all(&r->ru, rows, n, r->uq);
         rotate_all(&r->rv, n, n, r->vq);
     }
+    return !x.failed;
+}
+
+/* The same by divide and conquer. */
+MAYBE void svd_divide(svd_room *r, I rows, I n, I cols)
+{
+    divide_room *x = &r->divide;
+    M v = x->side[0].z, u = x->side[1].z;
+    for (I i = 0; i < n; i++) {
+        x->a[i] = (double)r->d[i];
+        x->b[i] = i + 1 < n ? (double)r->e[i] : 0;
+    }
+    singular_divide(&r->b.g, x, n);
+    fill(r->uq, rows, cols, 1);
+    fill(r->vq, n, n, 0);
+    for (I j = 0; j < n; j++) {
+        I from = x->order[n - 1 - j];
+        memcpy(r->uq.re + j * r->uq.cs, u.re + from * u.cs, (size_t)n * sizeof(T));
+        memcpy(r->vq.re + j * r->vq.cs, v.re + from * v.cs, (size_t)n * sizeof(T));
+        r->d[j] = x->d[from];
+    }
+    apply_all(&r->b, rows, cols, n, r->u, r->tau_u, r->uq, false);
+    apply_all(&r->b, n - 1, n, n - 1, at(r->v, 1, 0), r->tau_v, at(r->vq, 1, 0), false);
+}
+
+/* Of the matrix in a (rows x n): values and vectors, in any order. False: no convergence. */
+MAYBE bool bidiagonal_vectors(svd_room *r, I rows, I n, I cols)
+{
+    bool found = true;
+    bidiagonal(r, rows, n);
+    if (n >= DIVIDE)
+        svd_divide(r, rows, n, cols);
+    else
+        found = svd_iterate(r, rows, n, cols);
     for (I j = 0; j < n; j++)
         if (signbit(r->d[j])) {
             r->d[j] = -r->d[j];
@@ -153,7 +188,7 @@ MAYBE bool bidiagonal_vectors(svd_room *r, I rows, I n, I cols)
         }
     normalize(rows, n, r->uq);
     normalize(n, n, r->vq);
-    return !x.failed;
+    return found;
 }
 
 /* u, s, v of r->a, or of the tall matrix in r->rows. */

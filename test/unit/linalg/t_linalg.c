@@ -232,6 +232,9 @@ static void *room(const kind *k, int64_t n)
                       (long long)a->m, (long long)a->n, matrix_name, isa, v_, b_);                 \
     } while (0)
 
+/* Of the bounds of the SVD. Columns that are alike are rounded alike, so errors of reflections add
+ * up where most matrices' cancel (LAPACK's: 20 to 50 eps at these sizes). */
+static int slack = 1;
 static const char *matrix_name;
 static int isa;
 
@@ -293,9 +296,9 @@ static void try_svd(const kind *k, const mat *a, void *in, bool full)
             *el(&z, i, j) = *el(&y, i, j);
     }
     mat p = product(&w, &z, true);
-    WITHIN(distance(&p, a), 30 * eps_of(k) * norm(a), "svd");
-    WITHIN(skew_of(&x), 30 * eps_of(k), "u");
-    WITHIN(skew_of(&y), 30 * eps_of(k), "v");
+    WITHIN(distance(&p, a), slack * 30 * eps_of(k) * norm(a), "svd");
+    WITHIN(skew_of(&x), slack * 30 * eps_of(k), "u");
+    WITHIN(skew_of(&y), slack * 30 * eps_of(k), "v");
     free(x.x), free(y.x), free(d.x), free(w.x), free(z.x), free(p.x), free(u), free(s), free(v);
 }
 
@@ -500,6 +503,28 @@ START_TEST(large)
 }
 END_TEST
 
+/* What divide and conquer does, which smaller ones are not large enough for. */
+START_TEST(divided)
+{
+    static const int64_t sizes[][2] = {{131, 131}, {170, 130}, {130, 200}};
+    const kind *k = &kinds[_i % NKIND];
+    isa = _i / NKIND;
+    lz_host_use_isa(isa);
+    int step = isa + 1 < lz_host_isas() ? 4 : 1;
+    for (int what = 0; what < NMATRIX; what += lz_test_small() ? 3 : step) {
+        const int64_t *size = sizes[what % 3];
+        mat a = make(what, k, size[0], size[1]), b = make(what, k, 129, 129);
+        void *in = store(k, &a);
+        free(store(k, &b));
+        slack = what == RANK_ONE ? 4 : 1;
+        try_svd(k, &a, in, size[0] != size[1] && what % 2);
+        slack = 1;
+        try_eigh(k, &b, what % 2 != 0);
+        free(a.x), free(b.x), free(in);
+    }
+}
+END_TEST
+
 /* Whether all of n floats are NaN. */
 static bool all_nan(const float *x, int64_t n)
 {
@@ -607,6 +632,7 @@ int main(void)
     tcase_add_loop_test(t, squares, 0, NKIND * isas);
     tcase_add_loop_test(t, rectangles, 0, NKIND * isas);
     tcase_add_loop_test(t, large, 0, NKIND);
+    tcase_add_loop_test(t, divided, 0, NKIND * isas);
     tcase_add_loop_test(t, not_finite, 0, 2 * isas);
     tcase_add_test(t, diagonal_in_order);
     tcase_add_loop_test(t, same_bits_however_cut, 0, NKIND);
