@@ -66,6 +66,18 @@ static void read_error(lz_plugin *p, const char *function, PJRT_Error *e, lz_err
     (void)p->api.Error_Destroy(&d.a);
 }
 
+lz_status lz_plugin_check_optional(lz_plugin *p, const char *function, PJRT_Error *e, bool there,
+                                   bool *had)
+{
+    lz_error err;
+    *had = there;
+    if (!e)
+        return LZ_OK;
+    read_error(p, function, e, &err);
+    *had = err.status != LZ_EUNSUPPORTED;
+    return *had ? LZ_FAIL(err.status, "%s", err.message) : LZ_OK;
+}
+
 lz_status lz_plugin_check(lz_plugin *p, const char *function, PJRT_Error *e)
 {
     lz_error err;
@@ -244,10 +256,13 @@ void lz_plugin_watch(lz_plugin *p, PJRT_Event *e, const char *function, lz_event
 lz_status lz_plugin_await(lz_plugin *p, PJRT_Event *e, const char *function)
 {
     if (e && p->config.timeout <= 0 && p->api.Event_Await) {
+        bool had;
         LZ_PLUGIN_ARGS(x, Event_Await, .event = e);
-        lz_status s = lz_plugin_check(p, function, p->api.Event_Await(&x.a));
-        destroy_event(p, e);
-        return s;
+        lz_status s = lz_plugin_check_optional(p, function, p->api.Event_Await(&x.a), true, &had);
+        if (had) {
+            destroy_event(p, e);
+            return s;
+        }
     }
     lz_event *done = lz_event_new();
     if (!done)

@@ -68,10 +68,11 @@ static lz_status read_platform(lz_plugin *p)
     lz_plugin_text(p->platform, sizeof p->platform, n.a.platform_name, n.a.platform_name_size);
     lz_plugin_text(p->version, sizeof p->version, v.a.platform_version, v.a.platform_version_size);
     p->process = p->config.host_index;
-    if (p->process < 0 && p->api.Client_ProcessIndex) {
+    if (p->process < 0) {
+        bool had;
         LZ_PLUGIN_ARGS(i, Client_ProcessIndex, .client = p->client);
-        LZ_TRY(LZ_PLUGIN_CALL(p, Client_ProcessIndex, i));
-        p->process = i.a.process_index;
+        LZ_TRY(LZ_PLUGIN_CALL_OPTIONAL(p, Client_ProcessIndex, i, &had));
+        p->process = had ? i.a.process_index : p->process;
     }
     return LZ_OK;
 }

@@ -53,7 +53,15 @@ typedef struct lz_plugin {
 lz_status lz_plugin_load(lz_plugin *p);
 
 /* ---- call.c ---- */
+/* Calls a function that a plugin need not have, which is as if it were not there when it says that
+ * it is not implemented: *had is false then, and nothing is given. */
+#define LZ_PLUGIN_CALL_OPTIONAL(p, NAME, x, had)                                                   \
+    lz_plugin_check_optional((p), #NAME, (p)->api.NAME ? (p)->api.NAME(&(x).a) : NULL,             \
+                             (p)->api.NAME != NULL, (had))
+
 /* Takes the error over. */
+lz_status lz_plugin_check_optional(lz_plugin *p, const char *function, PJRT_Error *e, bool there,
+                                   bool *had);
 lz_status lz_plugin_check(lz_plugin *p, const char *function, PJRT_Error *e);
 /* A text of the plugin's, cut to the room there is; NULL is "". */
 void lz_plugin_text(char *to, size_t room, const char *from, size_t n);

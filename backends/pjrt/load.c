@@ -110,11 +110,9 @@ static lz_status take_library(lz_plugin *p, void *library)
         return refuse(p, "its GetPjrtApi gives NULL");
     LZ_TRY(check_version(p, api));
     LZ_TRY(take_table(p, api));
-    if (p->api.Plugin_Initialize) {
-        LZ_PLUGIN_ARGS(x, Plugin_Initialize);
-        LZ_TRY(LZ_PLUGIN_CALL(p, Plugin_Initialize, x));
-    }
-    return LZ_OK;
+    bool had;
+    LZ_PLUGIN_ARGS(x, Plugin_Initialize);
+    return LZ_PLUGIN_CALL_OPTIONAL(p, Plugin_Initialize, x, &had);
 }
 
 lz_status lz_plugin_load(lz_plugin *p)

@@ -322,6 +322,23 @@ static PJRT_Error *to_host(PJRT_Buffer_ToHostBuffer_Args *a)
 
 /* ---- the table ---- */
 
+static PJRT_Error *unimplemented(void *args)
+{
+    (void)args;
+    return error(PJRT_UNIMPLEMENTED, "not here");
+}
+
+/* What a plugin need not have is there, and says that it is not. */
+static void without_optional(PJRT_Api *t)
+{
+    PJRT_Error *(*const f)(void *) = unimplemented;
+    void *const at[] = {&t->Plugin_Initialize,    &t->Client_ProcessIndex,
+                        &t->Event_Await,          &t->Device_MemoryStats,
+                        &t->Executable_Serialize, &t->Executable_DeserializeAndLoad};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        memcpy(at[i], &f, sizeof f);
+}
+
 static struct {
     PJRT_Api api;
     void *later[8]; /* of a plugin that is newer */
@@ -377,5 +394,7 @@ GetPjrtApi(void)
         t->struct_size = sizeof table;
         t->pjrt_api_version.minor_version = PJRT_API_MINOR + 100;
     }
+    if (KIND == 47)
+        without_optional(t);
     return KIND == 2 ? NULL : t;
 }

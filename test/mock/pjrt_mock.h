@@ -2,5 +2,5 @@
  * is right, to KINDS. Read by the Makefile, too. */
 #ifndef LZ_TEST_PJRT_MOCK_H
 #define LZ_TEST_PJRT_MOCK_H
-enum { KINDS = 46 };
+enum { KINDS = 47 };
 #endif

@@ -66,6 +66,7 @@ static const struct {
     [44] = {NEVER, LZ_OK, ""}, /* newer */
     [45] = {AT_RUN, LZ_ETIMEOUT, "its event is not complete in time"},
     [46] = {AT_READ, LZ_EDEVICE, "PJRT_Buffer_ToHostBuffer: torn"},
+    [47] = {AT_STORE, LZ_EUNSUPPORTED, "PJRT_Executable_Serialize: not here"},
 };
 _Static_assert(sizeof expected / sizeof *expected == KINDS + 1, "one of each kind");
 
