@@ -48,4 +48,20 @@ cached() {
     tail -1 "$f" | grep -q ', 0 programs new'
 }
 step 'the cache' cached
+# the example of a plugin, which runs what it is given with the reference interpreter
+san=$(grep -o -- '-fsanitize=[a-z,]*' "$BUILD/flags" | tr '\n' ' ')
+if [ -n "$san" ]; then
+    echo 'skipped: a second Lazuli in one process with sanitizers'
+else
+    step 'the example builds' $CC -std=gnu11 -Wall -Wextra -Werror -O1 -shared -fPIC -fvisibility=hidden -Iinclude examples/plugin/plugin.c \
+        "$BUILD/liblazuli.a" -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -Wl,-z,nodelete -lzstd -lxxhash -lz -lm -lpthread -ldl -o "$tmp/example.so"
+    exports_one() { [ "$(nm -D --defined-only "$tmp/example.so" | awk '{ print $3 }')" = GetPjrtApi ]; }
+    step 'the example exports one function' exports_one
+    export PJRT_NAMES_AND_LIBRARY_PATHS=example:$tmp/example.so
+    step 'the example is a device' devices '^example:0  reference: interpreter, PJRT 0\.'
+    hlo_cases --device example
+    same_on_example() { [ "$(digits CPU)" = "$(digits example)" ] && [ -n "$(digits example)" ]; }
+    step 'digits on the example' same_on_example
+    LAZULI_PLUGIN_OPTIONS=colour=0.5 step 'the example has no options' devices '^example .*there are no options'
+fi
 total
