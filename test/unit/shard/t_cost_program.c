@@ -1,0 +1,442 @@
+/* t_cost_program.c - the step of a partitioned program: bytes are those that the report of its
+ * collectives counts, times those of its products, loops count as often as they run; what a machine
+ * cannot is refused; a function of a million instructions takes a million steps. */
+#include "base/status.h"
+#include "shard/cost/cost_step.h"
+#include "suite.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct priced {
+    lz_func *f;
+    const lz_mesh *mesh;
+    lz_partitioned p;
+    lz_cost_place place;
+    lz_cost_step step;
+} priced;
+
+static lz_status price(priced *x, const char *text, const char *machine)
+{
+    *x = (priced){0};
+    ck_assert_msg(lz_func_parse_marked(text, strlen(text), "step", NULL, 8, NULL, &x->f) == LZ_OK,
+                  "%s", lz_error_get()->message);
+    ck_assert_int_eq(lz_shard_mesh(x->f, &x->mesh), LZ_OK);
+    ck_assert_msg(lz_partition(x->f, x->mesh, &x->p) == LZ_OK, "%s", lz_error_get()->message);
+    lz_cost_place_mesh(lz_cost_machine_find(machine), x->mesh, &x->place);
+    return lz_cost_program(&x->place, x->f, &x->p, &x->step);
+}
+
+static void forget(priced *x)
+{
+    lz_cost_step_free(&x->step);
+    lz_partitioned_free(&x->p);
+    lz_func_free(x->f);
+}
+
+#define MESH "sdy.mesh @mesh = <[\"data\"=2, \"model\"=4]>\n"
+#define AT(dims) "{sdy.sharding = #sdy.sharding<@mesh, " dims ">}"
+/* Two products, the second one's sums over "model"; the batch along "data". */
+static const char mlp[] = MESH "func.func @main(%x: tensor<4096x1024xbf16> " AT(
+    "[{\"data\"}, {}]") ", %u: tensor<1024x4096xbf16> " AT("[{}, {\"model\"}]") ", %d: "
+                                                                                "tensor<"
+                                                                                "4096x1024xbf16>"
+                                                                                " " AT("[{"
+                                                                                       "\"model\"},"
+                                                                                       " {}]") ") "
+                                                                                               "-> "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<40"
+                                                                                               "96x"
+                                                                                               "102"
+                                                                                               "4xb"
+                                                                                               "f16"
+                                                                                               "> "
+                                                                                               "{\n"
+                                                                                               "%a "
+                                                                                               "= "
+                                                                                               "sta"
+                                                                                               "ble"
+                                                                                               "hlo"
+                                                                                               ".do"
+                                                                                               "t_"
+                                                                                               "gen"
+                                                                                               "era"
+                                                                                               "l "
+                                                                                               "%x,"
+                                                                                               " %"
+                                                                                               "u, "
+                                                                                               "con"
+                                                                                               "tra"
+                                                                                               "cti"
+                                                                                               "ng_"
+                                                                                               "dim"
+                                                                                               "s "
+                                                                                               "= "
+                                                                                               "[1]"
+                                                                                               " x "
+                                                                                               "[0]"
+                                                                                               " : "
+                                                                                               "(te"
+                                                                                               "nso"
+                                                                                               "r<"
+                                                                                               "409"
+                                                                                               "6x1"
+                                                                                               "024"
+                                                                                               "xbf"
+                                                                                               "16>"
+                                                                                               ", "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<10"
+                                                                                               "24x"
+                                                                                               "409"
+                                                                                               "6xb"
+                                                                                               "f16"
+                                                                                               ">) "
+                                                                                               "-> "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<40"
+                                                                                               "96x"
+                                                                                               "409"
+                                                                                               "6xb"
+                                                                                               "f16"
+                                                                                               ">\n"
+                                                                                               "%b "
+                                                                                               "= "
+                                                                                               "sta"
+                                                                                               "ble"
+                                                                                               "hlo"
+                                                                                               ".ta"
+                                                                                               "nh "
+                                                                                               "%a "
+                                                                                               ": "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<40"
+                                                                                               "96x"
+                                                                                               "409"
+                                                                                               "6xb"
+                                                                                               "f16"
+                                                                                               ">\n"
+                                                                                               "%c "
+                                                                                               "= "
+                                                                                               "sta"
+                                                                                               "ble"
+                                                                                               "hlo"
+                                                                                               ".do"
+                                                                                               "t_"
+                                                                                               "gen"
+                                                                                               "era"
+                                                                                               "l "
+                                                                                               "%b,"
+                                                                                               " %"
+                                                                                               "d, "
+                                                                                               "con"
+                                                                                               "tra"
+                                                                                               "cti"
+                                                                                               "ng_"
+                                                                                               "dim"
+                                                                                               "s "
+                                                                                               "= "
+                                                                                               "[1]"
+                                                                                               " x "
+                                                                                               "[0]"
+                                                                                               " : "
+                                                                                               "(te"
+                                                                                               "nso"
+                                                                                               "r<"
+                                                                                               "409"
+                                                                                               "6x4"
+                                                                                               "096"
+                                                                                               "xbf"
+                                                                                               "16>"
+                                                                                               ", "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<40"
+                                                                                               "96x"
+                                                                                               "102"
+                                                                                               "4xb"
+                                                                                               "f16"
+                                                                                               ">) "
+                                                                                               "-> "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<40"
+                                                                                               "96x"
+                                                                                               "102"
+                                                                                               "4xb"
+                                                                                               "f16"
+                                                                                               ">\n"
+                                                                                               "ret"
+                                                                                               "urn"
+                                                                                               " %"
+                                                                                               "c "
+                                                                                               ": "
+                                                                                               "ten"
+                                                                                               "sor"
+                                                                                               "<40"
+                                                                                               "96x"
+                                                                                               "102"
+                                                                                               "4xb"
+                                                                                               "f16"
+                                                                                               ">\n"
+                                                                                               "}"
+                                                                                               "\n";
+
+START_TEST(counted_by_hand)
+{
+    priced x;
+    ck_assert_int_eq(price(&x, mlp, "a100"), LZ_OK);
+    const lz_cost_machine *c = x.place.machine;
+    double flops = 2. * 4096 * 1024 * 4096;
+    ck_assert_double_eq(x.step.model_flops, 2 * flops);
+    ck_assert_double_eq(x.step.flops, 2 * flops / 8);
+    ck_assert_int_eq(x.step.rate, LZ_RATE_F16);
+    double bytes = 2. * (2048 * 1024 + 1024 * 1024 + 2048 * 1024);
+    double product = lz_cost_product(c, LZ_RATE_F16, 1, 2048, 1024, 1024, bytes);
+    ck_assert_double_eq_tol(x.step.products, 2 * product, 1e-9);
+    ck_assert_double_eq_tol(x.step.memory, lz_cost_memory(c, 2. * 2 * 2048 * 1024), 1e-9);
+    ck_assert_uint_eq(x.step.uses.len, 1);
+    ck_assert_int_eq(x.step.uses.data[0].kind, LZ_OP_ALL_REDUCE);
+    ck_assert_double_eq(x.step.uses.data[0].bytes, 2. * 3 / 4 * 2 * 2048 * 1024);
+    ck_assert_double_eq_tol(x.step.seconds, x.step.products + x.step.memory + x.step.communication,
+                            1e-9); /* an A100 hides nothing */
+    ck_assert_double_ge(x.step.state_bytes, 2. * (2048 * 1024 + 2 * 1024 * 1024));
+    ck_assert_double_ge(x.step.peak_bytes, x.step.state_bytes + 2. * 2 * 2048 * 1024);
+    forget(&x);
+}
+END_TEST
+
+/* Whatever the program, as many bytes as the report of its collectives says. */
+START_TEST(bytes_of_the_report)
+{
+    priced x;
+    double reported = 0, predicted = 0;
+    ck_assert_int_eq(price(&x, mlp, "v5e"), LZ_OK);
+    for (const lz_shard_collective *c = x.p.collectives; c; c = c->next) {
+        lz_shard_traffic t;
+        ck_assert_int_eq(lz_shard_traffic_of(c->sig, x.mesh, &t), LZ_OK);
+        reported += (double)t.sent_bytes;
+    }
+    for (uint32_t i = 0; i < x.step.uses.len; i++)
+        predicted += x.step.uses.data[i].bytes;
+    ck_assert_double_gt(reported, 0);
+    ck_assert_double_eq(reported, predicted);
+    forget(&x);
+}
+END_TEST
+
+/* A loop of seven rounds of a product of rows that stay and columns that are summed. */
+static const char loop[] = MESH "func.func @main(%x: tensor<1024x1024xf32> " AT(
+    "[{}, {\"model\"}]") ", %w: tensor<1024x1024xf32> " AT("[{\"model\"}, {}]") ") -> "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32> {\n"
+                                                                                "%zero = "
+                                                                                "stablehlo."
+                                                                                "constant dense<0> "
+                                                                                ": tensor<i64>\n"
+                                                                                "%r:2 = "
+                                                                                "stablehlo.while(%"
+                                                                                "i = %zero, %h = "
+                                                                                "%x) : "
+                                                                                "tensor<i64>, "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32>\n"
+                                                                                "cond {\n"
+                                                                                "%n = "
+                                                                                "stablehlo."
+                                                                                "constant dense<7> "
+                                                                                ": tensor<i64>\n"
+                                                                                "%c = "
+                                                                                "stablehlo.compare "
+                                                                                "LT, %i, %n : "
+                                                                                "(tensor<i64>, "
+                                                                                "tensor<i64>) -> "
+                                                                                "tensor<i1>\n"
+                                                                                "stablehlo.return "
+                                                                                "%c : tensor<i1>\n"
+                                                                                "} do {\n"
+                                                                                "%one = "
+                                                                                "stablehlo."
+                                                                                "constant dense<1> "
+                                                                                ": tensor<i64>\n"
+                                                                                "%j = "
+                                                                                "stablehlo.add %i, "
+                                                                                "%one : "
+                                                                                "tensor<i64>\n"
+                                                                                "%p = "
+                                                                                "stablehlo.dot_"
+                                                                                "general %h, %w, "
+                                                                                "contracting_dims "
+                                                                                "= [1] x [0] : "
+                                                                                "(tensor<"
+                                                                                "1024x1024xf32>, "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32>) "
+                                                                                "-> "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32>\n"
+                                                                                "%t = "
+                                                                                "stablehlo.tanh %p "
+                                                                                ": "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32>\n"
+                                                                                "stablehlo.return "
+                                                                                "%j, %t : "
+                                                                                "tensor<i64>, "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32>\n"
+                                                                                "}\n"
+                                                                                "return %r#1 : "
+                                                                                "tensor<"
+                                                                                "1024x1024xf32>\n}"
+                                                                                "\n";
+
+START_TEST(rounds)
+{
+    priced x;
+    ck_assert_int_eq(price(&x, loop, "h100"), LZ_OK);
+    ck_assert(!x.step.guessed);
+    ck_assert_double_eq(x.step.model_flops, 7 * 2. * 1024 * 1024 * 1024);
+    ck_assert_double_ge(x.step.flops, x.step.model_flops / 8);
+    double calls = 0;
+    for (uint32_t i = 0; i < x.step.uses.len; i++)
+        calls += x.step.uses.data[i].calls;
+    ck_assert_double_ge(calls, 7);
+    ck_assert_double_gt(x.step.seconds, x.step.products + x.step.memory);
+    forget(&x);
+    char other[sizeof loop];
+    memcpy(other, loop, sizeof loop);
+    memcpy(strstr(other, "LT,"), "LE,", 3); /* no round that is counted */
+    ck_assert_int_eq(price(&x, other, "h100"), LZ_OK);
+    ck_assert(x.step.guessed);
+    ck_assert_double_eq(x.step.model_flops, 2. * 1024 * 1024 * 1024);
+    forget(&x);
+}
+END_TEST
+
+/* What runs behind compute: the same program on a machine that hides, and one that does not. */
+START_TEST(hidden)
+{
+    priced x;
+    ck_assert_int_eq(price(&x, mlp, "h100"), LZ_OK);
+    lz_cost_machine none = *x.place.machine;
+    none.hide = none.hide_own = 0;
+    lz_cost_place place = x.place;
+    lz_cost_step exposed;
+    place.machine = &none;
+    ck_assert_int_eq(lz_cost_program(&place, x.f, &x.p, &exposed), LZ_OK);
+    ck_assert_double_le(x.step.seconds, exposed.seconds);
+    ck_assert_double_eq(x.step.communication, exposed.communication);
+    ck_assert_double_eq_tol(exposed.exposed, exposed.communication, 1e-9);
+    lz_cost_step_free(&exposed);
+    forget(&x);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    static const char text[] = MESH "func.func @main(%x: tensor<8x8xf64> " AT(
+        "[{\"data\"}, {}]") ") -> tensor<8x8xf64> {\n"
+                            "%a = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : "
+                            "(tensor<8x8xf64>, "
+                            "tensor<8x8xf64>) -> tensor<8x8xf64>\n"
+                            "return %a : tensor<8x8xf64>\n}\n";
+    priced x;
+    ck_assert_int_eq(price(&x, text, "v5e"), LZ_EUNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "v5e has no products of f64"));
+    forget(&x);
+    ck_assert_int_eq(price(&x, text, "h100"), LZ_OK);
+    forget(&x);
+}
+END_TEST
+
+/* Both forms say the same machine, mesh and axes. */
+START_TEST(reports)
+{
+    priced x;
+    lz_buf text = {0}, json = {0};
+    ck_assert_int_eq(price(&x, mlp, "a100"), LZ_OK);
+    ck_assert_int_eq(lz_cost_report(&x.place, &x.step, false, &text), LZ_OK);
+    ck_assert_int_eq(lz_cost_report(&x.place, &x.step, true, &json), LZ_OK);
+    static const char *const words[] = {"on 8 x a100", "\nstep ", "by axis\n  {\"model\"}",
+                                        "by kind\n  all_reduce"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        ck_assert_msg(strstr(lz_buf_str(&text), words[i]), "no %s in\n%s", words[i],
+                      lz_buf_str(&text));
+    static const char *const fields[] = {"\"machine\": \"a100\", \"devices\": 8",
+                                         "\"axes\": \"{\\\"model\\\"}\"", "\"fits\": true",
+                                         "\"guessed\": false"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        ck_assert_msg(strstr(lz_buf_str(&json), fields[i]), "no %s in\n%s", fields[i],
+                      lz_buf_str(&json));
+    lz_buf_free(&text);
+    lz_buf_free(&json);
+    forget(&x);
+}
+END_TEST
+
+/* A million instructions, a third of them collectives of 4,096 devices: groups are read once. */
+START_TEST(million)
+{
+    enum { ROUNDS = 333333, DEVICES = 4096 };
+    lz_mesh_axis axes[] = {{lz_string_get("data", 4), DEVICES / 8}, {lz_string_get("model", 5), 8}};
+    const lz_mesh *mesh = lz_mesh_get(axes, 2, NULL);
+    const lz_shape shape = LZ_SHAPE(64);
+    const lz_type *t = lz_type_get(LZ_F32, &shape);
+    lz_func *f = lz_func_new("main");
+    lz_attr_all_reduce a = {.kind = LZ_ATTR_all_reduce,
+                            .channel_id = 1,
+                            .channel_type = 1,
+                            .use_global_device_ids = true};
+    static char groups[DEVICES * 6 + DEVICES];
+    int at = 0;
+    for (int g = 0; g < DEVICES / 8; g++)
+        for (int i = 0; i < 8; i++)
+            at += snprintf(groups + at, sizeof groups - (size_t)at, "%s%d%s",
+                           i   ? ", "
+                           : g ? ", ["
+                               : "[[",
+                           g * 8 + i, i == 7 ? "]" : "");
+    groups[at++] = ']';
+    a.replica_groups = lz_string_get(groups, (size_t)at);
+    a.computation = lz_region_binary(LZ_OP_ADD, LZ_F32);
+    ck_assert_ptr_nonnull(a.computation);
+    lz_val v = lz_build_param(f, t);
+    for (int i = 0; i < ROUNDS; i++) {
+        v = lz_build(f, LZ_OP_ALL_REDUCE, (const lz_attr *)&a, &v, 1);
+        v = lz_build_ew1(f, LZ_OP_TANH, lz_build_ew1(f, LZ_OP_EXPONENTIAL, v));
+    }
+    lz_func_set_results(f, &v, 1);
+    ck_assert_int_eq(f->status, LZ_OK);
+    lz_cost_place place;
+    lz_cost_step step;
+    lz_partitioned p = {.local = f};
+    lz_cost_place_mesh(lz_cost_machine_find("h100"), mesh, &place);
+    ck_assert_int_eq(lz_cost_program(&place, f, &p, &step), LZ_OK);
+    ck_assert_uint_eq(step.uses.len, 1);
+    ck_assert_double_eq(step.uses.data[0].calls, ROUNDS);
+    ck_assert_double_gt(step.seconds, step.memory);
+    lz_cost_step_free(&step);
+    lz_func_free(f);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("cost_program");
+    TCase *t = tcase_create("cost_program");
+    tcase_add_test(t, counted_by_hand);
+    tcase_add_test(t, bytes_of_the_report);
+    tcase_add_test(t, rounds);
+    tcase_add_test(t, hidden);
+    tcase_add_test(t, refused);
+    tcase_add_test(t, reports);
+    tcase_add_test(t, million);
+    suite_add_tcase(s, t);
+    return lz_run_suite(s);
+}
