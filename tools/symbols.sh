@@ -21,7 +21,9 @@ ir/eval/
 ir/batch/
 ir/vhlo/
 ir/text/
+shard/cost/cost_model
 shard/
+shard/cost/
 lower/effort lower/reduction lower/linalg_sig
 lower/routine lower/linalg_call
 lower/loops/

@@ -157,7 +157,7 @@ static void put_text(const lz_cost_place *p, const lz_cost_step *s, lz_buf *b)
     lz_buf_printf(b, " on %" PRId64 " x %s: %s\n", p->mesh->ndevice, c->name, c->text);
     put_line(b, "step", s->seconds, 0);
     put_line(b, "  products", s->products, s->seconds);
-    put_line(b, "  memory", s->memory, s->seconds);
+    put_line(b, "  memory-bound", s->memory, s->seconds);
     put_line(b, "  exposed", s->exposed, s->seconds);
     if (s->bubble > 0)
         put_line(b, "  bubble", s->bubble, s->seconds);

@@ -293,6 +293,28 @@ func.func @main(%a: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 MLIR
 t 0 '#0 all_to_all along ."x".* wanted .*tanh.*row.mlir:3.*%1 .* of parameter 0 .*%3 .* of %2 .*; 1 collectives, 8 bytes sent by each device;   all_to_all: 1, 8 bytes' '' lazuli shard row.mlir
 t 2 '' 'lazuli shard: one FILE.mlir is needed' lazuli shard
+# steps on paper
+t 0 'mesh <."x"=2.> on 2 x h100: H100 .*step .*memory-bound .*utilisation .*by axis;   ."x". .*by kind;   all_to_all ' '' lazuli shard row.mlir --simulate h100
+t 0 '^."machine": "v5e", "devices": 2, .*"seconds": .*"collectives": .."collective": "all_to_all", "axes": ".*"x.*"calls": 1, "sent_bytes": 8, .*}$' '' lazuli shard row.mlir --simulate v5e --json
+t 0 'on 4 x v4' '' lazuli shard row.mlir --simulate v4 --mesh x=4
+t 0 'on 2 x cpu' '' env HOME="$tmp/measured" "$tool" shard row.mlir --simulate cpu # what it measures is kept
+t 2 '' "lazuli shard: --simulate knows a100, .*v5e.*cpu, not 'z80'" lazuli shard row.mlir --simulate z80
+t 2 '' 'lazuli shard: --simulate and --svg' lazuli shard row.mlir --simulate h100 --svg
+model=layers=4,hidden=1024,heads=16,seq=512,vocab=1000,batch=64
+t 0 '0.05 billion parameters on a100: .*devices  layout .*      8  data parallel .*   4096  tensor x data ' '' lazuli shard --simulate a100 --model $model
+t 0 '    128  FSDP  *64 sequences are not divided by 128 replicas' '' lazuli shard --simulate a100 --model $model
+t 0 '^."rows": ...*"kind": "data parallel", "layout": ."data": 8, .*"model_flops_utilisation": .*"devices": 128, "error": "64 sequences .*"tokens_per_second": ' '' lazuli shard --simulate a100 --model $model --json
+t 0 'layout data=2,tensor=4,pipeline=2,micro_batch=4,interleave=2: 0.05 billion .*  bubble .*by axis;   ."tensor".*;   ."pipeline".*;   ."data"' '' \
+    lazuli shard --simulate a100 --model $model --layout data=2,tensor=4,pipeline=2,micro_batch=4,interleave=2
+t 0 '^."layout": ."data": 1, "fsdp": 8, .*"tokens_per_second": ' '' lazuli shard --simulate v5p --model $model --layout fsdp=8 --json
+t 1 '' 'lazuli: shard: 4 layers are not divided by 3 stages' lazuli shard --simulate a100 --model $model --layout pipeline=3
+t 1 '' 'lazuli: shard: layout: more than 1048576 devices' lazuli shard --simulate a100 --model $model --layout data=1048576,fsdp=1048576
+for bad in x x=1 layers layers= layers=-1 layers=0 layers=a layers=4,layers=4 layers=99999999999999999999 hidden=1e3 ','; do t 2 '' 'lazuli shard: --model' lazuli shard --simulate a100 --model "$bad"; done
+for bad in x tensor=0 tensor=1.5 'data=2,' data=1048577; do t 2 '' 'lazuli shard: --layout' lazuli shard --simulate a100 --model $model --layout "$bad"; done
+t 2 '' 'lazuli shard: --model does not say vocab' lazuli shard --simulate a100 --model layers=4,hidden=1024,heads=16,seq=512,batch=64
+t 2 '' 'lazuli shard: --model is for --simulate' lazuli shard --model $model
+t 2 '' 'lazuli shard: --layout is of a --model' lazuli shard row.mlir --simulate a100 --layout data=8
+t 2 '' 'lazuli shard: a FILE.mlir and a --model' lazuli shard row.mlir --simulate a100 --model $model
 t 0 'stablehlo.add %arg0, %arg0' '' lazuli opt two.mlir
 t 0 'stablehlo.add %arg0, %arg0' '' lazuli opt two.mlir --passes=pipeline
 t 0 'stablehlo.add' '' lazuli opt two.mlir --passes=fold,simplify

@@ -2,6 +2,7 @@
  * its table of subcommands and their usage lines. */
 #include "ir/op.h"
 #include "lower/pass.h"
+#include "shard/cost/cost_model.h"
 #include "tools/lazuli/tool.h"
 #include "tools/lazuli/usage.h"
 #include <string.h>
@@ -30,6 +31,10 @@ static bool put_names(lz_buf *b, const command *c, const usage_item *item, const
         const lz_pass *p;
         for (int i = 0; (p = lz_pass_at(i)); i++)
             lz_buf_printf(b, "%s%s", i ? between : "", p->name);
+    } else if (strcmp(item->option, "simulate") == 0) {
+        const lz_cost_machine *m;
+        for (int i = 0; (m = lz_cost_machine_at(i)); i++)
+            lz_buf_printf(b, "%s%s", i ? between : "", m->name);
     } else
         return false;
     return true;

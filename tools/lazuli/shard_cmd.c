@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "shard/picture.h"
 #include "shard/shard.h"
+#include "tools/lazuli/simulate_cmd.h"
 #include "tools/lazuli/tool.h"
 #include <getopt.h>
 #include <string.h>
@@ -13,6 +14,7 @@ typedef struct shard_options {
     uint64_t ndevice;
     const lz_mesh *mesh; /* instead of the program's */
     bool json, svg;
+    simulate_options simulate; /* .machine NULL: not asked */
 } shard_options;
 
 /* ---- --mesh data=2,fsdp=4 ---- */
@@ -79,6 +81,8 @@ static lz_status print(const shard_options *o, const lz_shardings *s, const lz_m
 {
     if (o->svg)
         return draw(s->f, p, out);
+    if (o->simulate.machine)
+        return simulate_program(&o->simulate, s->f, mesh, p, out);
     if (o->json)
         return lz_shard_report_json(s, mesh, p, out);
     lz_buf_puts(out, "mesh ");
@@ -112,11 +116,28 @@ static lz_status report(const shard_options *o, const lz_func *f, lz_buf *out)
     return status;
 }
 
+/* --simulate and what belongs to it. */
+static int simulation(int argc, shard_options *o)
+{
+    simulate_options *s = &o->simulate;
+    s->json = o->json;
+    if ((s->model && !s->machine) || (s->layout && !s->model))
+        return tool_usage(s->layout ? "--layout is of a --model" : "--model is for --simulate");
+    if (s->machine && o->svg)
+        return tool_usage("--simulate and --svg are two reports");
+    if (s->machine && !simulate_knows(s))
+        return 2;
+    if (s->model)
+        return optind == argc ? 0 : tool_usage("a FILE.mlir and a --model are two programs");
+    return optind + 1 == argc ? 0 : tool_usage("one FILE.mlir is needed");
+}
+
 static int options(int argc, char **argv, shard_options *o)
 {
-    static const struct option names[] = {{"entry", 1, 0, 'E'}, {"devices", 1, 0, 'd'},
-                                          {"mesh", 1, 0, 'm'},  {"json", 0, 0, 'j'},
-                                          {"svg", 0, 0, 's'},   {0}};
+    static const struct option names[] = {
+        {"entry", 1, 0, 'E'}, {"devices", 1, 0, 'd'}, {"mesh", 1, 0, 'm'},
+        {"json", 0, 0, 'j'},  {"svg", 0, 0, 's'},     {"simulate", 1, 0, 'S'},
+        {"model", 1, 0, 'M'}, {"layout", 1, 0, 'L'},  {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'E':
@@ -136,12 +157,21 @@ static int options(int argc, char **argv, shard_options *o)
         case 's':
             o->svg = true;
             break;
+        case 'S':
+            o->simulate.machine = optarg;
+            break;
+        case 'M':
+            o->simulate.model = optarg;
+            break;
+        case 'L':
+            o->simulate.layout = optarg;
+            break;
         default:
             return 2;
         }
     if (o->json && o->svg)
         return tool_usage("--json and --svg are two forms");
-    return optind + 1 == argc ? 0 : tool_usage("one FILE.mlir is needed");
+    return simulation(argc, o);
 }
 
 int tool_shard(int argc, char **argv)
@@ -149,6 +179,8 @@ int tool_shard(int argc, char **argv)
     shard_options o = {0};
     if (options(argc, argv, &o) != 0)
         return 2;
+    if (o.simulate.model)
+        return simulate_model(&o.simulate);
     lz_partitions about = {.mesh = o.mesh};
     lz_func *f = NULL;
     lz_buf text = {0}, out = {0};
