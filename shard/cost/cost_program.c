@@ -1,7 +1,8 @@
 /* cost_program.c - the step of a partitioned program, on paper. See cost_step.h.
  * Two engines: one computes, in the order of the function; one moves, a collective after the other
- * as soon as its operands are there. Who needs what is not there yet waits. A machine that hides
- * only a part of collectives behind compute stands still for the rest of each.
+ * as soon as its operands are there: starts are hoisted, as schedulers that hide latencies do. Who
+ * needs what is not there yet waits. A machine that hides only a part of collectives behind compute
+ * stands still for the rest of each.
  * Regions nest at most LZ_MAX_REGION_DEPTH deep. */
 #include "base/alloc.h"
 #include "ir/attr.h"
@@ -218,9 +219,11 @@ static lz_status take_collective(walk *w, line *l, lz_val v)
     t = lz_cost_collective(w->place, in->sig->op, axes, bytes);
     for (uint32_t k = 0; k < in->sig->nopnd; k++)
         start = fmax(start, l->ready[in->opnd[k]]);
-    if (w->c->hide < 1) { /* compute stands still for the rest */
+    if (w->c->hide > 0) {
+        l->computes += t * (1 - w->c->hide);
+    } else { /* it begins when its turn comes, and compute stands still */
         start = fmax(start, l->computes);
-        l->computes = start + t * (1 - w->c->hide);
+        l->computes = start + t;
     }
     l->moves = l->ready[v] = start + t;
     l->moved[v] = true;
@@ -231,13 +234,16 @@ static lz_status take_collective(walk *w, line *l, lz_val v)
 
 static lz_status walk_func(walk *w, const lz_func *f, double *seconds, double *most);
 
+/* Loops in loops of 2^63 rounds stay numbers. */
+#define LONGEST 1e30
+
 static lz_status take_region(walk *w, const lz_func *f, double times, double *seconds, double *most)
 {
     double before = w->times, inner, bytes;
-    w->times *= times;
+    w->times = fmin(w->times * times, LONGEST);
     lz_status s = walk_func(w, f, &inner, &bytes);
     w->times = before;
-    *seconds = times * inner;
+    *seconds = fmin(times * inner, LONGEST);
     *most = fmax(*most, bytes);
     return s;
 }
@@ -389,7 +395,7 @@ static double program_flops(const lz_func *f, double times)
     for (lz_val v = 0; v < f->ninst; v++) {
         const lz_sig *sig = f->insts[v].sig;
         int64_t trips = sig->op == LZ_OP_WHILE ? lz_control_counted(sig) : 1;
-        double runs = times * (trips < 0 ? 1 : (double)trips), most = 0;
+        double runs = fmin(times * (trips < 0 ? 1 : (double)trips), LONGEST), most = 0;
         if (is_product(sig->op))
             sum += times * flops_of(sig);
         else if (sig->op == LZ_OP_WHILE)

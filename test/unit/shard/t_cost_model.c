@@ -414,6 +414,23 @@ START_TEST(compute_bound_tokens)
 }
 END_TEST
 
+/* The same, ch. 5: tensor parallelism computes longer than it moves activations up to F x link /
+ * FLOP/s devices: 11 along one dimension of v5p for F = 28,672. */
+START_TEST(tensor_parallel_devices)
+{
+    lz_cost_machine c = facts("v5p");
+    double d = 8192, f = 28672, tokens = 65536;
+    for (int64_t y = 8; y <= 16; y *= 2) {
+        lz_cost_place p;
+        const lz_mesh *m = mesh_of(2, (const char *[]){"data", "tensor"}, (int64_t[]){256, y});
+        lz_cost_place_mesh(&c, m, &p);
+        double moved = 2 * lz_cost_collective(&p, LZ_OP_ALL_GATHER, axis(m, 1), 2 * tokens * d);
+        double compute = 2 * lz_cost_product(&c, LZ_RATE_F16, 1, tokens, ceil(f / (double)y), d, 0);
+        ck_assert_msg((compute > moved) == (y == 8), "tensor=%d: %g, %g", (int)y, compute, moved);
+    }
+}
+END_TEST
+
 /* ---- laws ---- */
 
 START_TEST(machines_are_whole)
@@ -630,6 +647,7 @@ int main(void)
     tcase_add_test(t, many_slices_are_slower);
     tcase_add_test(t, step_times);
     tcase_add_test(t, compute_bound_tokens);
+    tcase_add_test(t, tensor_parallel_devices);
     tcase_add_test(t, machines_are_whole);
     tcase_add_test(t, collectives);
     tcase_add_test(t, bandwidths);

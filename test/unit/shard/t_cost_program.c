@@ -338,6 +338,107 @@ START_TEST(hidden)
 }
 END_TEST
 
+/* Loops in loops of as many rounds as there are numbers give finite times. */
+START_TEST(endless)
+{
+    static char text[40000];
+    int at = snprintf(
+        text, sizeof text, "%s",
+        MESH "func.func @main(%x0: tensor<64xf32> " AT(
+            "[{\"data\"}]") ") -> tensor<64xf32> {\n"
+                            "%zero = stablehlo.constant dense<0> : tensor<i64>\n"
+                            "%one = stablehlo.constant dense<1> : tensor<i64>\n"
+                            "%n = stablehlo.constant dense<9223372036854775807> : tensor<i64>\n");
+    enum { DEPTH = 12 };
+    for (int d = 0; d < DEPTH; d++)
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       "%%r%d:2 = stablehlo.while(%%i%d = %%zero, %%x%d = %%x%d) : tensor<i64>, "
+                       "tensor<64xf32>\ncond {\n%%c%d = stablehlo.compare LT, %%i%d, %%n : "
+                       "(tensor<i64>, tensor<i64>) -> tensor<i1>\nstablehlo.return %%c%d : "
+                       "tensor<i1>\n} do {\n%%j%d = stablehlo.add %%i%d, %%one : tensor<i64>\n",
+                       d, d, d + 1, d, d, d, d, d, d);
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   "%%y%d = stablehlo.tanh %%x%d : tensor<64xf32>\n", DEPTH, DEPTH);
+    for (int d = DEPTH; d-- > 0;)
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       "stablehlo.return %%j%d, %%y%d : tensor<i64>, tensor<64xf32>\n}\n"
+                       "%%y%d = stablehlo.tanh %%r%d#1 : tensor<64xf32>\n",
+                       d, d + 1, d, d);
+    snprintf(text + at, sizeof text - (size_t)at, "return %%y0 : tensor<64xf32>\n}\n");
+    priced x;
+    ck_assert_msg(price(&x, text, "h100") == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert(isfinite(x.step.seconds) && isfinite(x.step.memory) && x.step.seconds > 1e29);
+    forget(&x);
+}
+END_TEST
+
+/* FSDP: what a later layer needs is gathered while earlier ones compute. */
+START_TEST(gathers_ahead)
+{
+    static const char
+        text[] =
+            MESH "func.func @main(%x: tensor<65536x1024xbf16> " AT("[{\"data\", \"model\"}, {}]") ", %u: tensor<1024x1024xbf16> " AT("[{\"data\", \"model\"}, {}]") ", %d: tensor<1024x1024xbf16> " AT(
+                "[{\"data\", \"model\"}, {}]") ") -> (tensor<65536x1024xbf16> " AT("[{\"data\", "
+                                                                                   "\"model\"}, "
+                                                                                   "{}]") ") {\n"
+                                                                                          "%a = "
+                                                                                          "stablehl"
+                                                                                          "o.dot_"
+                                                                                          "general "
+                                                                                          "%x, %u, "
+                                                                                          "contract"
+                                                                                          "ing_"
+                                                                                          "dims = "
+                                                                                          "[1] x "
+                                                                                          "[0] : "
+                                                                                          "(tensor<"
+                                                                                          "65536x10"
+                                                                                          "24xbf16>"
+                                                                                          ", "
+                                                                                          "tensor<"
+                                                                                          "1024x102"
+                                                                                          "4xbf16>)"
+                                                                                          " -> "
+                                                                                          "tensor<"
+                                                                                          "65536x10"
+                                                                                          "24xbf16>"
+                                                                                          "\n"
+                                                                                          "%b = "
+                                                                                          "stablehl"
+                                                                                          "o.dot_"
+                                                                                          "general "
+                                                                                          "%a, %d, "
+                                                                                          "contract"
+                                                                                          "ing_"
+                                                                                          "dims = "
+                                                                                          "[1] x "
+                                                                                          "[0] : "
+                                                                                          "(tensor<"
+                                                                                          "65536x10"
+                                                                                          "24xbf16>"
+                                                                                          ", "
+                                                                                          "tensor<"
+                                                                                          "1024x102"
+                                                                                          "4xbf16>)"
+                                                                                          " -> "
+                                                                                          "tensor<"
+                                                                                          "65536x10"
+                                                                                          "24xbf16>"
+                                                                                          "\n"
+                                                                                          "return "
+                                                                                          "%b : "
+                                                                                          "tensor<"
+                                                                                          "65536x10"
+                                                                                          "24xbf16>"
+                                                                                          "\n}\n";
+    priced x;
+    ck_assert_msg(price(&x, text, "h100") == LZ_OK, "%s", lz_error_get()->message);
+    ck_assert_double_gt(x.step.communication, 0);
+    ck_assert_double_lt(x.step.exposed, 0.8 * x.step.communication);
+    forget(&x);
+}
+END_TEST
+
 START_TEST(refused)
 {
     static const char text[] = MESH "func.func @main(%x: tensor<8x8xf64> " AT(
@@ -434,6 +535,8 @@ int main(void)
     tcase_add_test(t, bytes_of_the_report);
     tcase_add_test(t, rounds);
     tcase_add_test(t, hidden);
+    tcase_add_test(t, endless);
+    tcase_add_test(t, gathers_ahead);
     tcase_add_test(t, refused);
     tcase_add_test(t, reports);
     tcase_add_test(t, million);
