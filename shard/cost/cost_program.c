@@ -421,6 +421,6 @@ lz_status lz_cost_program(const lz_cost_place *place, const lz_func *f, const lz
     out->seconds = seconds;
     out->exposed = fmax(0, seconds - out->products - out->memory);
     out->peak_bytes = out->state_bytes + most;
-    out->model_flops = program_flops(f, 1);
+    out->model_flops = f ? program_flops(f, 1) : out->flops * (double)place->mesh->ndevice;
     return LZ_OK;
 }

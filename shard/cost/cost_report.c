@@ -163,7 +163,7 @@ static void put_text(const lz_cost_place *p, const lz_cost_step *s, lz_buf *b)
         put_line(b, "  bubble", s->bubble, s->seconds);
     put_line(b, "communication", s->communication, s->seconds);
     lz_buf_printf(
-        b, "utilisation     %10.1f %% of %.0f Tflop/s %s, %.1f %% with what is computed again\n",
+        b, "utilisation     %10.1f %% of %.4g Tflop/s %s, %.1f %% with what is computed again\n",
         100 * lz_cost_utilisation(p, s), c->flop_s[s->rate] * 1e-12, rate_text(s->rate),
         100 * lz_cost_hardware_utilisation(p, s));
     lz_buf_puts(b, "memory          ");

@@ -32,7 +32,8 @@ lz_status lz_cost_step_add(lz_cost_step *s, const lz_cost_place *p, lz_op kind, 
 
 /* ---- a program (cost_program.c) ---- */
 
-/* f was partitioned, p->local is what a device runs: its instructions one after the other, a kernel
+/* f was partitioned (NULL: nobody has it, its operations are those of all devices), p->local is
+ * what a device runs: its instructions one after the other, a kernel
  * for each but elementwise ones whose only use is another (they are fused); collectives by their
  * own engine in their order, as soon as their operands are there, before who needs them. Loops
  * count as often as they run, of branches the longer one.

@@ -298,6 +298,19 @@ t 0 'mesh <."x"=2.> on 2 x h100: H100 .*step .*memory-bound .*utilisation .*by a
 t 0 '^."machine": "v5e", "devices": 2, .*"seconds": .*"collectives": .."collective": "all_to_all", "axes": ".*"x.*"calls": 1, "sent_bytes": 8, .*}$' '' lazuli shard row.mlir --simulate v5e --json
 t 0 'on 4 x v4' '' lazuli shard row.mlir --simulate v4 --mesh x=4
 t 0 'on 2 x cpu' '' env HOME="$tmp/measured" "$tool" shard row.mlir --simulate cpu # what it measures is kept
+t 0 'mesh <."devices"=1.> on 1 x h100' '' lazuli shard two.mlir --simulate h100
+cat >local.mlir <<'MLIR'
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+MLIR
+t 0 'on 4 x a100.*by axis;   ."y".* 1 collectives, 32 bytes sent' '' lazuli shard local.mlir --simulate a100 --mesh x=2,y=2 # partitioned already
+t 1 '' 'lazuli: shard: all_reduce: names participant 2; there are 2' lazuli shard local.mlir --simulate a100 --devices 2
 t 2 '' "lazuli shard: --simulate knows a100, .*v5e.*cpu, not 'z80'" lazuli shard row.mlir --simulate z80
 t 2 '' 'lazuli shard: --simulate and --svg' lazuli shard row.mlir --simulate h100 --svg
 model=layers=4,hidden=1024,heads=16,seq=512,vocab=1000,batch=64

@@ -99,6 +99,8 @@ static lz_status report(const shard_options *o, const lz_func *f, lz_buf *out)
     lz_shardings *s;
     lz_partitioned p = {0};
     LZ_TRY(lz_shard_mesh(f, &mesh));
+    if (!mesh && o->simulate.machine)
+        return simulate_local(&o->simulate, f, o->mesh, (int64_t)o->ndevice, out);
     if (!mesh) {
         lz_buf_puts(out, o->json ? "{\"values\": [], \"collectives\": []}\n"
                                  : "no mark of a sharding\n");

@@ -3,6 +3,7 @@
 #include "tools/lazuli/simulate_cmd.h"
 #include "base/formats/json.h"
 #include "base/text.h"
+#include "ir/participants.h"
 #include "runtime/debug/profile_report.h"
 #include "shard/cost/cost_step.h"
 #include "tools/lazuli/tool.h"
@@ -52,8 +53,9 @@ bool simulate_knows(const simulate_options *o)
 
 /* ---- a program ---- */
 
-lz_status simulate_program(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
-                           const lz_partitioned *p, lz_buf *out)
+/* f NULL: p->local is all that there is. */
+static lz_status program(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
+                         const lz_partitioned *p, lz_buf *out)
 {
     lz_cost_place place;
     lz_cost_step step;
@@ -65,6 +67,24 @@ lz_status simulate_program(const simulate_options *o, const lz_func *f, const lz
     lz_buf_puts(out, o->json ? "}\n" : "");
     lz_cost_step_free(&step);
     return s;
+}
+
+lz_status simulate_program(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
+                           const lz_partitioned *p, lz_buf *out)
+{
+    return program(o, f, mesh, p, out);
+}
+
+lz_status simulate_local(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
+                         int64_t ndevice, lz_buf *out)
+{
+    lz_mesh_axis row = {lz_string_get("devices", 7), ndevice > 0 ? ndevice : 1};
+    const lz_partitioned p = {.local = (lz_func *)f}; /* only read */
+    if (!mesh)
+        mesh = row.name ? lz_mesh_get(&row, 1, NULL) : NULL;
+    if (!mesh)
+        return lz_error_get()->status;
+    return program(o, lz_func_has_collective(f) ? NULL : f, mesh, &p, out);
 }
 
 /* ---- NAME=N,.. of a record of numbers ---- */

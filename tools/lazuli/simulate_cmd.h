@@ -14,6 +14,10 @@ bool simulate_knows(const simulate_options *o);
 /* The step of a program that was partitioned. */
 lz_status simulate_program(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
                            const lz_partitioned *p, lz_buf *out);
+/* That of one without marks: of one device, or, where collectives are in it, a partitioned program
+ * already, of the mesh (NULL: a row of ndevice). */
+lz_status simulate_local(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
+                         int64_t ndevice, lz_buf *out);
 /* That of a model that is only described; without a layout, tables of 8 to 4,096 devices. The exit
  * status, after messages. */
 int simulate_model(const simulate_options *o);
