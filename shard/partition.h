@@ -121,6 +121,17 @@ typedef struct lz_part_op {
 lz_status lz_part_choose(lz_part_op *o);
 /* Which factors can be spread, o->may: others are made whole. */
 lz_status lz_part_find_factors(lz_part_op *o);
+/* Factors get the axes that a tensor has, where they have none and can be spread. */
+void lz_part_project(const lz_part_op *o, lz_axis_list *axes, uint32_t tensor,
+                     const lz_sharding *s);
+/* Takes axes away that would leave a device more than one run of the elements of a dimension of
+ * several factors; whether there were any. */
+bool lz_part_clear_broken(const lz_part_op *o, lz_axis_list *axes);
+/* Where a tensor is with these axes; NULL with LZ_EMEM. */
+const lz_sharding *lz_part_place(const lz_part_op *o, const lz_axis_list *axes, uint32_t tensor,
+                                 uint32_t unreduced);
+/* The axes along which the results are in parts then; sets o->reduction. */
+uint32_t lz_part_sums(lz_part_op *o, const lz_axis_list *axes);
 
 /* ---- what is linear (partition_linear.c) ---- */
 /* Axes along which operands stay unreduced through the operation, if used axes are not among them;

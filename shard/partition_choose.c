@@ -69,12 +69,17 @@ static void project_dim(const lz_part_op *o, lz_axis_list *axes, const lz_rule_d
     }
 }
 
-static void project(const lz_part_op *o, lz_axis_list *axes, const seed *s)
+void lz_part_project(const lz_part_op *o, lz_axis_list *axes, uint32_t tensor, const lz_sharding *s)
 {
     uint32_t used = used_by(o, axes);
-    const lz_rule_tensor *t = &o->r->tensors[s->tensor];
-    for (int d = 0; d < t->rank && d < s->s->rank; d++)
-        project_dim(o, axes, &t->dims[d], &s->s->dims[d], &used);
+    const lz_rule_tensor *t = &o->r->tensors[tensor];
+    for (int d = 0; d < t->rank && d < s->rank; d++)
+        project_dim(o, axes, &t->dims[d], &s->dims[d], &used);
+}
+
+static void project(const lz_part_op *o, lz_axis_list *axes, const seed *s)
+{
+    lz_part_project(o, axes, s->tensor, s->s);
 }
 
 /* A dimension of several factors is one run of elements on each device only if all but the last
@@ -95,19 +100,20 @@ static bool clear_broken(const lz_part_op *o, lz_axis_list *axes, const lz_rule_
     return changed;
 }
 
-static void clear_all_broken(const lz_part_op *o, lz_axis_list *axes)
+bool lz_part_clear_broken(const lz_part_op *o, lz_axis_list *axes)
 {
-    for (bool again = true; again;) {
+    bool any = false;
+    for (bool again = true; again; any |= again) {
         again = false;
         for (uint32_t t = 0; t < o->r->nopnd + o->r->nresult; t++)
             for (int d = 0; d < o->r->tensors[t].rank; d++)
                 again |= clear_broken(o, axes, &o->r->tensors[t].dims[d]);
     }
+    return any;
 }
 
-/* Where tensor t is with these axes. */
-static const lz_sharding *place(const lz_part_op *o, const lz_axis_list *axes, uint32_t t,
-                                uint32_t unreduced)
+const lz_sharding *lz_part_place(const lz_part_op *o, const lz_axis_list *axes, uint32_t t,
+                                 uint32_t unreduced)
 {
     lz_sharding s;
     const lz_rule_tensor *rt = &o->r->tensors[t];
@@ -134,7 +140,7 @@ static double elements(const lz_type *t, const lz_sharding *s)
     return n;
 }
 
-static uint32_t sums_of(lz_part_op *o, const lz_axis_list *axes)
+uint32_t lz_part_sums(lz_part_op *o, const lz_axis_list *axes)
 {
     uint32_t m = 0;
     o->reduction = LZ_OP_NONE;
@@ -149,18 +155,18 @@ static uint32_t sums_of(lz_part_op *o, const lz_axis_list *axes)
 /* Placements of all tensors. */
 static lz_status place_all(lz_part_op *o, const lz_axis_list *axes)
 {
-    const lz_sharding *plain = place(o, axes, o->r->nopnd, 0);
+    const lz_sharding *plain = lz_part_place(o, axes, o->r->nopnd, 0);
     uint32_t mask, carried, used = used_by(o, axes);
     if (!plain)
         return lz_error_get()->status;
-    o->summed = sums_of(o, axes);
+    o->summed = lz_part_sums(o, axes);
     double bytes =
         elements(o->sig->result[0], plain) * (double)lz_dtype_size(o->sig->result[0]->dtype);
     carried = lz_part_carries(o, used, (int64_t)bytes, &mask, &o->reduction);
     o->unreduced = carried | o->summed;
     for (uint32_t t = 0; t < o->r->nopnd + o->r->nresult; t++) {
         uint32_t parts = t >= o->r->nopnd ? o->unreduced : t < 32 && mask >> t & 1 ? carried : 0;
-        o->at[t] = place(o, axes, t, parts);
+        o->at[t] = lz_part_place(o, axes, t, parts);
         if (!o->at[t])
             return lz_error_get()->status;
     }
@@ -205,7 +211,7 @@ static bool better(const choice *a, const choice *b)
 /* The trial is the best so far, or is forgotten. */
 static lz_status consider(chooser *c)
 {
-    clear_all_broken(c->o, c->trial.axes);
+    (void)lz_part_clear_broken(c->o, c->trial.axes);
     if (c->any && same_axes(c, c->trial.axes, c->best.axes))
         return LZ_OK;
     LZ_TRY(evaluate(c, &c->trial));

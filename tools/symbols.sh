@@ -24,6 +24,7 @@ ir/text/
 shard/cost/cost_model
 shard/
 shard/cost/
+shard/auto/
 lower/effort lower/reduction lower/linalg_sig
 lower/routine lower/linalg_call
 lower/loops/

@@ -283,6 +283,13 @@ t 0 'mesh <."rows"=2.>.*tanh.*: .."rows"., ...' '' lazuli shard strings.mlir --m
 t 1 '' 'lazuli: shard: strings.mlir:1' lazuli shard strings.mlir --mesh rows=4
 t 0 '^<svg .*parameter 0: f32.4,2. .*device 1.*result 0: .*</svg>' '' lazuli shard marked.mlir --svg
 t 2 '' 'lazuli shard: --json and --svg' lazuli shard marked.mlir --svg --json
+t 0 'mesh <."x"=4.>.*parameter 0 f32.2,3.: .*result 0 f32.2,3.: .*plan: 0 bytes in 0 collectives.*data parallel: .*model: [0-9]* variables' '' lazuli shard two.mlir --auto --mesh x=4
+t 0 'mesh <."x"=2.>.*parameter 0 f32.4,2.: .."x"., .*not marked by the plan' '' lazuli shard marked.mlir --auto
+t 0 '"predicted": ."sent_bytes": 0, .*"exact": true' '' lazuli shard two.mlir --auto --mesh x=2,y=2 --json
+t 1 '' 'lazuli: shard: the program has no mesh: --auto needs --mesh' lazuli shard two.mlir --auto
+t 1 '' 'lazuli: shard: no plan has the parameters of a device in 1 bytes' lazuli shard two.mlir --auto --mesh x=4 --memory 1
+t 2 '' 'lazuli shard: --memory is of --auto' lazuli shard two.mlir --memory 1
+t 2 '' 'lazuli shard: --svg shows the marks' lazuli shard two.mlir --auto --mesh x=4 --svg
 for mesh in x x= =2 x=0 x=a "x=2," "x=2,x=2" x=1048577; do t 2 '' 'lazuli shard: --mesh' lazuli shard marked.mlir --mesh "$mesh"; done
 cat >row.mlir <<'MLIR'
 sdy.mesh @mesh = <["x"=2]>

@@ -27,12 +27,13 @@ static const struct command {
      "[--list]",
      "run passes and print the result"},
     {"shard", tool_shard,
-     "FILE.mlir [--entry NAME] [--devices N] [--mesh NAME=SIZE,..] [--json|--svg] "
-     "[--simulate MACHINE] [--model NAME=N,.. [--layout NAME=N,..]]",
+     "FILE.mlir [--entry NAME] [--devices N] [--mesh NAME=SIZE,..] [--auto [--memory BYTES]] "
+     "[--json|--svg] [--simulate MACHINE] [--model NAME=N,.. [--layout NAME=N,..]]",
      "where the values of a program are on the devices of its mesh, and the mark and the rule that "
      "put them there; what its collectives send, and which values, operations and marks want them. "
-     "--simulate: how long a step would take on devices of that kind, of the program or of a "
-     "transformer that --model describes"},
+     "--auto: looks for the marks that take the least time, with the parameters of a device in "
+     "BYTES. --simulate: how long a step would take on devices of that kind, of the program or of "
+     "a transformer that --model describes"},
     {"graph", tool_graph, "FILE.mlir|HASH -o FILE [--profile FILE] [--entry NAME] [--path DIR]",
      "a picture of a program, or of one in the cache by its hash: name scopes, kernels with their "
      "operations, lines and times at best or by a report of lazuli profile --json, memory; -o "

@@ -1,7 +1,8 @@
 /* shard_cmd.c - lazuli shard: where the values of a program are on the devices of its mesh, and
  * which mark and rule put them there; what each collective of the partitioned program sends, and
- * why it is there. */
+ * why it is there. With --auto, where they would best be. */
 #include "base/text.h"
+#include "shard/auto/auto.h"
 #include "shard/picture.h"
 #include "shard/shard.h"
 #include "tools/lazuli/simulate_cmd.h"
@@ -13,7 +14,8 @@ typedef struct shard_options {
     const char *entry;
     uint64_t ndevice;
     const lz_mesh *mesh; /* instead of the program's */
-    bool json, svg;
+    uint64_t memory;     /* of --auto: of a device for parameters; 0: any */
+    bool json, svg, search;
     simulate_options simulate; /* .machine NULL: not asked */
 } shard_options;
 
@@ -92,12 +94,32 @@ static lz_status print(const shard_options *o, const lz_shardings *s, const lz_m
     return lz_shard_report_collectives(p, mesh, out);
 }
 
+/* --auto: the plan of a function on the mesh of its marks, or --mesh. */
+static lz_status plan(const shard_options *o, const lz_func *f, lz_buf *out)
+{
+    const lz_mesh *mesh;
+    lz_auto_plan p;
+    const lz_auto_options search = {.memory = o->memory};
+    LZ_TRY(lz_shard_mesh(f, &mesh));
+    if (o->mesh && mesh && mesh != o->mesh)
+        return LZ_FAIL(LZ_EINVAL, "the marks are not of --mesh: the program says mesh<..> itself");
+    if (!mesh && !(mesh = o->mesh))
+        return LZ_FAIL(LZ_EINVAL, "the program has no mesh: --auto needs --mesh NAME=SIZE,..");
+    LZ_TRY(lz_auto_shard(f, mesh, &search, &p));
+    lz_status s =
+        o->json ? lz_auto_report_json(f, mesh, &p, out) : lz_auto_report(f, mesh, &p, out);
+    lz_auto_plan_free(&p);
+    return s;
+}
+
 static lz_status report(const shard_options *o, const lz_func *f, lz_buf *out)
 {
     const lz_mesh *mesh;
     lz_arena a = {0};
     lz_shardings *s;
     lz_partitioned p = {0};
+    if (o->search)
+        return plan(o, f, out);
     LZ_TRY(lz_shard_mesh(f, &mesh));
     if (!mesh && o->simulate.machine)
         return simulate_local(&o->simulate, f, o->mesh, (int64_t)o->ndevice, out);
@@ -136,10 +158,17 @@ static int simulation(int argc, shard_options *o)
 
 static int options(int argc, char **argv, shard_options *o)
 {
-    static const struct option names[] = {
-        {"entry", 1, 0, 'E'}, {"devices", 1, 0, 'd'}, {"mesh", 1, 0, 'm'},
-        {"json", 0, 0, 'j'},  {"svg", 0, 0, 's'},     {"simulate", 1, 0, 'S'},
-        {"model", 1, 0, 'M'}, {"layout", 1, 0, 'L'},  {0}};
+    static const struct option names[] = {{"entry", 1, 0, 'E'},
+                                          {"devices", 1, 0, 'd'},
+                                          {"mesh", 1, 0, 'm'},
+                                          {"json", 0, 0, 'j'},
+                                          {"svg", 0, 0, 's'},
+                                          {"auto", 0, 0, 'a'},
+                                          {"memory", 1, 0, 'B'},
+                                          {"simulate", 1, 0, 'S'},
+                                          {"model", 1, 0, 'M'},
+                                          {"layout", 1, 0, 'L'},
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;)
         switch (c) {
         case 'E':
@@ -168,11 +197,24 @@ static int options(int argc, char **argv, shard_options *o)
         case 'L':
             o->simulate.layout = optarg;
             break;
+        case 'a':
+            o->search = true;
+            break;
+        case 'B':
+            if (!tool_uint("--memory", optarg, 1, INT64_MAX, &o->memory))
+                return 2;
+            break;
         default:
             return 2;
         }
     if (o->json && o->svg)
         return tool_usage("--json and --svg are two forms");
+    if (o->search && o->svg)
+        return tool_usage("--svg shows the marks of a program, --auto looks for others");
+    if (o->memory && !o->search)
+        return tool_usage("--memory is of --auto");
+    if (o->search && o->simulate.machine)
+        return tool_usage("--simulate tells of the marks that are there, --auto looks for others");
     return simulation(argc, o);
 }
 

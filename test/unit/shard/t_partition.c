@@ -4,6 +4,7 @@
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/eval/eval_partitions.h"
+#include "shard/auto/auto.h"
 #include "shard/partition.h"
 #include "suite.h"
 #include "support/gen.h"
@@ -244,6 +245,50 @@ static void try_marked(const lz_func *f, lz_literal **args, uint64_t seed, const
     lz_func_free(g);
 }
 
+static uint64_t sent_by(const lz_partitioned *p, const lz_mesh *mesh)
+{
+    uint64_t n = 0;
+    for (const lz_shard_collective *c = p->collectives; c; c = c->next) {
+        lz_shard_traffic t;
+        ck_assert_int_eq(lz_shard_traffic_of(c->sig, mesh, &t), LZ_OK);
+        n += t.sent_bytes;
+    }
+    return n;
+}
+
+/* What a search finds, with marks of the function's own or without: it sends what the plan says. */
+static void try_searched(const lz_func *f, lz_literal **args, uint64_t seed, const char *what)
+{
+    lz_rnd r = {seed * 1303 + lz_test_seed()};
+    const lz_auto_options o = {.partitions = 6};
+    trial t = {.args = args};
+    lz_auto_plan plan;
+    lz_func *g = NULL, *h;
+    ck_assert_int_eq(lz_shard_mesh(f, &t.mesh), LZ_OK);
+    if (lz_gen_has_op(f, LZ_OP_PARTITION_ID) || (t.mesh && t.mesh->ndevice > MOST_DEVICES))
+        return;
+    t.mesh = t.mesh ? t.mesh : random_mesh(&r);
+    if (!lz_gen_has_op(f, LZ_OP_SHARDING_CONSTRAINT) &&
+        !lz_gen_has_op(f, LZ_OP_MANUAL_COMPUTATION) && lz_rnd_chance(&r, 40))
+        g = mark(f, t.mesh, &r);
+    lz_shard_small = lz_rnd_chance(&r, 50) ? 0 : 16 << 10;
+    lz_status s = lz_auto_shard(g ? g : f, t.mesh, &o, &plan);
+    if (s == LZ_OK) {
+        ck_assert_int_eq(lz_auto_apply(g ? g : f, plan.marks, plan.nmark, &h), LZ_OK);
+        t.f = h;
+        s = lz_partition(h, t.mesh, &t.p);
+        if (s == LZ_OK)
+            ck_assert_uint_eq(sent_by(&t.p, t.mesh), plan.cost.sent);
+        compare(&t, s, what);
+        lz_auto_plan_free(&plan);
+        lz_func_free(h);
+    } else {
+        t.f = g ? g : f;
+        compare(&t, s, what);
+    }
+    lz_func_free(g);
+}
+
 /* Of each operation, how many have been run in parts with an operand that is in several. */
 static int with_parts[LZ_OP_COUNT];
 
@@ -346,6 +391,7 @@ START_TEST(random_functions)
         ck_assert_int_eq(lz_gen_args(f, (uint64_t)i, fill, &args), LZ_OK);
         done += try_function(f, args, (uint64_t)i, what);
         try_marked(f, args, (uint64_t)i, what);
+        try_searched(f, args, (uint64_t)i, what);
         lz_gen_args_free(f, args);
         lz_func_free(f);
     }
@@ -473,9 +519,12 @@ int main(void)
     TCase *t = tcase_create("rows");
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, every_row, 1, LZ_OP_COUNT);
-    tcase_add_loop_test(t, random_functions, 0, 10);
+    TCase *u = tcase_create("random");
+    tcase_set_timeout(u, 300);
+    tcase_add_loop_test(u, random_functions, 0, 10);
     tcase_add_loop_test(t, no_memory, 0, 10);
     tcase_add_loop_test(t, long_dimensions, 0, sizeof long_dims / sizeof *long_dims);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, u);
     return lz_run_suite(s);
 }
