@@ -112,6 +112,9 @@ typedef struct lz_compile_options {
     /* Look kernels of branches up in the cache as well, which else the first to take a branch does
      * (lazuli cache export). */
     bool look_up_branches;
+    /* Of a device that is made of others: look for the shardings of what has no mark, on this mesh
+     * where no mark says another; NULL: what marks reach is enough. */
+    const struct lz_mesh *search;
 } lz_compile_options;
 
 /* Where the code of a kernel came from when an executable was made. */
@@ -251,6 +254,9 @@ typedef struct lz_backend {
      * argument i. Both are interned. NULL: the backend's buffers are of one device. */
     const char *(*placement)(const lz_device_buffer *b);
     const char *(*input_placement)(const lz_exec *x, uint32_t i);
+    /* Whether the buffer is where a program put it, and not where a mark said: another program may
+     * choose anew. */
+    bool (*placement_is_chosen)(const lz_device_buffer *b);
     /* A buffer of `type` placed as the text says, whose partitions have these elements, densely and
      * without padding: those of this process's devices, but NULL where a lower one of these has the
      * same (lz_tile_first). read_part: copies the elements of one partition so; a buffer that is

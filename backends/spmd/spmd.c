@@ -128,7 +128,7 @@ static lz_status spmd_device_info(int device, lz_device_info *out)
 
 static void spmd_key(int device, lz_buf *out)
 {
-    enum { FORMAT = 2 }; /* of what is stored; see spmd_exec.c */
+    enum { FORMAT = 3 }; /* of what is stored; see spmd_exec.c */
     (void)device;
     /* Groups of collectives are of devices where these are of several processes. */
     lz_buf_printf(out, "SPMD/%d %" PRId64 "%s of ", FORMAT, lz_spmd.n,
@@ -168,6 +168,7 @@ const lz_backend lz_backend_spmd = {
     .local_devices = spmd_local_devices,
     .placement = lz_spmd_placement,
     .input_placement = lz_spmd_input_placement,
+    .placement_is_chosen = lz_spmd_is_chosen,
     .from_parts = lz_spmd_from_parts,
     .read_part = lz_spmd_read_part,
 };

@@ -39,6 +39,7 @@ typedef struct lz_spmd_buffer {
     const lz_sharding
         *at; /* NULL: the elements are in `host`, or zeros, until a program says where */
     _Atomic(const char *) text; /* of `at`; every step asks for it */
+    atomic_bool chosen;         /* no mark said `at` */
     const lz_type *type;        /* with `at` */
     void *host;                 /* NULL: zeros */
     lz_device_buffer **part;    /* [nlocal], with `at` */
@@ -50,13 +51,14 @@ void lz_spmd_free(lz_device_buffer *b);
 lz_status lz_spmd_copy_in(lz_device_buffer *dst, const void *src, size_t nbytes);
 lz_status lz_spmd_copy_out(lz_device_buffer *src, void *dst, size_t nbytes);
 const char *lz_spmd_placement(const lz_device_buffer *b);
+bool lz_spmd_is_chosen(const lz_device_buffer *b);
 lz_status lz_spmd_from_parts(const lz_type *type, const char *text, const void *const *part,
                              lz_device_buffer **out);
 lz_status lz_spmd_read_part(lz_device_buffer *src, const lz_type *type, int64_t partition,
                             void *dst);
 /* Puts the parts where a program wants its argument i: local part l into in[l][i], a reference,
- * since the buffer may be put elsewhere as soon as this returns. */
-lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at,
+ * since the buffer may be put elsewhere as soon as this returns. chosen: no mark says so. */
+lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at, bool chosen,
                         lz_device_buffer ***in, uint32_t i);
 /* A buffer of nlocal parts, which it takes over on success. */
 lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device_buffer **part,

@@ -70,6 +70,11 @@ const char *lz_spmd_placement(const lz_device_buffer *buffer)
     return atomic_load_explicit(&b->text, memory_order_acquire);
 }
 
+bool lz_spmd_is_chosen(const lz_device_buffer *buffer)
+{
+    return atomic_load(&((lz_spmd_buffer *)(uintptr_t)buffer)->chosen);
+}
+
 lz_status lz_spmd_of_parts(const lz_type *type, const lz_sharding *at, lz_device_buffer **part,
                            lz_device_buffer **out)
 {
@@ -225,8 +230,9 @@ static lz_status send(const lz_type *type, const lz_sharding *at, const void *wh
 }
 
 /* Elsewhere by way of the host: only when another thread has placed the buffer between the choice
- * of the program and its execution, or when it is two arguments of a program that wants them in two
- * places. */
+ * of the program and its execution, when it is two arguments of a program that wants them in two
+ * places, or once when a search finds a better place than that which a program before has chosen.
+ */
 static lz_status fetch(lz_spmd_buffer *b)
 {
     void *whole = lz_alloc(b->type->nbytes + 1);
@@ -246,8 +252,11 @@ static lz_status fetch(lz_spmd_buffer *b)
     return LZ_OK;
 }
 
-static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at)
+static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at,
+                              bool chosen)
 {
+    if (!chosen || !b->at)
+        atomic_store(&b->chosen, chosen);
     if (b->at && lz_sharding_same_place(b->at, at))
         return LZ_OK;
     const char *text = lz_sharding_text(at);
@@ -264,11 +273,11 @@ static lz_status place_locked(lz_spmd_buffer *b, const lz_type *type, const lz_s
     return LZ_OK;
 }
 
-lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at,
+lz_status lz_spmd_place(lz_spmd_buffer *b, const lz_type *type, const lz_sharding *at, bool chosen,
                         lz_device_buffer ***in, uint32_t i)
 {
     lz_mutex_lock(&b->lock);
-    lz_status s = place_locked(b, type, at);
+    lz_status s = place_locked(b, type, at, chosen);
     for (int64_t l = 0; l < lz_spmd.nlocal && s == LZ_OK; l++) {
         in[l][i] = b->part[l];
         lz_device_buffer_retain(in[l][i]);

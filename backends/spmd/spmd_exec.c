@@ -1,18 +1,24 @@
 /* spmd_exec.c - programs of the virtual device: partitioned, compiled once, run by all devices in
  * lock step, or, where some are of other processes, by each of this one's for itself. A stored
- * program is the inner backend's, and a byte that says which order of marks sent less
- * (lz_partition_step); the partition is made anew when it is loaded, so that nothing is believed of
- * the disk that follows from the function. A byte that is wrong gives a partition that the stored
+ * program is the inner backend's; behind it, of one whose shardings were searched for, the plan's
+ * marks and their length; and a byte that says which order of marks sent less (lz_partition_step).
+ * The partition is made anew when it is loaded, so that nothing is believed of the disk that
+ * follows from the function. Marks or a byte that are wrong give a partition that the stored
  * program is none of. Threads: thread-safe. */
 #include "backends/spmd/spmd.h"
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "ir/attr.h"
+#include "shard/auto/auto.h"
 #include <string.h>
 
 typedef struct spmd_exec {
     lz_partitioned p;
+    lz_func *marked;      /* the function with the marks of a plan; NULL: there was no search */
+    lz_buf plan;          /* these marks */
+    bool *chosen;         /* of parameters, then of results: no mark of the program's says where */
     const lz_type **type; /* of parameters, then of results: whole tensors */
     const char **in_text; /* where the parameters are to be */
     bool *donate;         /* of the local function's parameters */
@@ -40,6 +46,9 @@ static void exec_free(spmd_exec *x)
     lz_spmd_trace_free(x->trace);
     lz_partitioned_free(&x->p);
     lz_free(x->type);
+    lz_func_free(x->marked);
+    lz_buf_free(&x->plan);
+    lz_free(x->chosen);
     lz_free(x->in_text);
     lz_free(x->donate);
     lz_buf_free(&x->collectives);
@@ -52,13 +61,13 @@ void lz_spmd_exec_free(lz_exec *x)
     exec_free((spmd_exec *)x);
 }
 
-/* The mesh of the marks; a row of all devices when there are none. */
-static lz_status mesh_of(const lz_func *f, const lz_mesh **out)
+/* The mesh of the marks; when there are none that of the search, or a row of all devices. */
+static lz_status mesh_of(const lz_func *f, const lz_mesh *search, const lz_mesh **out)
 {
     LZ_TRY(lz_shard_mesh(f, out));
     const lz_mesh_axis all = {"devices", lz_spmd.n};
     if (!*out || (*out)->ndevice == 1) /* which says nothing */
-        *out = lz_mesh_get(&all, 1, NULL);
+        *out = search ? search : lz_mesh_get(&all, 1, NULL);
     if (!*out)
         return lz_error_get()->status;
     if ((*out)->ndevice != lz_spmd.n)
@@ -67,14 +76,30 @@ static lz_status mesh_of(const lz_func *f, const lz_mesh **out)
     return LZ_OK;
 }
 
+/* What marks of the program say nothing of. */
+static void find_chosen(spmd_exec *x, const lz_func *f)
+{
+    for (uint32_t i = 0; i < f->nparam; i++)
+        x->chosen[i] = true;
+    for (lz_val v = f->nparam; v < f->ninst; v++)
+        if (lz_inst_op(&f->insts[v]) == LZ_OP_SHARDING_CONSTRAINT &&
+            f->insts[v].opnd[0] < f->nparam)
+            x->chosen[f->insts[v].opnd[0]] = false;
+    for (uint32_t k = 0; k < f->nresult; k++)
+        x->chosen[f->nparam + k] =
+            lz_inst_op(&f->insts[f->results[k]]) != LZ_OP_SHARDING_CONSTRAINT;
+}
+
 static lz_status describe(spmd_exec *x, const lz_func *f, const lz_compile_options *o)
 {
     uint32_t nin = f->nparam, nout = f->nresult;
+    x->chosen = lz_calloc((size_t)nin + nout + 1, sizeof *x->chosen);
     x->type = lz_calloc((size_t)nin + nout + 1, sizeof *x->type);
     x->in_text = lz_calloc((size_t)nin + 1, sizeof *x->in_text);
     x->donate = lz_calloc((size_t)nin + 1, sizeof *x->donate);
-    if (!x->type || !x->in_text || !x->donate)
+    if (!x->type || !x->in_text || !x->donate || !x->chosen)
         return LZ_FAIL(LZ_EMEM, "SPMD: no memory for %u parameters", nin);
+    find_chosen(x, f);
     for (uint32_t i = 0; i < nin; i++) {
         x->type[i] = lz_val_type(f, i);
         x->in_text[i] = lz_sharding_text(x->p.in[i]);
@@ -115,18 +140,55 @@ static bool compares(void)
     return lz_cfg_bool(LZ_OPT_PT_XLA_DEBUG) || lz_cfg_int(LZ_OPT_PT_XLA_DEBUG_LEVEL) >= 1;
 }
 
-/* later: NULL, or which order is known to be the better one. */
-static lz_status partition(const lz_func *f, const lz_compile_options *o, const bool *later,
+/* What is known of a stored program. */
+typedef struct stored {
+    bool later; /* which order is the better one */
+    const uint8_t *plan;
+    size_t nplan;
+} stored;
+
+/* The marks of a search's plan, found or read, in a copy of the function. */
+static lz_status mark(spmd_exec *x, const lz_func *f, const lz_mesh *mesh, const bool *state,
+                      const stored *known)
+{
+    lz_auto_plan p = {0};
+    lz_auto_mark *marks = NULL;
+    uint32_t n = 0;
+    const lz_auto_options o = {.is_state = state};
+    lz_status s;
+    if (known) {
+        lz_rd r = {.p = known->plan, .end = known->plan + known->nplan};
+        s = lz_auto_marks_read(&r, mesh, &p.arena, &marks, &n);
+    } else {
+        s = lz_auto_shard(f, mesh, &o, &p);
+        marks = p.marks;
+        n = p.nmark;
+    }
+    if (s == LZ_OK)
+        s = lz_auto_apply(f, marks, n, &x->marked);
+    if (s == LZ_OK)
+        lz_auto_marks_write(&x->plan, marks, n);
+    lz_auto_plan_free(&p);
+    return s == LZ_OK && x->plan.failed ? LZ_FAIL(LZ_EMEM, "SPMD: no memory for a plan") : s;
+}
+
+/* known: NULL, or what is stored of the program. */
+static lz_status partition(const lz_func *f, const lz_compile_options *o, const stored *known,
                            spmd_exec **out)
 {
     const lz_mesh *mesh;
-    LZ_TRY(mesh_of(f, &mesh));
+    const lz_mesh *search = o ? o->search : NULL;
+    LZ_TRY(mesh_of(f, search, &mesh));
     spmd_exec *x = lz_calloc(1, sizeof *x);
     int64_t t0 = lz_now_ns();
     const bool *state = o ? o->donate : NULL;
-    lz_status s = !x      ? LZ_FAIL(LZ_EMEM, "SPMD: no memory")
-                  : later ? lz_partition_step_again(f, mesh, state, *later, &x->p)
-                          : lz_partition_step(f, mesh, state, &x->p);
+    lz_status s = x ? LZ_OK : LZ_FAIL(LZ_EMEM, "SPMD: no memory");
+    if (s == LZ_OK && search)
+        s = mark(x, f, mesh, state, known);
+    const lz_func *g = s == LZ_OK && search ? x->marked : f;
+    if (s == LZ_OK)
+        s = known ? lz_partition_step_again(g, mesh, state, known->later, &x->p)
+                  : lz_partition_step(g, mesh, state, &x->p);
     if (s == LZ_OK) {
         x->partition_ms = (double)(lz_now_ns() - t0) / 1e6;
         s = describe(x, f, o);
@@ -161,13 +223,15 @@ static lz_status finish(spmd_exec *x, const lz_func *f, const lz_compile_options
     lz_spmd.be->exec_info(x->inner, &m);
     lz_status s = LZ_OK;
     if (lz_log_enabled(LZ_LOG_WARN))
-        s = lz_shard_report_unasked(f, x->mesh, &x->p, o ? o->donate : NULL,
+        s = lz_shard_report_unasked(x->marked ? x->marked : f, x->mesh, &x->p, o ? o->donate : NULL,
                                     m.argument_bytes + m.output_bytes + m.temp_bytes, &said);
     if (s == LZ_OK && said.len)
         LZ_WARN("spmd", "%.60s: %s (docs/spmd.md)", o && o->dump_name ? o->dump_name : f->name,
                 lz_buf_str(&said));
     lz_buf_free(&said);
     lz_partitioned_drop_notes(&x->p);
+    lz_func_free(x->marked);
+    x->marked = NULL;
     return s;
 }
 
@@ -204,8 +268,30 @@ lz_status lz_spmd_serialize(lz_exec *exec, lz_buf *out)
     const spmd_exec *x = (const spmd_exec *)exec;
     const uint8_t order = x->p.later;
     LZ_TRY(lz_spmd.be->serialize(x->inner, out));
+    if (x->plan.len) {
+        lz_buf_put(out, x->plan.data, x->plan.len);
+        lz_buf_u32(out, (uint32_t)x->plan.len);
+    }
     lz_buf_put(out, &order, sizeof order);
     return out->failed ? LZ_FAIL(LZ_EMEM, "SPMD: no memory to store a program") : LZ_OK;
+}
+
+/* What is behind the inner program, from the end; *n: the length of that. */
+static lz_status read_stored(const uint8_t *p, bool search, size_t *n, stored *out)
+{
+    const uint8_t order = *n ? p[*n - 1] : UINT8_MAX;
+    if (order > 1)
+        return LZ_FAIL(LZ_ECORRUPT, "SPMD: a stored program that says nothing of the marks' order");
+    *out = (stored){.later = order == 1};
+    *n -= 1;
+    if (!search)
+        return LZ_OK;
+    out->nplan = *n >= 4 ? lz_le32(p + *n - 4) : SIZE_MAX;
+    if (*n < 4 || out->nplan > *n - 4)
+        return LZ_FAIL(LZ_ECORRUPT, "SPMD: a stored program without the plan that it is of");
+    *n -= 4 + out->nplan;
+    out->plan = p + *n;
+    return LZ_OK;
 }
 
 lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_compile_options *o,
@@ -216,13 +302,11 @@ lz_status lz_spmd_deserialize(int device, const void *p, size_t n, const lz_comp
     *out = NULL;
     if (!o || !o->func)
         return LZ_FAIL(LZ_EINVAL, "SPMD: a stored program is loaded for its function only");
-    const uint8_t order = n ? ((const uint8_t *)p)[n - 1] : UINT8_MAX;
-    const bool later = order == 1;
-    if (order > 1)
-        return LZ_FAIL(LZ_ECORRUPT, "SPMD: a stored program that says nothing of the marks' order");
-    LZ_TRY(partition(o->func, o, &later, &x));
+    stored known;
+    LZ_TRY(read_stored(p, o->search, &n, &known));
+    LZ_TRY(partition(o->func, o, &known, &x));
     lz_compile_options in = inner_options(x, o);
-    lz_status s = lz_spmd.be->deserialize(0, p, n - 1, &in, &x->inner);
+    lz_status s = lz_spmd.be->deserialize(0, p, n, &in, &x->inner);
     if (s == LZ_OK)
         s = finish(x, o->func, o);
     if (s != LZ_OK) {
@@ -290,7 +374,7 @@ static lz_status place_inputs(run *r, const spmd_exec *x, lz_device_buffer *cons
         if (!b || b->b.nbytes < x->type[i]->nbytes)
             return LZ_FAIL(LZ_EINVAL, "SPMD: argument %u has %zu bytes, %zu are needed", i,
                            b ? b->b.nbytes : 0, x->type[i]->nbytes);
-        LZ_TRY(lz_spmd_place(b, x->type[i], x->p.in[i], r->in, i));
+        LZ_TRY(lz_spmd_place(b, x->type[i], x->p.in[i], x->chosen[i], r->in, i));
     }
     return LZ_OK;
 }
@@ -304,6 +388,8 @@ static lz_status make_output(const spmd_exec *x, uint32_t k, lz_device_buffer **
     lz_status s = lz_spmd_of_parts(x->type[x->p.nin + k], x->p.out[k], part, out);
     if (s != LZ_OK)
         lz_free(part);
+    else
+        atomic_store(&((lz_spmd_buffer *)*out)->chosen, x->chosen[x->p.nin + k]);
     return s;
 }
 

@@ -34,6 +34,7 @@
 #include <lazuli/replicas.h>
 #include <lazuli/science_ops.h>
 #include <lazuli/signal_ops.h>
+#include <lazuli/spmd.h>
 #include <lazuli/stablehlo.h>
 #include <lazuli/tensor_ops.h>
 #include <lazuli/transforms.h>
@@ -99,6 +100,7 @@ LZ_API void lz_softplus_options_default(lz_softplus_options *out, size_t struct_
 LZ_API void lz_stablehlo_options_default(lz_stablehlo_options *out, size_t struct_size);
 LZ_API void lz_stft_options_default(lz_stft_options *out, size_t struct_size);
 LZ_API void lz_unique_options_default(lz_unique_options *out, size_t struct_size);
+LZ_API void lz_use_spmd_options_default(lz_use_spmd_options *out, size_t struct_size);
 LZ_API void lz_vmap_options_default(lz_vmap_options *out, size_t struct_size);
 LZ_EXTERN_C_END
 #endif

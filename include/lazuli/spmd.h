@@ -4,7 +4,7 @@
  * partitioned over the mesh of its marks when it is compiled. A tensor without a mark is put where
  * it costs least.
  * Implemented in: runtime/spmd/mesh.c, runtime/spmd/mark.c, runtime/spmd/visualize.c,
- * runtime/exec/runtime_device.c. */
+ * runtime/exec/auto_spmd.c, runtime/exec/runtime_device.c. */
 #ifndef LAZULI_SPMD_H
 #define LAZULI_SPMD_H
 #include <lazuli/tensor.h>
@@ -73,9 +73,20 @@ LZ_API lz_mesh *lz_get_global_mesh(void);
 /* Copies "<["data"=2, "fsdp"=4]>"; the needed size without NUL. */
 LZ_API size_t lz_mesh_to_string(const lz_mesh *mesh, char *buf, size_t n);
 
+typedef struct lz_use_spmd_options {
+    size_t struct_size LZ_DEFAULT(sizeof(lz_use_spmd_options));
+    /* Shardings of what has no mark are searched for when a program is compiled (docs/spmd.md);
+     * XLA_AUTO_SPMD=1 says so, too */
+    bool auto_sharding LZ_DEFAULT(false);
+    /* of that search where marks say no other; NULL: XLA_AUTO_SPMD_MESH, or all devices in a row */
+    lz_mesh *mesh LZ_DEFAULT(nullptr);
+} lz_use_spmd_options;
 /* From now on all devices of the platform are one, SPMD:0, the default device of every thread that
- * has not chosen one. LZ_EUNAVAILABLE. Source: torch_xla.runtime.use_spmd. */
-LZ_API lz_status lz_use_spmd(void);
+ * has not chosen one. A second call may turn the search on or off for programs from then on. o may
+ * be NULL. LZ_EUNAVAILABLE, LZ_EINVAL (a mesh of another number of devices). Source:
+ * torch_xla.runtime.use_spmd(auto), xla_auto_spmd. */
+LZ_API lz_status lz_use_spmd_at(const lz_use_spmd_options *o, const lz_site *site);
+#define lz_use_spmd(...) lz_use_spmd_at(LZ_OPTIONS_OF(lz_use_spmd_options, __VA_ARGS__), LZ_SITE)
 /* Whether the calling thread's device is the virtual one. */
 LZ_API bool lz_is_spmd(void);
 

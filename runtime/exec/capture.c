@@ -1,5 +1,6 @@
 /* capture.c - see capture.h. */
 #include "runtime/exec/capture.h"
+#include "runtime/exec/auto_spmd.h"
 #include "runtime/graph/handle.h"
 #include "ir/attr.h"
 #include "ir/sharding/sharding.h"
@@ -122,6 +123,7 @@ lz_status lz_capture_walk(lz_capture *c, lz_dev *d, lz_capture_effects effects,
 {
     c->dev = d;
     c->meets = false;
+    LZ_TRY(lz_auto_spmd_mesh(d, &c->search));
     c->epoch = lz_node_new_epoch();
     c->nodes.len = c->notes.len = c->leaves.len = c->roots.len = c->key.len = c->stack.len =
         c->donate.len = c->becomes.len = c->groups.len = 0;
@@ -237,7 +239,7 @@ lz_status lz_capture_finish(lz_capture *c)
 {
     uint32_t words = (c->leaves.len + 31) / 32;
     LZ_TRY(
-        lz_vec_reserve(&c->key, (uint64_t)c->key.len + c->roots.len + words + c->becomes.len + 4));
+        lz_vec_reserve(&c->key, (uint64_t)c->key.len + c->roots.len + words + c->becomes.len + 6));
     for (uint32_t i = 0; i < c->becomes.len; i++)
         c->key.data[c->key.len++] = c->becomes.data[i];
     for (uint32_t i = 0; i < c->roots.len; i++)
@@ -249,6 +251,8 @@ lz_status lz_capture_finish(lz_capture *c)
     c->key.data[c->key.len++] = c->roots.len;
     c->key.data[c->key.len++] = c->nodes.len;
     put_pointer(c, c->meets && c->dev->be->meets ? (const void *)c->dev->be : c->dev);
+    if (c->search)
+        put_pointer(c, c->search);
     c->hash = lz_hash_bytes(c->key.data, c->key.len * sizeof c->key.data[0]);
     return LZ_OK;
 }
@@ -259,6 +263,15 @@ const char *lz_capture_placement(const lz_capture *c, uint32_t i)
 {
     const lz_device_buffer *b = lz_node_buf(c->leaves.data[i]);
     return b && c->dev->be->placement ? c->dev->be->placement(b) : NULL;
+}
+
+/* Where parameter i has to stay: a search may choose anew where only a program has chosen. */
+static const char *kept_placement(const lz_capture *c, uint32_t i)
+{
+    const lz_device_buffer *b = lz_node_buf(c->leaves.data[i]);
+    bool chosen =
+        b && c->search && c->dev->be->placement_is_chosen && c->dev->be->placement_is_chosen(b);
+    return chosen ? NULL : lz_capture_placement(c, i);
 }
 
 /* Parameter v, which is where `sharding` says. */
@@ -331,7 +344,7 @@ static lz_val keep_place(lz_func *f, const lz_capture *c, const bool *marked, ui
                          bool behind)
 {
     const lz_node *l = c->leaves.data[i], *now = c->nodes.data[c->becomes.data[i]];
-    const char *sharding = lz_capture_placement(c, i);
+    const char *sharding = kept_placement(c, i);
     if (sharding)
         return behind && !is_mark(now) ? build_placed(f, v, sharding) : v;
     if (is_mark(now))
@@ -367,7 +380,7 @@ static lz_status build(lz_func *f, const lz_capture *c, lz_val *vals, lz_val *op
         vals[n->index] = v;
     }
     for (uint32_t i = 0; i < c->leaves.len; i++) {
-        const char *sharding = lz_capture_placement(c, i);
+        const char *sharding = kept_placement(c, i);
         lz_val *v = &vals[c->leaves.data[i]->index];
         if (sharding && (*v = build_placed(f, *v, sharding)) == LZ_NOVAL)
             return f->status != LZ_OK ? f->status : LZ_EMEM;

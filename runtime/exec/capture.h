@@ -23,6 +23,7 @@ typedef struct lz_capture {
     /* placeholders are parameters: a function is being traced */
     bool placeholders;
     bool meets; /* it has a collective: its program is that of all devices of the backend */
+    const struct lz_mesh *search; /* shardings are searched for, on this mesh; NULL: not */
     uint64_t epoch;
     LZ_VEC(lz_node *) nodes; /* leaves, constants and operations; operands first */
     LZ_VEC(lz_capture_note) notes;
@@ -65,7 +66,7 @@ lz_status lz_capture_finish(lz_capture *c);
 /* Where the memory of parameter i is (lz_backend.placement); NULL: nowhere yet, or one device. */
 const char *lz_capture_placement(const lz_capture *c, uint32_t i);
 /* The graph as a function whose parameters are the leaves; a placed one is marked with its
- * sharding. root_result (room for every root) gets
+ * sharding, but for a search where no mark has said it. root_result (room for every root) gets
  * the result index of each root; equal values are one result. */
 lz_status lz_capture_func(const lz_capture *c, const char *name, struct lz_func **out,
                           uint32_t *root_result);

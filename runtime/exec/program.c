@@ -6,6 +6,7 @@
 #include "base/host_time.h"
 #include "base/timeline/timeline.h"
 #include "cache/lru.h"
+#include "ir/sharding/mesh.h"
 #include "runtime/debug/metrics.h"
 #include <lazuli/cache.h>
 #include <lazuli/device.h>
@@ -139,7 +140,17 @@ static uint32_t replicas_of(const lz_capture *c, const lz_func *f)
 /* The key in every process. */
 static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
 {
-    return lz_program_key(&c->dev->key, c->donate.data, f, replicas_of(c, f), out);
+    lz_buf device = {0};
+    if (!c->search)
+        return lz_program_key(&c->dev->key, c->donate.data, f, replicas_of(c, f), out);
+    lz_buf_put(&device, c->dev->key.data, c->dev->key.len);
+    lz_buf_puts(&device, " searched on ");
+    lz_mesh_print(&device, c->search);
+    lz_status s = device.failed
+                      ? LZ_FAIL(LZ_EMEM, "no memory for the key of a program")
+                      : lz_program_key(&device, c->donate.data, f, replicas_of(c, f), out);
+    lz_buf_free(&device);
+    return s;
 }
 
 lz_status lz_program_hash(const lz_capture *c, lz_hash *out)
@@ -236,7 +247,8 @@ static lz_status fill(lz_program *p, const lz_capture *c, const lz_func *f, cons
                             .cache = cache,
                             .dump_name = dump,
                             .func = f,
-                            .partitions = replicas_of(c, f)};
+                            .partitions = replicas_of(c, f),
+                            .search = c->search};
     o.replicas = o.partitions > 0;
     lz_lease lease;
     bool loaded = load(p, c, key, &o, &lease, w);

@@ -1,6 +1,7 @@
 /* runtime_device.c - devices of the runtime, and the public calls about them. See
  * runtime_device.h. */
 #include "runtime/exec/runtime_device.h"
+#include "runtime/exec/auto_spmd.h"
 #include "lower/lower_dump.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -55,7 +56,7 @@ lz_status lz_dev_world(const lz_dev *d, int *n, int *first)
 static const char *default_platform(void)
 {
     const char *p = lz_cfg_str(LZ_OPT_PJRT_DEVICE);
-    if (lz_cfg_bool(LZ_OPT_USE_SPMD))
+    if (lz_cfg_bool(LZ_OPT_USE_SPMD) || lz_cfg_bool(LZ_OPT_AUTO_SPMD))
         return "SPMD";
     return p[0] ? p : linked[0]->name;
 }
@@ -454,13 +455,14 @@ lz_status lz_set_device(const char *name)
     return LZ_OK;
 }
 
-lz_status lz_use_spmd(void)
+lz_status lz_use_spmd_at(const lz_use_spmd_options *o, const lz_site *site)
 {
-    LZ_PUBLIC(LZ_EFORK);
+    LZ_PUBLIC_AT(LZ_EFORK);
+    bool given = o && o->struct_size >= sizeof *o;
     lz_thread_state *t = lz_thread_state_get();
     lz_dev *d = t ? lz_dev_find("SPMD") : NULL;
-    if (!d) {
-        lz_error_annotate("lz_use_spmd", NULL);
+    if (!d || lz_auto_spmd_set(d, given && o->auto_sharding, given ? o->mesh : NULL) != LZ_OK) {
+        lz_error_annotate("lz_use_spmd", site);
         return lz_error_get()->status;
     }
     if (atomic_load(&process_default) && atomic_load(&process_default) != d)

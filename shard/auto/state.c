@@ -19,7 +19,8 @@ static void push_operands(walk *w, lz_val v)
 {
     const lz_inst *in = &w->f->insts[v];
     lz_op_class cls = lz_op_get(in->sig->op)->cls;
-    if (cls != LZ_CLASS_EW && in->sig->op != LZ_OP_SHARDING_CONSTRAINT)
+    if (cls != LZ_CLASS_EW && in->sig->op != LZ_OP_SHARDING_CONSTRAINT &&
+        in->sig->op != LZ_OP_SHARDING_GROUP)
         return;
     for (uint32_t k = in->sig->nopnd; k-- > 0;)
         if (in->sig->opnd[k] == in->sig->result[0] && w->n < MOST_VISITS)
