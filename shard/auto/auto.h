@@ -5,9 +5,9 @@
  * one whose local function takes least is the plan. So what a plan predicts is what its program
  * does.
  * Time is that of one device: what it computes, by the machine's rate, so that what is not divided
- * is paid for, and what it sends, with a little for each collective. Of plans that divide the work
- * alike, none sends more than a tenth above the best known layout (data parallel, fully sharded,
- * tensor parallel).
+ * is paid for, and what it sends, with a little for each collective. Of plans that take about as
+ * long the one that sends least is taken, and none that sends much more than the best known layout
+ * (data parallel, fully sharded, tensor parallel) which divides the work about as well.
  * Threads: pure functions; the result depends on nothing but the arguments. */
 #ifndef LZ_SHARD_AUTO_AUTO_H
 #define LZ_SHARD_AUTO_AUTO_H

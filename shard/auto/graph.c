@@ -18,7 +18,8 @@ static lz_status add_var(lz_auto_model *m, uint32_t node, uint32_t n, uint32_t *
     lz_auto_var v = {.node = node, .n = n};
     v.own = lz_arena_alloc(m->arena, ((size_t)n + 1) * sizeof *v.own);
     v.memory = lz_arena_alloc(m->arena, ((size_t)n + 1) * sizeof *v.memory);
-    if (!v.own || !v.memory)
+    v.light = lz_arena_alloc(m->arena, ((size_t)n + 1) * sizeof *v.light);
+    if (!v.own || !v.memory || !v.light)
         return no_memory();
     *out = m->vars.len;
     return lz_vec_push(&m->vars, v) == LZ_OK ? LZ_OK : no_memory();
@@ -116,8 +117,11 @@ static lz_status add_move(lz_auto_model *m, const lz_type *t, uint32_t a, const 
     if (!t->shape.rank || (a == b && from == to))
         return LZ_OK;
     if (a == b) {
-        for (uint32_t i = 0; i < from->n; i++)
-            m->vars.data[a].own[i] += times * lz_auto_move(m, t, from->at[i], to->at[i]);
+        for (uint32_t i = 0; i < from->n; i++) {
+            double seconds = times * lz_auto_move(m, t, from->at[i], to->at[i]);
+            m->vars.data[a].own[i] += seconds;
+            m->vars.data[a].light[i] += seconds;
+        }
         return LZ_OK;
     }
     LZ_TRY(move_table(m, t, from, to, &table));
@@ -186,8 +190,10 @@ static lz_status find_space(lz_auto_model *m, step *st)
 static lz_status connect(lz_auto_model *m, const step *st)
 {
     const lz_rule *r = st->r;
-    for (uint32_t i = 0; i < st->s->n; i++)
+    for (uint32_t i = 0; i < st->s->n; i++) {
         m->vars.data[st->var].own[i] += st->times * st->s->seconds[i];
+        m->vars.data[st->var].light[i] += st->times * st->s->light[i];
+    }
     for (uint32_t k = 0; k < r->nopnd; k++) {
         const lz_auto_node *n = st->ends[k] == LZ_PROP_NONE ? NULL : &m->nodes[st->ends[k]];
         if (n)

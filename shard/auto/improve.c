@@ -227,7 +227,7 @@ lz_status lz_auto_improve(lz_auto_search *s)
     x.may = lz_arena_alloc(&a, n * sizeof *x.may);
     lz_status st = x.pick && x.trial && x.may ? find_classes(&x) : no_memory();
     if (st == LZ_OK)
-        st = lz_auto_problem(s, 0, x.may, &a, &x.c);
+        st = lz_auto_problem(s, 0, false, x.may, &a, &x.c);
     for (int k = 0; k < SWEEPS && better && s->real.left && st == LZ_OK; k++)
         st = sweep(&x, &better);
     lz_arena_free(&a);

@@ -1,7 +1,7 @@
 /* known.c - layouts that people write by hand, as candidates: a search must not lose against them.
  * Data parallel: inputs along their first dimension, the state whole. Fully sharded (FSDP, ZeRO-3):
  * the state along its largest dimension, too. Tensor parallel (Megatron): inputs along one axis of
- * the mesh, the state along the others, each matrix where the model finds it cheapest.
+ * the mesh, the state along the others, each matrix cut where the model finds it cheapest.
  * Threads: thread-compatible. */
 #include "shard/auto/search.h"
 
@@ -13,7 +13,18 @@ static lz_status no_memory(void)
 /* What is state, and what an input whose first dimension is that of examples. */
 typedef struct roles {
     bool *state, *input; /* [nparam] */
+    bool *factor;        /* [ninst]: it goes into a product, moved or converted at most */
 } roles;
+
+static void find_factors(const lz_func *f, bool *out)
+{
+    for (lz_val v = f->ninst; v-- > f->nparam;) {
+        const lz_inst *in = &f->insts[v];
+        bool product = lz_auto_is_product(in->sig);
+        for (uint32_t k = 0; k < in->sig->nopnd; k++)
+            out[in->opnd[k]] |= product || (out[v] && in->sig->nopnd == 1);
+    }
+}
 
 /* Without state, as of a forward pass alone, inputs are what is as long as the results. */
 static lz_status find_roles(const lz_auto_search *s, lz_arena *a, roles *out)
@@ -22,8 +33,10 @@ static lz_status find_roles(const lz_auto_search *s, lz_arena *a, roles *out)
     bool any = false;
     out->state = lz_arena_alloc(a, (size_t)f->nparam + 1);
     out->input = lz_arena_alloc(a, (size_t)f->nparam + 1);
-    if (!out->state || !out->input)
+    out->factor = lz_arena_alloc(a, (size_t)f->ninst + 1);
+    if (!out->state || !out->input || !out->factor)
         return no_memory();
+    find_factors(f, out->factor);
     for (uint32_t k = 0; k < f->nresult; k++)
         if (s->m.state_of[k] != LZ_NOVAL)
             any = out->state[s->m.state_of[k]] = true;
@@ -125,6 +138,8 @@ static bool restrict_to(const lz_auto_search *s, const roles *r, const lz_auto_v
         uint32_t used = lz_sharding_dims_mask(p);
         if (r->input[v->number])
             may[i] = lz_axis_list_mask(&p->dims[0]) == axes_of(s, data) && used == axes_of(s, data);
+        else if (r->factor[v->number])
+            may[i] = used == axes_of(s, cut);
         else
             may[i] = !(used & ~axes_of(s, cut));
         any |= may[i];
@@ -138,7 +153,7 @@ static lz_status try_tensor(lz_auto_search *s, const roles *r, const char *name,
     lz_arena a = {0};
     lz_choices c;
     lz_choices_found found;
-    lz_auto_trial *t[2];
+    lz_auto_trial *best[2] = {NULL, NULL};
     const bool **may = lz_arena_alloc(&a, ((size_t)s->m.vars.len + 1) * sizeof *may);
     lz_status st = may ? LZ_OK : no_memory();
     for (uint32_t v = 0; v < s->m.vars.len && st == LZ_OK; v++) {
@@ -149,20 +164,18 @@ static lz_status try_tensor(lz_auto_search *s, const roles *r, const char *name,
         if (m && restrict_to(s, r, var, s->m.nodes[var->node].at, data, cut, m))
             may[v] = m;
     }
-    if (st == LZ_OK)
-        st = lz_auto_problem(s, 0, may, &a, &c);
-    if (st == LZ_OK)
-        st = lz_choices_solve(&c, NULL, 0, &a, &found);
-    for (int k = 0; k < 2 && st == LZ_OK; k++) {
-        bool had = false;
-        st = lz_auto_trial_of(s, name, found.pick, k == 1, &t[k]);
+    for (int light = 0; light < 2 && st == LZ_OK; light++) {
+        st = lz_auto_problem(s, 0, light, may, &a, &c);
         if (st == LZ_OK)
-            st = lz_auto_try(&s->real, t[k], &had);
-        if (st == LZ_OK && had)
-            st = lz_auto_consider(s, t[k]);
-        if (st == LZ_OK && k == 1 && had)
-            st = note(s, lz_auto_better(t[1], t[0]) ? t[1] : t[0]);
+            st = lz_choices_solve(&c, NULL, 0, &a, &found);
+        if (st == LZ_OK)
+            st = lz_auto_try_picks(s, name, found.pick, &best[light]);
     }
+    lz_auto_trial *least = best[0];
+    if (!least || (best[1] && best[1]->cost.bytes < least->cost.bytes))
+        least = best[1];
+    if (st == LZ_OK && least)
+        st = note(s, least);
     lz_arena_free(&a);
     return st;
 }

@@ -40,7 +40,7 @@ typedef struct lz_auto_space {
     uint32_t n;                /* ways */
     const lz_auto_list **want; /* [nopnd]: where operands are; NULL: they have no node */
     const lz_auto_list **give; /* [nresult] */
-    double *seconds;           /* [n]: of the operation itself */
+    double *seconds, *light;   /* [n]: of the operation itself; without work that is no product */
 } lz_auto_space;
 
 typedef struct lz_auto_node {
@@ -53,6 +53,7 @@ typedef struct lz_auto_var {
     uint32_t node; /* that it began with */
     uint32_t n;
     double *own, *memory; /* [n] */
+    double *light;        /* [n]: own without work that is no product */
     bool param;           /* of the function */
     uint32_t number;      /* which */
     bool is_state;        /* it is a result, too */
@@ -100,6 +101,8 @@ double lz_auto_move(lz_auto_model *m, const lz_type *t, const lz_sharding *from,
 /* Operations of an instruction: of products two for each product of elements, else one for each
  * element. */
 double lz_auto_work(const lz_sig *sig);
+/* Whether that is more than one for an element of any of its values. */
+bool lz_auto_is_product(const lz_sig *sig);
 /* Of all of a function, loops by their rounds. */
 double lz_auto_work_of(const lz_func *f);
 /* The rounds of a while of f, where a counter with known ends controls it; else 1. */
@@ -119,6 +122,7 @@ typedef struct lz_auto_trial {
     const lz_sharding **param, **value, **result; /* [nparam], [ninst], [nresult] */
     lz_auto_cost cost;
     bool fits;
+    bool apart; /* equal layers may be placed otherwise */
 } lz_auto_trial;
 typedef struct lz_auto_real {
     const lz_func *f;

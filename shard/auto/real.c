@@ -27,6 +27,7 @@ lz_status lz_auto_trial_copy(lz_auto_real *x, const char *origin, const lz_auto_
                              lz_auto_trial **out)
 {
     LZ_TRY(lz_auto_trial_new(x, origin, out));
+    (*out)->apart = from->apart;
     memcpy((*out)->param, from->param, x->f->nparam * sizeof *from->param);
     memcpy((*out)->value, from->value, x->f->ninst * sizeof *from->value);
     memcpy((*out)->result, from->result, x->f->nresult * sizeof *from->result);

@@ -13,6 +13,9 @@ enum {
     HALVES = 6
 };
 
+/* Parts of a plan's time, bytes and work that make no difference (docs/spmd.md). */
+static const double NEAR = 1.02, ABOVE = 1.05, ALIKE = 1.5;
+
 static lz_status no_memory(void)
 {
     return LZ_FAIL(LZ_EMEM, "no memory to search for shardings");
@@ -69,27 +72,10 @@ lz_status lz_auto_trial_of(lz_auto_search *s, const char *origin, const uint32_t
     return LZ_OK;
 }
 
-/* Parameters and results, then values, too. margin: so much better it has to be, as a part. */
-static lz_status try_picks(lz_auto_search *s, const char *origin, const uint32_t *pick,
-                           double margin)
-{
-    for (int values = 0; values < 2; values++) {
-        lz_auto_trial *t;
-        bool had;
-        LZ_TRY(lz_auto_trial_of(s, origin, pick, values, &t));
-        LZ_TRY(lz_auto_try(&s->real, t, &had));
-        bool worth = !s->best || !s->best->fits || margin == 0 ||
-                     t->cost.seconds < (1 - margin) * s->best->cost.seconds;
-        if (had && worth)
-            LZ_TRY(lz_auto_consider(s, t));
-    }
-    return LZ_OK;
-}
-
 /* ---- the model's choices ---- */
 
-lz_status lz_auto_problem(lz_auto_search *s, double price, const bool *const *may, lz_arena *a,
-                          lz_choices *out)
+lz_status lz_auto_problem(lz_auto_search *s, double price, bool light, const bool *const *may,
+                          lz_arena *a, lz_choices *out)
 {
     uint32_t n = s->m.vars.len;
     uint32_t *size = lz_arena_alloc(a, ((size_t)n + 1) * sizeof *size);
@@ -102,7 +88,7 @@ lz_status lz_auto_problem(lz_auto_search *s, double price, const bool *const *ma
         if (!d)
             return no_memory();
         for (uint32_t i = 0; i < x->n; i++)
-            d[i] = x->own[i] + price * x->memory[i];
+            d[i] = (light ? x->light : x->own)[i] + price * x->memory[i];
         size[v] = x->n;
         own[v] = d;
     }
@@ -124,11 +110,11 @@ static double memory_of(const lz_auto_search *s, const uint32_t *pick)
 }
 
 /* The best choices at a price of memory; *cost: of the model, without that. */
-static lz_status solve_at(lz_auto_search *s, double price, lz_choices_found *out)
+static lz_status solve_at(lz_auto_search *s, double price, bool light, lz_choices_found *out)
 {
     lz_arena a = {0};
     lz_choices c;
-    lz_status st = lz_auto_problem(s, price, NULL, &a, &c);
+    lz_status st = lz_auto_problem(s, price, light, NULL, &a, &c);
     if (st == LZ_OK)
         st = lz_choices_solve(&c, NULL, 0, s->m.arena, out);
     lz_arena_free(&a);
@@ -144,13 +130,13 @@ static lz_status solve_within(lz_auto_search *s, double memory, lz_choices_found
     for (int i = 0; i < PRICES && !any; i++) {
         low = high;
         high *= 16;
-        LZ_TRY(solve_at(s, high, &f));
+        LZ_TRY(solve_at(s, high, false, &f));
         any = memory_of(s, f.pick) <= memory;
         out->pick = f.pick;
     }
     for (int i = 0; i < HALVES && any; i++) {
         double mid = sqrt(low * high);
-        LZ_TRY(solve_at(s, mid, &f));
+        LZ_TRY(solve_at(s, mid, false, &f));
         if (memory_of(s, f.pick) <= memory) {
             out->pick = f.pick;
             high = mid;
@@ -202,14 +188,56 @@ static lz_status alike(lz_auto_search *s, const uint32_t *pick, lz_arena *a, uin
     return st;
 }
 
-static lz_status try_model(lz_auto_search *s, uint64_t memory)
+/* States of a weight where it is. */
+static void tie(const lz_auto_search *s, uint32_t *pick)
 {
-    lz_choices_found f;
-    lz_auto_plan *p = s->plan;
+    for (lz_val v = 0; v < s->m.f->nparam; v++) {
+        uint32_t n = node_of(s, v), first = node_of(s, s->group[v]);
+        if (n != LZ_PROP_NONE && first != LZ_PROP_NONE && s->m.nodes[n].at == s->m.nodes[first].at)
+            pick[s->m.nodes[n].var] = pick[s->m.nodes[first].var];
+    }
+}
+
+/* Parameters and results, then values, too. margin: so much better it has to be, as a part. */
+static lz_status try_both(lz_auto_search *s, const char *origin, const uint32_t *pick,
+                          double margin, lz_auto_trial **best)
+{
+    for (int values = 0; values < 2; values++) {
+        lz_auto_trial *t;
+        bool had;
+        LZ_TRY(lz_auto_trial_of(s, origin, pick, values, &t));
+        t->apart = margin > 0;
+        LZ_TRY(lz_auto_try(&s->real, t, &had));
+        bool worth = !s->best || !s->best->fits || margin == 0 ||
+                     t->cost.seconds < (1 - margin) * s->best->cost.seconds;
+        if (!had || !worth)
+            continue;
+        LZ_TRY(lz_auto_consider(s, t));
+        if (best && (!*best || lz_auto_better(t, *best)))
+            *best = t;
+    }
+    return LZ_OK;
+}
+
+lz_status lz_auto_try_picks(lz_auto_search *s, const char *origin, const uint32_t *pick,
+                            lz_auto_trial **best)
+{
     uint32_t *same = lz_arena_alloc(s->m.arena, ((size_t)s->m.vars.len + 1) * sizeof *same);
     if (!same)
         return no_memory();
-    LZ_TRY(solve_at(s, 0, &f));
+    if (best)
+        *best = NULL;
+    LZ_TRY(alike(s, pick, s->m.arena, same));
+    LZ_TRY(try_both(s, origin, same, 0, best));
+    tie(s, same);
+    return try_both(s, origin, same, 0, best);
+}
+
+static lz_status try_model(lz_auto_search *s, uint64_t memory)
+{
+    lz_choices_found f, light;
+    lz_auto_plan *p = s->plan;
+    LZ_TRY(solve_at(s, 0, false, &f));
     p->variables = s->m.vars.len;
     p->edges = s->m.edges.len;
     p->model_seconds = f.cost;
@@ -220,32 +248,56 @@ static lz_status try_model(lz_auto_search *s, uint64_t memory)
         LZ_TRY(solve_within(s, (double)memory, &f));
         s->pick = f.pick;
     }
-    LZ_TRY(alike(s, s->pick, s->m.arena, same));
-    LZ_TRY(try_picks(s, "model", same, 0));
-    return memcmp(same, s->pick, s->m.vars.len * sizeof *same)
-               ? try_picks(s, "model, layers apart", s->pick, .01)
-               : LZ_OK;
+    LZ_TRY(lz_auto_try_picks(s, "model", s->pick, NULL));
+    LZ_TRY(try_both(s, "model, layers apart", s->pick, .01, NULL));
+    LZ_TRY(solve_at(s, 0, true, &light));
+    return lz_auto_try_picks(s, "model of products", light.pick, NULL);
 }
 
 /* ---- the plan ---- */
 
-/* Of what divides the work about as well none may send a tenth less: else that comes first. */
-static void keep_to_known(lz_auto_search *s)
+/* Whether the plan a comes before b, of those that are near enough: it sends less. */
+static bool sends_less(const lz_auto_trial *a, const lz_auto_trial *b)
+{
+    return a->cost.bytes < b->cost.bytes ||
+           (a->cost.bytes == b->cost.bytes && lz_auto_better(a, b));
+}
+
+/* The most bytes that a plan may send: a little more than the best known layout that divides the
+ * work about as well. */
+static double most_bytes(const lz_auto_search *s)
 {
     double most = INFINITY;
     for (uint32_t i = 0; i < s->plan->nknown; i++) {
         const lz_auto_known *k = &s->plan->known[i];
-        if (k->fits == s->best->fits && k->cost.work <= 1.5 * s->best->cost.work)
-            most = fmin(most, 1.1 * k->cost.bytes);
+        if (k->fits && k->cost.work <= ALIKE * s->best->cost.work)
+            most = fmin(most, ABOVE * k->cost.bytes);
     }
-    if (s->best->cost.bytes <= most)
-        return;
-    lz_auto_trial *best = NULL;
-    for (uint32_t i = 0; i < s->tried.len; i++)
-        if (s->tried.data[i]->cost.bytes <= most &&
-            (!best || lz_auto_better(s->tried.data[i], best)))
-            best = s->tried.data[i];
-    s->best = best ? best : s->best;
+    return most;
+}
+
+static bool may_be(const lz_auto_search *s, const lz_auto_trial *t, double most)
+{
+    return t->fits && t->cost.bytes <= most && (!t->apart || s->best->apart);
+}
+
+/* Times are a model's: of plans that take about as long, the one that sends least. */
+static void choose(lz_auto_search *s)
+{
+    double most = most_bytes(s);
+    lz_auto_trial *best = NULL, *least = NULL;
+    for (uint32_t i = 0; i < s->tried.len; i++) {
+        lz_auto_trial *t = s->tried.data[i];
+        if (may_be(s, t, most) && (!best || lz_auto_better(t, best)))
+            best = t;
+    }
+    for (uint32_t i = 0; i < s->tried.len && best; i++) {
+        lz_auto_trial *t = s->tried.data[i];
+        if (may_be(s, t, most) && t->cost.seconds <= NEAR * best->cost.seconds &&
+            (!least || sends_less(t, least)))
+            least = t;
+    }
+    s->best = least ? least : s->best;
 }
 
 /* Every parameter where it takes the least memory. */
@@ -259,7 +311,7 @@ static lz_status try_smallest(lz_auto_search *s)
             if (s->m.vars.data[v].memory[i] < s->m.vars.data[v].memory[pick[v]])
                 pick[v] = i;
     s->real.left += 2;
-    return try_picks(s, "least memory", pick, 0);
+    return try_both(s, "least memory", pick, 0, NULL);
 }
 
 /* No marks but the function's: where that fails, too, its error is what there is to say. */
@@ -294,7 +346,7 @@ static lz_status search(lz_auto_search *s, const lz_auto_options *o)
         return LZ_FAIL(LZ_ERANGE,
                        "no plan has the parameters of a device in %llu bytes: the least is %llu",
                        (unsigned long long)o->memory, (unsigned long long)s->best->cost.memory);
-    keep_to_known(s);
+    choose(s);
     return LZ_OK;
 }
 

@@ -24,9 +24,15 @@ lz_status lz_auto_trial_of(lz_auto_search *s, const char *origin, const uint32_t
                            lz_auto_trial **out);
 /* Whether a parameter has a mark of the function's own. */
 bool lz_auto_is_marked(const lz_auto_search *s, lz_val param);
-/* The model's problem; own costs with `price` seconds for each byte of parameters. */
-lz_status lz_auto_problem(lz_auto_search *s, double price, const bool *const *may, lz_arena *a,
-                          lz_choices *out);
+/* The model's problem; own costs with `price` seconds for each byte of parameters. light: without
+ * the work that is no product, so that what is sent counts for more. */
+lz_status lz_auto_problem(lz_auto_search *s, double price, bool light, const bool *const *may,
+                          lz_arena *a, lz_choices *out);
+/* Candidates of the model's choices: with each class of parameters alike, and then with an
+ * optimizer's states where their weights are, too; of parameters alone, and of values. *best (may
+ * be NULL): the best of them, or NULL. */
+lz_status lz_auto_try_picks(lz_auto_search *s, const char *origin, const uint32_t *pick,
+                            lz_auto_trial **best);
 
 /* Known layouts, as candidates and for comparison (known.c). */
 lz_status lz_auto_try_known(lz_auto_search *s);

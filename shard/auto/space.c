@@ -171,9 +171,10 @@ typedef struct ways {
     lz_part_op o;
     lz_partial partial;
     double work;
+    bool product; /* more than one operation for an element */
     uint32_t n, cap;
     const lz_sharding **at; /* [tensor][cap] */
-    double *seconds;
+    double *seconds, *light;
 } ways;
 
 static lz_status begin(ways *w, lz_auto_model *m, const lz_sig *sig, const lz_rule *r,
@@ -191,8 +192,10 @@ static lz_status begin(ways *w, lz_auto_model *m, const lz_sig *sig, const lz_ru
     w->o.at = lz_arena_alloc(&m->scratch, ((size_t)nt + 1) * sizeof *w->o.at);
     w->at = lz_arena_alloc(&m->scratch, (size_t)nt * cap * sizeof *w->at);
     w->seconds = lz_arena_alloc(&m->scratch, cap * sizeof *w->seconds);
-    if (!w->o.axes || !w->o.at || !w->at || !w->seconds)
+    w->light = lz_arena_alloc(&m->scratch, cap * sizeof *w->light);
+    if (!w->o.axes || !w->o.at || !w->at || !w->seconds || !w->light)
         return no_memory();
+    w->product = lz_auto_is_product(sig);
     return LZ_OK;
 }
 
@@ -209,19 +212,20 @@ static double share(const ways *w)
     return n;
 }
 
-/* One more way, with the results at w->o.at. */
-static void keep(ways *w, double seconds)
+/* One more way, with the results at w->o.at: what it computes, and what else it takes. */
+static void keep(ways *w, double work, double seconds)
 {
     uint32_t nt = w->o.r->nopnd + w->o.r->nresult;
     if (w->n == w->cap)
         return;
     for (uint32_t t = 0; t < nt; t++)
         w->at[(size_t)t * w->cap + w->n] = w->o.at[t];
-    w->seconds[w->n++] = seconds;
+    w->light[w->n] = seconds + (w->product ? work : 0);
+    w->seconds[w->n++] = seconds + work;
 }
 
 /* The sums of the result joined, along dimension d of the result or on all devices (-1). */
-static lz_status join_sums(ways *w, const lz_sharding *parts, int d, double seconds)
+static lz_status join_sums(ways *w, const lz_sharding *parts, int d, double work, double seconds)
 {
     const lz_type *t = w->o.sig->result[0];
     lz_sharding s = *parts;
@@ -238,7 +242,7 @@ static lz_status join_sums(ways *w, const lz_sharding *parts, int d, double seco
     if (!to)
         return lz_error_get()->status;
     w->o.at[w->o.r->nopnd] = to;
-    keep(w, seconds + lz_auto_move(w->m, t, parts, to));
+    keep(w, work, seconds + lz_auto_move(w->m, t, parts, to));
     return LZ_OK;
 }
 
@@ -256,15 +260,15 @@ static lz_status add_ways(ways *w, bool all)
     double halo = lz_part_halo_cost(o, o->axes);
     if (halo >= 1e300)
         halo = 1e30;
-    double seconds = w->work * share(w) / w->m->machine.flops + halo / w->m->machine.bytes;
+    double work = w->work * share(w) / w->m->machine.flops, seconds = halo / w->m->machine.bytes;
     if (!sums) {
-        keep(w, seconds);
+        keep(w, work, seconds);
         return LZ_OK;
     }
     const lz_sharding *parts = o->at[nopnd];
-    LZ_TRY(join_sums(w, parts, -1, seconds));
+    LZ_TRY(join_sums(w, parts, -1, work, seconds));
     for (int d = 0; d < parts->rank && all; d++)
-        LZ_TRY(join_sums(w, parts, d, seconds));
+        LZ_TRY(join_sums(w, parts, d, work, seconds));
     return LZ_OK;
 }
 
@@ -278,7 +282,8 @@ static lz_status take(ways *w, const lz_auto_space **out)
     s->want = lz_arena_alloc(w->m->arena, ((size_t)nopnd + 1) * sizeof *s->want);
     s->give = lz_arena_alloc(w->m->arena, ((size_t)nresult + 1) * sizeof *s->give);
     s->seconds = lz_arena_copy(w->m->arena, w->seconds, w->n * sizeof *s->seconds);
-    if (!s->want || !s->give || !s->seconds)
+    s->light = lz_arena_copy(w->m->arena, w->light, w->n * sizeof *s->light);
+    if (!s->want || !s->give || !s->seconds || !s->light)
         return no_memory();
     for (uint32_t t = 0; t < nopnd + nresult; t++) {
         const lz_auto_list *l = lz_auto_list_get(w->m, w->at + (size_t)t * w->cap, w->n);

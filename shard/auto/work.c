@@ -55,6 +55,11 @@ double lz_auto_work(const lz_sig *sig)
     }
 }
 
+bool lz_auto_is_product(const lz_sig *sig)
+{
+    return lz_auto_work(sig) > of_elements(sig);
+}
+
 /* ---- loops ---- */
 
 /* The integer that a value of f is; operands: of the loop that has f as a region, in function

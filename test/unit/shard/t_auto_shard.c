@@ -264,8 +264,8 @@ START_TEST(against_hand)
 }
 END_TEST
 
-/* One layer's weights are where those of the others are, and results where the next step has
- * them. */
+/* Weights of the inner layers, which have equal neighbours, are where those of the others are, and
+ * results where the next step has them. */
 START_TEST(layers_alike)
 {
     enum {
@@ -278,9 +278,10 @@ START_TEST(layers_alike)
     lz_auto_plan p;
     lz_func *f = gpt();
     search(f, m, NULL, &p);
-    for (int i = 1; i < LAYERS; i++)
+    for (int i = 2; i < LAYERS - 1; i++)
         for (int k = 0; k < LAYER; k++)
-            ck_assert_ptr_eq(p.in[BEFORE + LAYER * i + k], p.in[BEFORE + k]);
+            ck_assert_msg(p.in[BEFORE + LAYER * i + k] == p.in[BEFORE + LAYER + k],
+                          "parameter %d of layer %d (%s)", k, i, p.origin);
     uint32_t n = (f->nparam - 1) / STATES;
     for (uint32_t i = 0; i < n; i++) {
         ck_assert_ptr_eq(p.in[STATES * i], p.out[1 + i]);
@@ -434,7 +435,7 @@ START_TEST(bytes)
     r = (lz_rd){(const uint8_t *)b.data, (const uint8_t *)b.data + b.len, false, false};
     ck_assert_int_eq(lz_auto_marks_read(&r, other, &a, &got, &n), LZ_OK); /* of the same factors */
     for (size_t i = 0; i < b.len; i++)
-        for (int bit = 0; bit < 8; bit++) {
+        for (int bit = 0; bit < 8; bit += lz_test_small() ? 5 : 1) {
             b.data[i] = (char)(b.data[i] ^ 1 << bit);
             r = (lz_rd){(const uint8_t *)b.data, (const uint8_t *)b.data + b.len, false, false};
             lz_status s = lz_auto_marks_read(&r, m, &a, &got, &n);
@@ -461,7 +462,7 @@ START_TEST(no_memory)
     const lz_auto_options few = {.partitions = 3};
     lz_func *f = lz_step_mlp(1, 8, 4, false);
     lz_auto_plan p;
-    for (int64_t n = 1, hit = 1; hit; n += 1 + n / 40) {
+    for (int64_t n = 1, hit = 1; hit; n += 1 + n / (lz_test_small() ? 8 : 40)) {
         uint64_t before = lz_alloc_failed_count();
         lz_alloc_fail_at(n, false);
         lz_status s = lz_auto_shard(f, m, &few, &p);
