@@ -44,4 +44,12 @@ mpi_runs() { # launcher: whether it is there, and its library can be used
     command -v "$1" >/dev/null || { echo "skipped: there is no $1"; return 1; }
     [ -z "$san" ] || { echo "skipped: $1 with sanitizers"; return 1; }
 }
+ucx_runs() { # whether libucp.so.0 can be used
+    [ -n "${ucx_is:-}" ] || { ucx_is=yes; LAZULI_TRANSPORT=ucx LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit "$tool" launch -n 2 "$tmp/ranks" who >/dev/null 2>ucx.err || ucx_is=no; }
+    [ $ucx_is = yes ] || { echo "skipped: $(grep -m1 -o 'LAZULI_TRANSPORT=ucx: .*' ucx.err || echo 'UCX does not run')"; return 1; }
+}
+carriers() { # what tensors go over without MPI
+    ucx_runs >&2 && echo ucx
+    echo sockets
+}
 same() { cmp -s "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }; }

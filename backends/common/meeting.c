@@ -12,10 +12,11 @@
 #include "ir/attr.h"
 #include "ir/func.h"
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TAGS = LZ_TRANSFER_TAG / 2 - 1, FIRST_NAP_NS = 20000, LAST_NAP_NS = 100000 };
+enum { FIRST_NAP_NS = 1000, SHORT_NAP_NS = 20000, LAST_NAP_NS = 100000 };
 #define LOOK_NS INT64_C(1000000000)   /* for a process that has gone without a word */
 #define SILENT_NS INT64_C(1000000000) /* twice the time between two heartbeats */
 
@@ -181,7 +182,7 @@ static lz_rendezvous_group *group_of_message(uint32_t from, const lz_wire_group 
 static bool came(uint32_t from, const void *p, size_t n)
 {
     lz_wire_arrive a;
-    if (lz_wire_get_arrive(p, n, &a) != LZ_OK || a.tag > LZ_TRANSFER_TAG - 1)
+    if (lz_wire_get_arrive(p, n, &a) != LZ_OK || a.tag >= lz_processes_transport()->last_tag)
         return false;
     lz_mutex_lock(&meets->lock);
     lz_rendezvous_group *g = group_of_message(from, &a.group);
@@ -367,6 +368,24 @@ static lz_status allocate(meeting *x)
     return x->transfers ? LZ_OK : no_memory(x);
 }
 
+/* Memory that a transport may touch as long as the process lives, where leak checkers find it. */
+typedef struct keepsake {
+    struct keepsake *next;
+    meeting of;
+} keepsake;
+static _Atomic(keepsake *) keepsakes;
+
+static void keep(const meeting *x)
+{
+    keepsake *k = lz_alloc(sizeof *k);
+    if (!k)
+        return;
+    k->of = *x;
+    k->next = atomic_load(&keepsakes);
+    while (!atomic_compare_exchange_weak(&keepsakes, &k->next, k))
+        continue;
+}
+
 static void let_go(meeting *x)
 {
     for (uint32_t i = 0; i < x->ntransfer; i++)
@@ -375,9 +394,12 @@ static void let_go(meeting *x)
         lz_free(x->came[i]);
         lz_free(x->sent[i]);
     }
-    if (!x->kept)
-        lz_free(x->transfers);
     lz_exchange_end(&x->x);
+    if (x->kept) {
+        keep(x);
+        return;
+    }
+    lz_free(x->transfers);
     lz_arena_free(&x->arena);
 }
 
@@ -390,7 +412,8 @@ static lz_status missing(const meeting *x, uint32_t rank, const char *what)
     return lz_processes_missing(rank, about(x, text, sizeof text), what);
 }
 
-/* Sleeps until something may have changed. *nap: of a transport that polls, grows. */
+/* Sleeps until something may have changed. *nap: of a transport that polls, grows; a short one only
+ * lets others run, which may be the peers. */
 static void nap(uint32_t seen, int64_t until, bool polls, int64_t *nap_ns)
 {
     int64_t left = until - lz_now_ns(), ns = left < LOOK_NS ? left : LOOK_NS;
@@ -398,7 +421,9 @@ static void nap(uint32_t seen, int64_t until, bool polls, int64_t *nap_ns)
         ns = *nap_ns < ns ? *nap_ns : ns;
         *nap_ns = 2 * *nap_ns < LAST_NAP_NS ? 2 * *nap_ns : LAST_NAP_NS;
     }
-    if (ns > 0)
+    if (polls && ns < SHORT_NAP_NS)
+        (void)sched_yield();
+    else if (ns > 0)
         lz_processes_wait(seen, ns);
 }
 
@@ -636,7 +661,7 @@ lz_status lz_meeting_run(lz_rendezvous *r, lz_rendezvous_group *g, const lz_step
     lz_hash digest = {0, 0};
     int64_t t0 = lz_timeline_begin();
     *lost = false;
-    x.tag = 2 + 2 * (atomic_fetch_add(&next, 1) % TAGS);
+    x.tag = 2 + 2 * (atomic_fetch_add(&next, 1) % (lz_processes_transport()->last_tag / 2 - 1));
     lz_status s = begin(&x, c, bufs);
     if (s == LZ_OK)
         s = digest_of(&x, &digest);

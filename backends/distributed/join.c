@@ -17,6 +17,8 @@
 
 /* For one that has connected to say who it is. */
 #define PATIENCE_NS INT64_C(2000000000)
+/* For all to hear each other over UCX. */
+#define GREETINGS_NS INT64_C(10000000000)
 
 typedef struct joining {
     const lz_process_info *p;
@@ -68,6 +70,7 @@ static void introduce(joining *j, uint32_t ndevice)
         snprintf(j->me.host, sizeof j->me.host, "?");
     j->me.machine = machine_of(j->me.host);
     j->me.mpi = lz_mpi_offer(&why);
+    j->me.ucx = j->me.mpi ? 0 : lz_ucx_offer(&why);
 }
 
 static lz_status send_hello(joining *j, int fd)
@@ -181,13 +184,15 @@ static lz_status take_in(joining *j, int fd)
     return s;
 }
 
+/* The first of MPI and UCX that all offer, in the same version. */
 static uint32_t choose_transport(const lz_join *j)
 {
-    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
-    bool mpi = j->all[0].mpi != 0 && strcmp(want, "sockets") != 0;
-    for (uint32_t i = 1; i < j->size; i++)
+    bool mpi = j->all[0].mpi != 0, ucx = j->all[0].ucx != 0;
+    for (uint32_t i = 1; i < j->size; i++) {
         mpi &= j->all[i].mpi == j->all[0].mpi;
-    return mpi ? LZ_TRANSPORT_MPI : LZ_TRANSPORT_SOCKETS;
+        ucx &= j->all[i].ucx == j->all[0].ucx;
+    }
+    return mpi ? LZ_TRANSPORT_MPI : ucx ? LZ_TRANSPORT_UCX : LZ_TRANSPORT_SOCKETS;
 }
 
 static lz_status gather(joining *j)
@@ -292,16 +297,104 @@ static lz_status meet_others(joining *j)
 
 /* ---- the transport ---- */
 
+const lz_transport *lz_transport_of(uint32_t transport)
+{
+    static const lz_transport *const all[LZ_TRANSPORTS] = {
+        [LZ_TRANSPORT_SOCKETS] = &lz_transport_sockets,
+        [LZ_TRANSPORT_MPI] = &lz_transport_mpi,
+        [LZ_TRANSPORT_UCX] = &lz_transport_ucx,
+    };
+    return all[transport < LZ_TRANSPORTS ? transport : LZ_TRANSPORT_SOCKETS];
+}
+
+void lz_join_why_sockets(char *text, size_t n)
+{
+    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT), *mpi, *ucx;
+    if (*want) {
+        snprintf(text, n, "LAZULI_TRANSPORT=%.40s", want);
+        return;
+    }
+    if (lz_mpi_offer(&mpi))
+        mpi = "it has not started in all processes";
+    if (lz_ucx_offer(&ucx))
+        ucx = "it has not started in all processes";
+    snprintf(text, n, "MPI: %s; UCX: %s", mpi, ucx);
+}
+
+/* Addresses go to all others and come from all; one that has none has failed. *ok: each has heard
+ * each over UCX. */
+static lz_status trade_addresses(joining *j, const lz_buf *mine, lz_buf *theirs, bool *ok)
+{
+    lz_join *to = j->to;
+    lz_wire_header h;
+    for (uint32_t i = 0; i < to->size; i++)
+        if (i != j->me.rank &&
+            lz_net_send(to->fd[i], LZ_WIRE_ADDRESS, 0, mine, j->deadline) != LZ_OK)
+            return no_rank(j, i, "has gone, or did not answer, when UCX was started");
+    for (uint32_t i = 0; i < to->size; i++) {
+        if (i == j->me.rank)
+            continue;
+        if (receive(j, to->fd[i], LZ_WIRE_ADDRESS, j->deadline, &h) != LZ_OK)
+            return no_rank(j, i, "has gone, or did not answer, when UCX was started");
+        theirs[i] = j->message;
+        j->message = (lz_buf){0};
+        *ok &= theirs[i].len > 0;
+    }
+    return LZ_OK;
+}
+
+static lz_status start_ucx(joining *j, bool *ok)
+{
+    lz_buf mine = {0}, *theirs = lz_calloc(j->to->size, sizeof *theirs);
+    if (!theirs)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u processes", j->to->size);
+    *ok = lz_ucx_start(j->me.rank, j->me.size, &mine) == LZ_OK;
+    if (!*ok) {
+        LZ_WARN("distributed", "UCX cannot be used: %s", lz_error_get()->message);
+        mine.len = 0;
+    }
+    lz_status s = trade_addresses(j, &mine, theirs, ok);
+    int64_t now = lz_now_ns(), left = (j->deadline - now) / 2; /* all must still agree */
+    if (s == LZ_OK && *ok &&
+        lz_ucx_connect(theirs, now + (left < GREETINGS_NS ? left : GREETINGS_NS)) != LZ_OK) {
+        LZ_WARN("distributed", "UCX cannot be used: %s", lz_error_get()->message);
+        *ok = false;
+    }
+    for (uint32_t i = 0; i < j->to->size; i++)
+        lz_buf_free(&theirs[i]);
+    lz_buf_free(&mine);
+    lz_free(theirs);
+    return s;
+}
+
+static lz_status start_transport(joining *j, bool *ok)
+{
+    if (j->to->transport == LZ_TRANSPORT_UCX)
+        return start_ucx(j, ok);
+    *ok = j->to->transport != LZ_TRANSPORT_MPI || lz_mpi_start(j->me.rank, j->me.size) == LZ_OK;
+    if (!*ok)
+        LZ_WARN("distributed", "MPI cannot be used: %s", lz_error_get()->message);
+    return LZ_OK;
+}
+
+/* Whether it is the one that is wanted here. */
+static lz_status check_wanted(uint32_t transport)
+{
+    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT), *why = "";
+    if (!*want || strcmp(want, lz_transport_of(transport)->name) == 0)
+        return LZ_OK;
+    uint32_t offer = strcmp(want, "mpi") == 0 ? lz_mpi_offer(&why) : lz_ucx_offer(&why);
+    return LZ_FAIL(LZ_EUNAVAILABLE, "LAZULI_TRANSPORT=%s: %s", want,
+                   offer ? "it has not started in all processes" : why);
+}
+
 /* Rank 0 asks all whether they have started it. */
 static lz_status agree(joining *j)
 {
     lz_join *to = j->to;
     lz_wire_header h;
     bool ok = true;
-    if (to->transport == LZ_TRANSPORT_MPI && lz_mpi_start(j->me.rank, j->me.size) != LZ_OK) {
-        LZ_WARN("distributed", "MPI cannot be used: %s", lz_error_get()->message);
-        ok = false;
-    }
+    LZ_TRY(start_transport(j, &ok));
     for (uint32_t i = 1; i < to->size && j->me.rank == 0; i++) {
         if (receive(j, to->fd[i], LZ_WIRE_READY, j->deadline, &h) != LZ_OK)
             return no_rank(j, i, "has gone, or did not answer, when it started its transport");
@@ -315,12 +408,8 @@ static lz_status agree(joining *j)
     for (uint32_t i = 1; i < to->size && j->me.rank == 0; i++)
         if (lz_net_send(to->fd[i], LZ_WIRE_DECIDE, h.tag, NULL, j->deadline) != LZ_OK)
             return no_rank(j, i, "has gone");
-    to->transport = h.tag == LZ_TRANSPORT_MPI ? LZ_TRANSPORT_MPI : LZ_TRANSPORT_SOCKETS;
-    if (to->transport == LZ_TRANSPORT_MPI || strcmp(lz_cfg_str(LZ_OPT_TRANSPORT), "mpi") != 0)
-        return LZ_OK;
-    const char *why = "";
-    return LZ_FAIL(LZ_EUNAVAILABLE, "LAZULI_TRANSPORT=mpi: %s",
-                   lz_mpi_offer(&why) ? "it has not started in all processes" : why);
+    to->transport = h.tag == to->transport ? to->transport : LZ_TRANSPORT_SOCKETS;
+    return check_wanted(to->transport);
 }
 
 lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
@@ -328,8 +417,9 @@ lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
     joining j = {.p = p, .to = out, .listener = -1};
     *out = (lz_join){.size = (uint32_t)p->count};
     const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
-    if (*want && strcmp(want, "mpi") != 0 && strcmp(want, "sockets") != 0)
-        return LZ_FAIL(LZ_EINVAL, "LAZULI_TRANSPORT=%.40s: mpi or sockets", want);
+    if (*want && strcmp(want, "mpi") != 0 && strcmp(want, "ucx") != 0 &&
+        strcmp(want, "sockets") != 0)
+        return LZ_FAIL(LZ_EINVAL, "LAZULI_TRANSPORT=%.40s: mpi, ucx or sockets", want);
     out->all = lz_calloc(out->size, sizeof *out->all);
     out->fd = lz_alloc(out->size * sizeof *out->fd);
     for (uint32_t i = 0; out->fd && i < out->size; i++)
@@ -343,8 +433,12 @@ lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
     }
     if (s == LZ_OK && p->index > 0)
         s = meet_others(&j);
-    if (s == LZ_OK)
+    uint32_t started = out->transport;
+    if (s == LZ_OK) {
         s = agree(&j);
+        if (started == LZ_TRANSPORT_UCX && (s != LZ_OK || out->transport != started))
+            lz_transport_ucx.end(true);
+    }
     lz_net_close(&j.listener);
     lz_buf_free(&j.message);
     if (s != LZ_OK)

@@ -56,7 +56,7 @@ static struct {
     uint32_t size, self, ndevice;
     uint16_t rank_of[LZ_WIRE_MEMBERS]; /* [ndevice]: whose each is */
     int hosts, wake;
-    uint32_t transport;
+    const lz_transport *via;
     peer_link *link; /* [size] */
     lz_process *process;
     struct pollfd *poll; /* [size + 1], of the thread */
@@ -98,7 +98,7 @@ const lz_process *lz_processes_of_device(uint32_t device)
 
 const lz_transport *lz_processes_transport(void)
 {
-    return all.transport == LZ_TRANSPORT_MPI ? &lz_transport_mpi : &lz_transport_sockets;
+    return all.via;
 }
 
 void lz_processes_listen(lz_process_message *fn)
@@ -201,6 +201,14 @@ static void lose(peer_link *l)
     for (lz_transfer *t = l->receives; t; t = t->next)
         over(t, false);
     l->receives = l->into = NULL;
+}
+
+void lz_processes_lose(uint32_t rank)
+{
+    lz_mutex_lock(&all.lock);
+    lose(&all.link[rank]);
+    lz_mutex_unlock(&all.lock);
+    wake_thread();
 }
 
 /* ---- writing ---- */
@@ -335,6 +343,7 @@ static bool cancel(lz_transfer *t)
 
 const lz_transport lz_transport_sockets = {
     .name = "sockets",
+    .last_tag = INT32_MAX,
     .send = post_send,
     .receive = post_receive,
     .test = test,
@@ -543,7 +552,7 @@ static bool somebody(bool until_bye)
 }
 
 /* What others still read of this process has arrived there when they have seen its BYE; a socket
- * that is closed with something unread drops it. MPI ends only where all end together. */
+ * that is closed with something unread drops it. Other transports end where all end together. */
 static void leave(void)
 {
     if (lz_fork_happened())
@@ -561,7 +570,7 @@ static void leave(void)
             lz_processes_wait(seen, left);
         }
         bool lost = false;
-        while (all.transport == LZ_TRANSPORT_MPI && !lost) {
+        while (all.via->end && !lost) {
             uint32_t seen = lz_processes_bell();
             for (uint32_t i = 0; i < all.size; i++) {
                 bool here = i == all.self || atomic_load(&all.link[i].state) != LZ_PROCESS_GONE;
@@ -573,8 +582,8 @@ static void leave(void)
                 break;
             lz_processes_wait(seen, BEAT_NS);
         }
-        if (!lost)
-            lz_mpi_end();
+        if (all.via->end)
+            all.via->end(lost);
     }
 }
 
@@ -625,7 +634,7 @@ static lz_status start(const lz_process_info *p, lz_join *j)
     pthread_t thread;
     all.size = j->size;
     all.self = (uint32_t)p->index;
-    all.transport = j->transport;
+    all.via = lz_transport_of(j->transport);
     all.link = lz_calloc(j->size, sizeof *all.link);
     all.process = lz_calloc(j->size, sizeof *all.process);
     all.poll = lz_calloc(j->size + 1, sizeof *all.poll);
@@ -669,10 +678,9 @@ static void join_once(void)
         if (s != LZ_OK) {
             failure = *lz_error_get();
             free_all();
-        } else if (all.self == 0 && all.transport == LZ_TRANSPORT_SOCKETS) {
-            const char *why;
-            if (lz_mpi_offer(&why))
-                why = "MPI has not started in all processes";
+        } else if (all.self == 0 && all.via == &lz_transport_sockets) {
+            char why[600];
+            lz_join_why_sockets(why, sizeof why);
             LZ_WARN("distributed",
                     "tensors go between processes over plain sockets, which is for development: %s",
                     why);

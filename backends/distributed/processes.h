@@ -46,6 +46,8 @@ void lz_processes_listen(lz_process_message *fn);
 lz_status lz_processes_send(uint32_t to, lz_wire_type type, lz_buf *payload);
 
 lz_process_state lz_processes_state(uint32_t rank);
+/* A transport has lost it: it is gone. */
+void lz_processes_lose(uint32_t rank);
 /* Whether it has said that it ends: then it is not gone by accident. */
 bool lz_processes_said_bye(uint32_t rank);
 /* When something came from it last (lz_now_ns). */

@@ -100,8 +100,9 @@ static void load(void)
         return;
     }
     bool open_mpi = p->launcher == LZ_LAUNCHER_OPENMPI, mpich = p->launcher == LZ_LAUNCHER_MPICH;
-    if (strcmp(lz_cfg_str(LZ_OPT_TRANSPORT), "sockets") == 0) {
-        mpi.why = "LAZULI_TRANSPORT=sockets";
+    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
+    if (*want && strcmp(want, "mpi") != 0) {
+        snprintf(mpi.reason, sizeof mpi.reason, "LAZULI_TRANSPORT=%.40s", want);
         return;
     }
     if (!*name && !open_mpi && !mpich) {
@@ -188,10 +189,11 @@ lz_status lz_mpi_start(uint32_t rank, uint32_t size)
     return s;
 }
 
-void lz_mpi_end(void)
+/* Where somebody is lost it may never return. */
+static void end(bool lost)
 {
     int flag = 0;
-    if (!mpi.ours)
+    if (!mpi.ours || lost)
         return;
     lz_mutex_lock(&mpi.lock);
     (void)mpi.api.Finalized(&flag);
@@ -268,8 +270,10 @@ static bool cancel(lz_transfer *t)
 const lz_transport lz_transport_mpi = {
     .name = "mpi",
     .polls = true,
+    .last_tag = 32767, /* the least that the standard allows */
     .send = post_send,
     .receive = post_receive,
     .test = test,
     .cancel = cancel,
+    .end = end,
 };

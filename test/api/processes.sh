@@ -61,7 +61,16 @@ wait
 ok 'no MPI' [ "$(grep -l 'LAZULI_TRANSPORT=mpi: processes were not started by an MPI launcher' err.? | wc -l)" -eq 2 ]
 LAZULI_TRANSPORT=pigeons by_hand 2 $patient who
 wait
-ok 'no such transport' [ "$(grep -l 'LAZULI_TRANSPORT=pigeons: mpi or sockets' err.? | wc -l)" -eq 2 ]
+ok 'no such transport' [ "$(grep -l 'LAZULI_TRANSPORT=pigeons: mpi, ucx or sockets' err.? | wc -l)" -eq 2 ]
+LAZULI_UCX=libnothing.so LAZULI_TRANSPORT=ucx by_hand 2 $patient who
+wait
+ok 'no UCX' [ "$(grep -l 'LAZULI_TRANSPORT=ucx: libnothing.so (package libucx0) cannot be loaded' err.? | wc -l)" -eq 2 ]
+LAZULI_UCX=libc.so.6 LAZULI_TRANSPORT=ucx by_hand 2 $patient who
+wait
+ok 'another library' [ "$(grep -l 'LAZULI_TRANSPORT=ucx: libc.so.6 has no ucp_get_version' err.? | wc -l)" -eq 2 ]
+LAZULI_UCX=libnothing.so launch 1 2 ./ranks who >told 2>err
+ok 'without UCX, sockets' [ "$(wc -l <told)" -eq 2 ]
+ok 'and why is said, once' [ "$(grep -c 'for development: .*package libucx0' err)" -eq 1 ]
 by_hand 2 $patient who
 wait
 cat out.0 out.1 >told
@@ -92,22 +101,31 @@ ok 'and noise does no harm' grep -q '^0/2 local 0/2 host 0/1 devices 1/2' sizes
 CPU_NUM_DEVICES=8 timeout $limit ./ranks bits >one
 CPU_NUM_DEVICES=4 timeout $limit ./ranks train >one.train
 ok 'one process' [ "$(wc -l <one)" -eq 8 ]
-for n in 2 4 8; do
-    launch $((8 / n)) $n ./ranks bits >told 2>err
-    ok "$n processes" same one told
-    ok 'plain sockets are said to be for development, once' [ "$(grep -c 'for development' err)" -eq 1 ]
+carried=$(carriers)
+for via in $carried; do
+    export LAZULI_TRANSPORT=$via
+    for n in 2 4 8; do
+        launch $((8 / n)) $n ./ranks bits >told 2>err
+        ok "$via: $n processes" same one told
+        if [ $via = sockets ]; then
+            ok 'plain sockets are said to be for development, once' [ "$(grep -c 'for development' err)" -eq 1 ]
+        else
+            ok "$via: nothing is said" [ ! -s err ]
+        fi
+    done
+    p=$(port)
+    for r in 0 1 2; do # 5, 1 and 2 devices
+        RANK=$r WORLD_SIZE=3 MASTER_PORT=$p CPU_NUM_DEVICES=$((r == 0 ? 5 : r)) LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit ./ranks bits >"out.$r" 2>/dev/null &
+    done
+    wait
+    cat out.0 out.1 out.2 >told
+    ok "$via: processes with 5, 1 and 2 devices" same one told
+    for n in 2 4; do
+        launch $((4 / n)) $n ./ranks train >told 2>/dev/null
+        ok "$via: training in $n processes" same one.train told
+    done
 done
-p=$(port)
-for r in 0 1 2; do # 5, 1 and 2 devices
-    RANK=$r WORLD_SIZE=3 MASTER_PORT=$p CPU_NUM_DEVICES=$((r == 0 ? 5 : r)) LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit ./ranks bits >"out.$r" 2>/dev/null &
-done
-wait
-cat out.0 out.1 out.2 >told
-ok 'processes with 5, 1 and 2 devices' same one told
-for n in 2 4; do
-    launch $((4 / n)) $n ./ranks train >told 2>/dev/null
-    ok "training in $n processes" same one.train told
-done
+unset LAZULI_TRANSPORT
 mpi() { # launcher, options...
     local run=$1
     shift
@@ -135,21 +153,27 @@ odd() { # kind, what all but the last rank are told
     ok "$kind" [ $all = yes ]
     [ $all = yes ] || tail -n 5 out.* err.*
 }
-odd other 'ranks.c:[0-9]*), of another kind'
-odd shape 'all_reduce of f32\[5001\]'
-odd order 'all_gather of f32\[5000\]'
-odd fail 'custom_call @broken: it is broken'
+for LAZULI_TRANSPORT in $carried; do
+    export LAZULI_TRANSPORT
+    odd other 'ranks.c:[0-9]*), of another kind'
+    odd shape 'all_reduce of f32\[5001\]'
+    odd order 'all_gather of f32\[5000\]'
+    odd fail 'custom_call @broken: it is broken'
+done
 seed=$((${LZ_TEST_SEED:-0} % 10000))
 CPU_NUM_DEVICES=4 LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit ./ranks storm $seed 60 >told
 ok "a storm in one process, seed $seed" [ "$(cat told)" = calm ]
-for n in 2 4; do
-    launch $((4 / n)) $n ./ranks storm $seed 60 >told 2>err
-    ok "a storm in $n processes, seed $seed" [ "$(cat told)" = calm ]
-    [ "$(cat told)" = calm ] || tail -n 3 err
+for LAZULI_TRANSPORT in $carried; do
+    export LAZULI_TRANSPORT
+    for n in 2 4; do
+        launch $((4 / n)) $n ./ranks storm $seed 60 >told 2>err
+        ok "$LAZULI_TRANSPORT: a storm in $n processes, seed $seed" [ "$(cat told)" = calm ]
+        [ "$(cat told)" = calm ] || tail -n 3 err
+    done
+    by_hand 3 $patient odd quit 2
+    wait "${pid[@]}"
+    ok "$LAZULI_TRANSPORT: a rank that ends too early" [ "$(grep -lE 'rank 2 \(.*has ended|rank 2 \(.*is gone' err.0 err.1 | wc -l)" -eq 2 ]
 done
-by_hand 3 $patient odd quit 2
-wait "${pid[@]}"
-ok 'a rank that ends too early' [ "$(grep -lE 'rank 2 \(.*has ended|rank 2 \(.*is gone' err.0 err.1 | wc -l)" -eq 2 ]
 
 # ---- killed, stopped: the others are told who, and live on ----
 lose() { # signal, moments, ranks, what is said
@@ -175,12 +199,22 @@ lose() { # signal, moments, ranks, what is said
         kill -CONT "${pid[victim]}" 2>/dev/null
         [ "$sig" = STOP ] && { wait "${pid[victim]}" || all=no; grep -q 'status 59 local 7 0' "out.$victim" || all=no; }
         { kill -KILL "${pid[victim]}"; wait "${pid[victim]}"; } 2>/dev/null
-        ok "$sig of rank $victim of $n" [ $all = yes ]
+        ok "$LAZULI_TRANSPORT: $sig of rank $victim of $n" [ $all = yes ]
         [ $all = yes ] || tail -n 5 out.* err.*
+        ok "$LAZULI_TRANSPORT: no shared memory is left" no_segments "${pid[@]}"
     done
 }
-lose KILL 4 3 '(is gone|has ended)'
-lose STOP 3 3 "within $hasty s"
+no_segments() { # pids: of System V, by who made it
+    local p
+    for p; do ! awk -v p="$p" '$5 == p { exit 1 }' /proc/sysvipc/shm && return 1; done
+    return 0
+}
+for LAZULI_TRANSPORT in $carried; do
+    export LAZULI_TRANSPORT
+    lose KILL 4 3 '(is gone|has ended)'
+    lose STOP 3 3 "within $hasty s"
+done
+unset LAZULI_TRANSPORT
 
 # ---- two hosts: the link goes down (network namespaces: needs root) ----
 hosts() {
@@ -247,5 +281,5 @@ for sig in INT TERM KILL; do
     ok "launch: SIG$sig is the status" [ $rc -eq $((128 + $(kill -l $sig))) ]
 done
 ok 'nothing is left' bash -c "! readlink /proc/[0-9]*/exe 2>/dev/null | grep -qxF '$tmp/ranks'"
-ok 'no file is left' [ -z "$(find /dev/shm /tmp -maxdepth 1 -newer one -user "$(id -un)" -name '*lazuli*' ! -name "$(basename "$tmp")" ! -name 'lazuli-test.*' 2>/dev/null)" ]
+ok 'no file is left' [ -z "$(find /dev/shm /tmp -maxdepth 1 -newer one -user "$(id -un)" \( -name '*lazuli*' -o -name 'ucx*' \) ! -name "$(basename "$tmp")" ! -name 'lazuli-test.*' 2>/dev/null)" ]
 total
