@@ -17,7 +17,7 @@
 
 /* For one that has connected to say who it is. */
 #define PATIENCE_NS INT64_C(2000000000)
-/* For all to hear each other over UCX. */
+/* For all to start UCX and to hear each other over it. */
 #define GREETINGS_NS INT64_C(10000000000)
 
 typedef struct joining {
@@ -83,7 +83,9 @@ static lz_status send_hello(joining *j, int fd)
 static lz_status receive(joining *j, int fd, lz_wire_type type, int64_t deadline, lz_wire_header *h)
 {
     lz_wire_refuse no;
-    LZ_TRY(lz_net_receive(fd, h, &j->message, deadline));
+    do /* an address may come when its receiver has given up UCX */
+        LZ_TRY(lz_net_receive(fd, h, &j->message, deadline));
+    while (h->type == LZ_WIRE_ADDRESS && type != LZ_WIRE_ADDRESS);
     if (h->type == type)
         return LZ_OK;
     if (h->type != LZ_WIRE_REFUSE)
@@ -321,26 +323,26 @@ void lz_join_why_sockets(char *text, size_t n)
     snprintf(text, n, "MPI: %s; UCX: %s", mpi, ucx);
 }
 
-/* Addresses go to all others and come from all; one that has none has failed. *ok: each has heard
- * each over UCX. */
-static lz_status trade_addresses(joining *j, const lz_buf *mine, lz_buf *theirs, bool *ok)
+/* Addresses go to all others and come from all; one that has none has failed. Gives whether all
+ * have one; who is missing is found by rank 0. */
+static bool trade_addresses(joining *j, const lz_buf *mine, lz_buf *theirs, int64_t deadline)
 {
     lz_join *to = j->to;
     lz_wire_header h;
+    bool ok = true;
     for (uint32_t i = 0; i < to->size; i++)
-        if (i != j->me.rank &&
-            lz_net_send(to->fd[i], LZ_WIRE_ADDRESS, 0, mine, j->deadline) != LZ_OK)
-            return no_rank(j, i, "has gone, or did not answer, when UCX was started");
+        if (i != j->me.rank)
+            ok &= lz_net_send(to->fd[i], LZ_WIRE_ADDRESS, 0, mine, deadline) == LZ_OK;
     for (uint32_t i = 0; i < to->size; i++) {
         if (i == j->me.rank)
             continue;
-        if (receive(j, to->fd[i], LZ_WIRE_ADDRESS, j->deadline, &h) != LZ_OK)
-            return no_rank(j, i, "has gone, or did not answer, when UCX was started");
-        theirs[i] = j->message;
-        j->message = (lz_buf){0};
-        *ok &= theirs[i].len > 0;
+        if (receive(j, to->fd[i], LZ_WIRE_ADDRESS, deadline, &h) == LZ_OK) {
+            theirs[i] = j->message;
+            j->message = (lz_buf){0};
+        }
+        ok &= theirs[i].len > 0;
     }
-    return LZ_OK;
+    return ok;
 }
 
 static lz_status start_ucx(joining *j, bool *ok)
@@ -353,10 +355,11 @@ static lz_status start_ucx(joining *j, bool *ok)
         LZ_WARN("distributed", "UCX cannot be used: %s", lz_error_get()->message);
         mine.len = 0;
     }
-    lz_status s = trade_addresses(j, &mine, theirs, ok);
     int64_t now = lz_now_ns(), left = (j->deadline - now) / 2; /* all must still agree */
-    if (s == LZ_OK && *ok &&
-        lz_ucx_connect(theirs, now + (left < GREETINGS_NS ? left : GREETINGS_NS)) != LZ_OK) {
+    int64_t until = now + (left < GREETINGS_NS ? left : GREETINGS_NS);
+    if (!trade_addresses(j, &mine, theirs, until))
+        *ok = false;
+    else if (*ok && lz_ucx_connect(theirs, j->to->fd, until) != LZ_OK) {
         LZ_WARN("distributed", "UCX cannot be used: %s", lz_error_get()->message);
         *ok = false;
     }
@@ -364,7 +367,7 @@ static lz_status start_ucx(joining *j, bool *ok)
         lz_buf_free(&theirs[i]);
     lz_buf_free(&mine);
     lz_free(theirs);
-    return s;
+    return LZ_OK;
 }
 
 static lz_status start_transport(joining *j, bool *ok)
@@ -436,6 +439,8 @@ lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
     uint32_t started = out->transport;
     if (s == LZ_OK) {
         s = agree(&j);
+        if (s != LZ_OK && p->index == 0)
+            refuse_all(&j);
         if (started == LZ_TRANSPORT_UCX && (s != LZ_OK || out->transport != started))
             lz_transport_ucx.end(true);
     }

@@ -108,6 +108,12 @@ static lz_status wait_for(int fd, short what, int64_t deadline)
     }
 }
 
+bool lz_net_is_closed(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+    return poll(&p, 1, 0) > 0;
+}
+
 static lz_status put(int fd, const void *p, size_t n, int64_t deadline)
 {
     for (size_t done = 0; done < n;) {

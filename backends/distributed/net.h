@@ -21,6 +21,8 @@ lz_status lz_net_send(int fd, lz_wire_type type, uint32_t tag, const lz_buf *pay
                       int64_t deadline);
 /* A message of control; payload: its bytes, replaced. Also LZ_EPARSE. */
 lz_status lz_net_receive(int fd, lz_wire_header *h, lz_buf *payload, int64_t deadline);
+/* Whether the other end has closed it, or has gone. */
+bool lz_net_is_closed(int fd);
 /* The number of a socket's port, or -1; the address of this end or the other, as text. */
 int lz_net_port(int fd);
 void lz_net_address(int fd, bool other, char *text, size_t n);

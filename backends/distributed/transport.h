@@ -55,6 +55,6 @@ uint32_t lz_ucx_offer(const char **why);
 /* Starts it; address: what the other processes need to know of this one. LZ_EUNAVAILABLE. */
 lz_status lz_ucx_start(uint32_t rank, uint32_t size, lz_buf *address);
 /* Connects to all others (theirs[rank]), and waits until each has heard each, until the deadline at
- * most. LZ_EUNAVAILABLE names who cannot be reached. */
-lz_status lz_ucx_connect(const lz_buf *theirs, int64_t deadline);
+ * most, or one of the sockets to them is closed. LZ_EUNAVAILABLE names who cannot be reached. */
+lz_status lz_ucx_connect(const lz_buf *theirs, const int *sockets, int64_t deadline);
 #endif

@@ -9,6 +9,7 @@
  * shared memory only if it is asked to (MM_ERROR_HANDLING). A process that does not answer may go
  * on reading what is sent to it out of this process's memory (RDMA): such sends are not cancelled.
  * Threads: UCS_THREAD_MODE_SERIALIZED: one lock around every call. */
+#include "backends/distributed/net.h"
 #include "backends/distributed/processes.h"
 #include "backends/distributed/ucx_abi.h"
 #include "base/alloc.h"
@@ -26,9 +27,10 @@ enum {
     FIRST_NAP_NS = 1000000,
     LAST_NAP_NS = 1000000000,
     CLOSING_NAP_NS = 20000,
-    SOME = 64,       /* calls of ucp_worker_progress in a row, while there is some */
-    CANCELS = 1000,  /* the same for something that is cancelled */
-    GREET = 1u << 31 /* the tag of the first message */
+    LOOK_NS = 100000000, /* for who goes while processes greet each other */
+    SOME = 64,           /* calls of ucp_worker_progress in a row, while there is some */
+    CANCELS = 1000,      /* the same for something that is cancelled */
+    GREET = 1u << 31     /* the tag of the first message */
 };
 #define END_NS INT64_C(2000000000) /* for others to take part in the end */
 
@@ -200,11 +202,14 @@ static lz_status failed(const char *what, lz_ucs_status s)
     return LZ_FAIL(LZ_EUNAVAILABLE, "%s: %.100s", what, ucx.api.ucs_status_string(s));
 }
 
-/* Where the user has not said otherwise. */
+/* Where the user has not said otherwise. POSIX's shared memory is filled before its name is
+ * removed, so a process that is killed then leaves a file of megabytes; System V's is removed at
+ * once. */
 static const struct {
     const char *variable, *value;
 } defaults[] = {
     {"UCX_MM_ERROR_HANDLING", "y"},
+    {"UCX_TLS", "^posix"},
 };
 
 static lz_status open_context(uint32_t size)
@@ -429,7 +434,7 @@ typedef struct greeting {
     uint64_t said, heard;
 } greeting;
 
-static lz_status greet(greeting *g, int64_t deadline)
+static lz_status greet(greeting *g, const int *sockets, int64_t deadline)
 {
     for (uint32_t i = 0; i < ucx.size; i++) {
         g[i].said = ucx.self;
@@ -444,15 +449,16 @@ static lz_status greet(greeting *g, int64_t deadline)
             int64_t left = deadline - lz_now_ns();
             if (in == 1 && out == 1)
                 break;
-            if (in == 2 || out == 2 || left <= 0 || atomic_load(&ucx.peer[i].failed))
+            if (in == 2 || out == 2 || left <= 0 || atomic_load(&ucx.peer[i].failed) ||
+                lz_net_is_closed(sockets[i]))
                 return LZ_FAIL(LZ_EUNAVAILABLE, "rank %u cannot be reached", i);
-            lz_processes_wait(seen, left);
+            lz_processes_wait(seen, left < LOOK_NS ? left : LOOK_NS);
         }
     }
     return LZ_OK;
 }
 
-lz_status lz_ucx_connect(const lz_buf *theirs, int64_t deadline)
+lz_status lz_ucx_connect(const lz_buf *theirs, const int *sockets, int64_t deadline)
 {
     sigset_t was;
     lz_status s = LZ_OK;
@@ -467,7 +473,7 @@ lz_status lz_ucx_connect(const lz_buf *theirs, int64_t deadline)
     unlock_and_ring();
     (void)pthread_sigmask(SIG_SETMASK, &was, NULL);
     if (s == LZ_OK)
-        s = greet(g, deadline);
+        s = greet(g, sockets, deadline);
     if (s != LZ_OK)
         lz_transport_ucx.end(true); /* then nothing is under way any more */
     lz_free(g);

@@ -1,7 +1,7 @@
 /* ucx_abi.h - what transport_ucx.c knows of UCX's binary interface (libucp.so.0), declared here so
  * that neither the build nor a program needs its headers: the values and the first fields that are
  * used. All structures begin with a mask of the fields that are set, and only grow at their end, so
- * this is the interface of every UCX from 1.10 on; test/api/ucx_abi.sh compares it with headers. */
+ * this is the interface of every UCX from 1.11 on; test/api/ucx_abi.sh compares it with headers. */
 #ifndef LZ_BACKENDS_DISTRIBUTED_UCX_ABI_H
 #define LZ_BACKENDS_DISTRIBUTED_UCX_ABI_H
 #include <stddef.h>
@@ -17,7 +17,7 @@ static inline int lz_ucs_is_error(const void *p)
 
 enum {
     LZ_UCX_MAJOR = 1, /* of the interface that is declared here, and */
-    LZ_UCX_MINOR = 10 /* the first that has it */
+    LZ_UCX_MINOR = 11 /* the first that has it */
 };
 enum { LZ_UCP_FEATURE_TAG = 1 << 0 };
 enum { LZ_UCS_THREAD_MODE_SERIALIZED = 1 };

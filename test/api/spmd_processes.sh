@@ -18,12 +18,17 @@ spread() { # what, processes, arguments...: the lines of one process with 8 devi
     ok "$what: each of $n processes reads its own parts" [ "$(grep -c "^$((8 / n)) parts" err)" -eq "$n" ]
 }
 # ---- bits: uneven tiles, a sum over devices, random numbers, reads of what others have; in the order of devices, in another, in slices ----
+carried=$(carriers)
 for mesh in values turned hybrid; do
     CPU_NUM_DEVICES=8 timeout $limit "$program" $mesh >one.all 2>/dev/null
     each one.all >one
     ok "$mesh" grep -q 'shards right' one
-    spread "$mesh" 4 $mesh
-    [ $mesh = values ] && spread "$mesh" 2 $mesh && spread "$mesh" 8 $mesh
+    for LAZULI_TRANSPORT in $carried; do
+        export LAZULI_TRANSPORT
+        spread "$LAZULI_TRANSPORT, $mesh" 4 $mesh
+        [ $mesh = values ] && spread "$LAZULI_TRANSPORT, $mesh" 2 $mesh && spread "$LAZULI_TRANSPORT, $mesh" 8 $mesh
+    done
+    unset LAZULI_TRANSPORT
 done
 mpi() { # launcher, options...
     local run=$1
@@ -42,12 +47,40 @@ gpt() { # NAME, command...
     LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit "$@" "$lib/examples/gpt" --json --fake_data --layers 1 --heads 2 --dim 16 --context 12 --batch 8 --steps 4 \
         --sample 0 --mesh data=2,fsdp=2,tensor=2 >"$tmp/$name" 2>err
 }
+digits() { # NAME of the run and of its checkpoints, epochs, command...
+    local name=$1 epochs=$2
+    shift 2
+    LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit "$@" "$lib/examples/digits" --json --data "$root/examples/data/digits.csv" --batch 128 --epochs "$epochs" \
+        --mesh data=8 --checkpoint "$tmp/c.$name" >"$tmp/$name" 2>err
+}
+state() { # NAME of a training with digits: what it comes to when one process goes on with it, which has all of it in one file
+    LAZULI_TRANSPORT='' CPU_NUM_DEVICES=8 digits "$1" 2 && sha256sum <"$(find "$tmp/c.$1" -name rank-00000.safetensors | sort -t_ -k2 -n | tail -1)"
+}
+trained() { # carrier, command...: in 4 processes, on an empty cache and on a full one, what one process with 8 devices has
+    local via=$1 how
+    shift
+    export LAZULI_CACHE_DIR=$tmp/cache.$via
+    for how in cold warm; do
+        CPU_NUM_DEVICES=2 gpt gpt.$how "$@"
+        ok "$via, gpt, $how: the loss, in all" [ "$(field gpt.$how loss)" = "$(yes "$(field alone loss)" | head -4)" ]
+        CPU_NUM_DEVICES=2 digits $how.$via 1 "$@"
+        ok "$via, digits, $how: all are there" [ "$(field $how.$via steps | wc -l)" -eq 4 ]
+        [ $how = warm ] && ok "$via, warm: nothing is compiled" [ "$(field gpt.warm llvm_compiles | cat - <(field warm.$via llvm_compiles) | sort -u)" = 0 ]
+        ok "$via, digits, $how: the same state, bit for bit" [ "$(state $how.$via)" = "$digits_state" ]
+    done
+    export LAZULI_CACHE_DIR=$tmp/cache
+}
 CPU_NUM_DEVICES=8 gpt alone
-CPU_NUM_DEVICES=2 gpt spread "$tool" launch -n 4
-ok 'gpt: the loss' [ "$(field spread loss | sort -u)" = "$(field alone loss)" ]
-CPU_NUM_DEVICES=2 gpt warm "$tool" launch -n 4
-ok 'gpt, warm: the loss' [ "$(field warm loss | sort -u)" = "$(field alone loss)" ]
-ok 'gpt, warm: nothing is compiled' [ "$(field warm llvm_compiles | sort -u)" = 0 ]
+CPU_NUM_DEVICES=8 digits alone.digits 1
+digits_state=$(state alone.digits)
+ok 'digits: there is a state' [ "${#digits_state}" -ge 64 ]
+for LAZULI_TRANSPORT in $carried; do
+    export LAZULI_TRANSPORT
+    trained "$LAZULI_TRANSPORT" "$tool" launch -n 4
+done
+unset LAZULI_TRANSPORT
+mpi_runs mpirun.openmpi && trained openmpi mpirun.openmpi --oversubscribe -n 4
+mpi_runs mpirun.mpich && trained mpich mpirun.mpich -n 4
 # ---- checkpoints: each process writes what it has; SIGTERM of one has all save the same step ----
 saved() { # NAME, devices of each, processes, options...
     local name=$1 devices=$2 n=$3
@@ -75,8 +108,9 @@ steps=(--fake_data --layers 1 --heads 2 --dim 16 --context 12 --batch 8 --sample
 program=$lib/examples/gpt
 for ((round = 0; round < 6; round++)); do
     victim=$((RANDOM % 4))
+    before=$(ls "$tmp/c.kill" 2>/dev/null | sort | tail -1)
     CPU_NUM_DEVICES=2 by_hand 4 $patient "${steps[@]}" --steps 1000000
-    for ((r = 0; r < 400 * slow; r++)); do compgen -G "$tmp/c.kill/step_*" >/dev/null && break; sleep 0.05; done
+    for ((r = 0; r < 400 * slow; r++)); do [ "$(ls "$tmp/c.kill" 2>/dev/null | sort | tail -1)" != "$before" ] && break; sleep 0.05; done
     sleep 0.$((RANDOM % 900 + 100))
     kill -KILL "${pid[victim]}"
     all=yes
