@@ -47,6 +47,7 @@ mpi_runs() { # launcher: whether it is there, and its library can be used
     [ -z "$san" ] || { echo "skipped: $1 with sanitizers"; return 1; }
 }
 ucx_runs() { # whether libucp.so.0 can be used
+    [[ $san != *thread* ]] || { echo 'skipped: UCX with the thread sanitizer'; return 1; }
     [ -n "${ucx_is:-}" ] || { ucx_is=yes; LAZULI_TRANSPORT=ucx LAZULI_COLLECTIVE_TIMEOUT=$patient timeout $limit "$tool" launch -n 2 "$tool" run "$root/test/api/processes/pair.mlir" --devices 2 --random 7 >/dev/null 2>ucx.err || ucx_is=no; }
     [ $ucx_is = yes ] || { echo "skipped: $(grep -m1 -o 'LAZULI_TRANSPORT=ucx: .*' ucx.err || echo 'UCX does not run')"; return 1; }
 }

@@ -202,15 +202,22 @@ static lz_status failed(const char *what, lz_ucs_status s)
     return LZ_FAIL(LZ_EUNAVAILABLE, "%s: %.100s", what, ucx.api.ucs_status_string(s));
 }
 
-/* Where the user has not said otherwise. POSIX's shared memory is filled before its name is
- * removed, so a process that is killed then leaves a file of megabytes; System V's is removed at
- * once. */
-static const struct {
-    const char *variable, *value;
-} defaults[] = {
-    {"UCX_MM_ERROR_HANDLING", "y"},
-    {"UCX_TLS", "^posix"},
-};
+/* What the user has not said. Within a host it is shared memory that reports peers which fail; not
+ * POSIX's, which is filled before its name is removed, so a process that is killed then leaves a
+ * file of megabytes: System V's is removed at once. UCX warns of options of what it does not use.
+ */
+static void set_options(void *config)
+{
+    static const char *const shared[] = {"sysv", "posix", "shm", "sm", "mm", "all", "^"};
+    const char *tls = lz_env_get("UCX_TLS");
+    bool has = !tls;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared && !has; i++)
+        has = strstr(tls, shared[i]) != NULL;
+    if (!tls)
+        (void)ucx.api.ucp_config_modify(config, "TLS", "^posix");
+    if (has && !lz_env_get("UCX_MM_ERROR_HANDLING"))
+        (void)ucx.api.ucp_config_modify(config, "MM_ERROR_HANDLING", "y");
+}
 
 static lz_status open_context(uint32_t size)
 {
@@ -223,9 +230,7 @@ static lz_status open_context(uint32_t size)
     lz_ucs_status s = ucx.api.ucp_config_read(NULL, NULL, &config);
     if (s != LZ_UCS_OK)
         return failed("ucp_config_read", s);
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (!lz_env_get(defaults[i].variable))
-            (void)ucx.api.ucp_config_modify(config, defaults[i].variable + 4, defaults[i].value);
+    set_options(config);
     s = ucx.api.ucp_init_version(LZ_UCX_MAJOR, LZ_UCX_MINOR, &params, config, &ucx.context);
     ucx.api.ucp_config_release(config);
     return s == LZ_UCS_OK ? LZ_OK : failed("ucp_init", s);

@@ -68,7 +68,7 @@ ok 'no UCX' [ "$(grep -l 'LAZULI_TRANSPORT=ucx: libnothing.so (package libucx0) 
 LAZULI_UCX=libc.so.6 LAZULI_TRANSPORT=ucx by_hand 2 $patient who
 wait
 ok 'another library' [ "$(grep -l 'LAZULI_TRANSPORT=ucx: libc.so.6 has no ucp_get_version' err.? | wc -l)" -eq 2 ]
-LAZULI_UCX=libnothing.so launch 1 2 ./ranks who >told 2>err
+LAZULI_TRANSPORT='' LAZULI_UCX=libnothing.so launch 1 2 ./ranks who >told 2>err
 ok 'without UCX, sockets' [ "$(wc -l <told)" -eq 2 ]
 ok 'and why is said, once' [ "$(grep -c 'for development: .*package libucx0' err)" -eq 1 ]
 by_hand 2 $patient who
@@ -215,38 +215,6 @@ for LAZULI_TRANSPORT in $carried; do
     lose STOP 3 3 "within $hasty s"
 done
 unset LAZULI_TRANSPORT
-
-# ---- two hosts: the link goes down (network namespaces: needs root) ----
-hosts() {
-    local a=lz$$a b=lz$$b r ns
-    { ip netns add $a && ip netns add $b && ip link add ${a}v netns $a type veth peer name ${b}v netns $b &&
-        ip -n $a addr add 10.99.0.1/24 dev ${a}v && ip -n $b addr add 10.99.0.2/24 dev ${b}v &&
-        ip -n $a link set ${a}v up && ip -n $b link set ${b}v up; } >/dev/null 2>&1 || {
-        echo 'skipped: no network namespaces'
-        ip netns del $a 2>/dev/null
-        ip netns del $b 2>/dev/null
-        return
-    }
-    rm -f out.* err.*
-    for r in 0 1; do
-        ns=$a
-        [ $r -eq 1 ] && ns=$b
-        RANK=$r WORLD_SIZE=2 MASTER_ADDR=10.99.0.1 MASTER_PORT=12345 LAZULI_COLLECTIVE_TIMEOUT=$hasty ip netns exec $ns ./ranks loop >out.$r 2>err.$r &
-    done
-    for ((r = 0; r < 400 * slow; r++)); do
-        grep -qs runs out.1 && break
-        sleep 0.05
-    done
-    ip -n $a link set ${a}v down
-    wait
-    ip netns del $a
-    ip netns del $b
-    for r in 0 1; do
-        ok "link: rank $r goes on" grep -q 'status 59 local 7 0' out.$r
-        ok "link: rank $r is told who is missing" grep -qE "rank $((1 - r)) \(.* within $hasty s" err.$r
-    done
-}
-hosts
 
 # ---- lazuli launch ----
 launch 1 3 bash -c '[ $RANK -ne 1 ] && exec sleep 100; exit 7' 2>err
