@@ -16,8 +16,6 @@ done
 export LAZULI_CACHE_DIR=$tmp/cache OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 slow=1
 [ -n "$san" ] && slow=5
-# the scan of thread-local memory does not outlive libraries that UCX has closed
-[ -n "$san" ] && export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$root/test/lsan.supp:print_suppressions=0}:use_tls=0
 patient=$((30 * slow)) hasty=$((3 * slow)) # seconds of LAZULI_COLLECTIVE_TIMEOUT: where nobody is missing, and where somebody is
 limit=$((60 * slow))
 port() { # one that is free now, below those of clients

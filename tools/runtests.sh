@@ -56,8 +56,8 @@ export CK_VERBOSITY=${CK_VERBOSITY:-normal} # limits of single tests: test/suite
 # intercept_tls_get_addr: it takes other memory for the TLS of a library loaded late (libLLVM), and the leak check dies of it
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=0:intercept_tls_get_addr=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
-# UCX closes libraries whose thread-local memory the leak checker then looks at, and it is not built for sanitizers: tests ask for it
-grep -qs fsanitize "$BUILD/flags" && export LAZULI_TRANSPORT=${LAZULI_TRANSPORT:-sockets}
+# UCX orders its threads by means that the thread sanitizer does not see
+grep -qs fsanitize=thread "$BUILD/flags" && export LAZULI_TRANSPORT=${LAZULI_TRANSPORT:-sockets}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/test/lsan.supp:print_suppressions=0}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/test/tsan.supp:halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1}
 export TEST_CPU=${TEST_CPU:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 36000 || echo 900)}

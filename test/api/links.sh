@@ -129,5 +129,5 @@ else
     echo "skipped: no delay: $(head -1 why)"
 fi
 ok 'nothing is left' bash -c "! readlink /proc/[0-9]*/exe 2>/dev/null | grep -qxF '$tmp/ranks'"
-ok 'no file is left' [ -z "$(find /dev/shm -maxdepth 1 -newer one -user "$(id -un)" \( -name '*lazuli*' -o -name 'ucx*' \) 2>/dev/null)" ]
+ok 'no file is left' [ -z "$(find /dev/shm -maxdepth 1 -newer one -user "$(id -un)" \( -name '*lazuli*' -o -name 'ucx_shm*' \) 2>/dev/null)" ]
 total

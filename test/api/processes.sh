@@ -249,5 +249,5 @@ for sig in INT TERM KILL; do
     ok "launch: SIG$sig is the status" [ $rc -eq $((128 + $(kill -l $sig))) ]
 done
 ok 'nothing is left' bash -c "! readlink /proc/[0-9]*/exe 2>/dev/null | grep -qxF '$tmp/ranks'"
-ok 'no file is left' [ -z "$(find /dev/shm /tmp -maxdepth 1 -newer one -user "$(id -un)" \( -name '*lazuli*' -o -name 'ucx*' \) ! -name "$(basename "$tmp")" ! -name 'lazuli-test.*' 2>/dev/null)" ]
+ok 'no file is left' [ -z "$(find /dev/shm /tmp -maxdepth 1 -newer one -user "$(id -un)" \( -name '*lazuli*' -o -name 'ucx_shm*' \) ! -name "$(basename "$tmp")" ! -name 'lazuli-test.*' 2>/dev/null)" ]
 total
