@@ -581,9 +581,11 @@ static lz_status await_transfers(meeting *x, int round)
 {
     int64_t limit = lz_join_limit(), until = lz_now_ns() + limit, nap_ns = FIRST_NAP_NS;
     uint32_t left = UINT32_MAX;
+    bool gone = false;
     for (;;) {
         uint32_t seen = lz_processes_bell(), open = 0, who = 0;
-        bool sends = false, gone = false;
+        bool sends = false, was_gone = gone;
+        gone = false;
         for (uint32_t i = 0; i < x->ntransfer; i++) {
             lz_transfer *t = &x->transfers[i];
             bool done = false;
@@ -608,6 +610,8 @@ static lz_status await_transfers(meeting *x, int round)
         left = open;
         if (withdrawn(x))
             return lz_error_get()->status;
+        if (gone && !was_gone) /* what it sent last may have come meanwhile */
+            continue;
         if (gone || lz_now_ns() >= until)
             return missing(x, who, sends ? "taken what is sent to it" : "sent its operands");
         nap(seen, until, x->via->polls, &nap_ns);

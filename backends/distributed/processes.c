@@ -553,7 +553,7 @@ static bool somebody(bool until_bye)
 }
 
 /* What others still read of this process has arrived there when they have seen its BYE; a socket
- * that is closed with something unread drops it. Other transports end where all end together. */
+ * that is closed with something unread drops it. MPI ends only where all end together. */
 static void leave(void)
 {
     if (lz_fork_happened())
@@ -570,8 +570,7 @@ static void leave(void)
                 break;
             lz_processes_wait(seen, left);
         }
-        bool lost = false;
-        while (all.via->end && !lost) {
+        for (bool lost = false; all.via->end;) {
             uint32_t seen = lz_processes_bell();
             for (uint32_t i = 0; i < all.size; i++) {
                 bool here = i == all.self || atomic_load(&all.link[i].state) != LZ_PROCESS_GONE;
@@ -579,12 +578,12 @@ static void leave(void)
                 lost |=
                     here && i != all.self && lz_now_ns() - lz_processes_heard(i) > lz_join_limit();
             }
-            if (!somebody(true))
+            if (lost || !all.via->end_together || !somebody(true)) {
+                all.via->end(lost);
                 break;
+            }
             lz_processes_wait(seen, BEAT_NS);
         }
-        if (all.via->end)
-            all.via->end(lost);
     }
 }
 

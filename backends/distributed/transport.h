@@ -34,9 +34,10 @@ typedef struct lz_transport {
     /* Whether its memory, and the transfer, are not touched any more: true of sockets. Of what is
      * done already, nothing happens. */
     bool (*cancel)(lz_transfer *t);
-    /* In the last breath of the process, when all others do, or, if `lost`, when some have not come
-     * to it. NULL: nothing needs to be ended. */
+    /* In the last breath of the process; lost: some have gone without a word. NULL: nothing needs
+     * to be ended. end_together: when all end, or some are lost. */
     void (*end)(bool lost);
+    bool end_together;
 } lz_transport;
 
 extern const lz_transport lz_transport_sockets; /* processes.c */

@@ -276,4 +276,5 @@ const lz_transport lz_transport_mpi = {
     .test = test,
     .cancel = cancel,
     .end = end,
+    .end_together = true,
 };

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/env.h"
+#include "base/log.h"
 #include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ enum {
     CLOSING_NAP_NS = 20000,
     LOOK_NS = 100000000, /* for who goes while processes greet each other */
     SOME = 64,           /* calls of ucp_worker_progress in a row, while there is some */
-    CANCELS = 1000,      /* the same for something that is cancelled */
+    MUCH = 1000,         /* the same for something that is waited for, or cancelled */
     GREET = 1u << 31     /* the tag of the first message */
 };
 #define END_NS INT64_C(2000000000) /* for others to take part in the end */
@@ -49,7 +50,8 @@ static const lz_symbol symbols[] = {
     UCX_FN(ucp_tag_recv_nbx),       UCX_FN(ucp_tag_probe_nb),
     UCX_FN(ucp_tag_msg_recv_nbx),   UCX_FN(ucp_request_cancel),
     UCX_FN(ucp_request_free),       UCX_FN(ucp_request_check_status),
-    UCX_FN(ucs_status_string),
+    UCX_FN(ucs_status_string),      UCX_FN(ucs_log_push_handler),
+    UCX_FN(ucs_log_pop_handler),
 #undef UCX_FN
 };
 
@@ -70,6 +72,7 @@ static struct {
     peer_end *peer; /* [size] */
     pthread_t thread;
     bool runs;             /* the thread */
+    bool logs;             /* log_it is pushed */
     bool stop, rung;       /* under lock: it must end; something has ended */
     _Atomic uint32_t work; /* changes when there is some: the thread sleeps on it */
     _Atomic bool asleep;   /* for long */
@@ -189,6 +192,19 @@ static void *make_progress(void *unused)
 
 /* ---- starting ---- */
 
+/* Errors and warnings of UCX, which writes them to the program's standard output. */
+static int log_it(const char *file, unsigned line, const char *function, unsigned level,
+                  const void *component, const char *message, va_list ap)
+{
+    char text[300];
+    (void)file, (void)line, (void)function, (void)component;
+    if (level > LZ_UCS_LOG_LEVEL_WARN) /* somebody has asked for them */
+        return LZ_UCS_LOG_FUNC_RC_CONTINUE;
+    vsnprintf(text, sizeof text, message, ap);
+    LZ_WARN("distributed", "UCX: %s", text);
+    return LZ_UCS_LOG_FUNC_RC_STOP;
+}
+
 /* Its threads must not get the program's signals. */
 static void block_signals(sigset_t *was)
 {
@@ -265,6 +281,8 @@ lz_status lz_ucx_start(uint32_t rank, uint32_t size, lz_buf *address)
         return LZ_FAIL(LZ_EMEM, "no memory for %u processes", size);
     block_signals(&was);
     lz_mutex_lock(&ucx.lock);
+    ucx.api.ucs_log_push_handler(log_it);
+    ucx.logs = true;
     lz_status s = open_context(size);
     if (s == LZ_OK)
         s = open_worker(address);
@@ -363,7 +381,7 @@ static lz_status test(lz_transfer *t, bool *done)
     if (!atomic_load(&t->over)) {
         lz_mutex_lock(&ucx.lock);
         if (ucx.worker)
-            (void)some_progress(SOME);
+            (void)some_progress(MUCH);
         unlock_and_ring();
     }
     bool lost = atomic_load(&ucx.peer[t->peer].failed);
@@ -401,7 +419,7 @@ static bool cancel(lz_transfer *t)
         if (request)
             ucx.api.ucp_request_free(request); /* it ends by itself */
     }
-    for (int i = 0; i < CANCELS && ucx.worker && !atomic_load(&t->over); i++)
+    for (int i = 0; i < MUCH && ucx.worker && !atomic_load(&t->over); i++)
         (void)ucx.api.ucp_worker_progress(ucx.worker);
     bool is = atomic_load(&t->over) != 0;
     unlock_and_ring();
@@ -496,14 +514,16 @@ static bool is_open(void *request)
     return false;
 }
 
-/* Under lock: closes all endpoints, whose requests are left in `ep`; whether all have ended. */
-static bool close_all(bool by_force)
+/* Under lock: closes all endpoints, whose requests are left in `ep`; whether all have ended. lost:
+ * some have gone, or a join has failed. */
+static bool close_all(bool lost)
 {
     int64_t until = lz_now_ns() + END_NS;
     uint32_t open = 0;
     for (uint32_t i = 0; i < ucx.size; i++) {
         peer_end *e = &ucx.peer[i];
-        e->ep = close_end(e, by_force || atomic_load(&e->failed));
+        bool dead = lost && (!lz_processes_count() || lz_processes_state(i) == LZ_PROCESS_GONE);
+        e->ep = close_end(e, dead || atomic_load(&e->failed));
     }
     do {
         for (int i = 0; i < SOME; i++)
@@ -555,6 +575,9 @@ static void end(bool lost)
     }
     if (ucx.context && !ucx.worker)
         ucx.api.ucp_cleanup(ucx.context);
+    if (ucx.logs)
+        ucx.api.ucs_log_pop_handler();
+    ucx.logs = false;
     ucx.worker = ucx.context = NULL;
     unlock_and_ring();
 }

@@ -4,6 +4,7 @@
  * this is the interface of every UCX from 1.11 on; test/api/ucx_abi.sh compares it with headers. */
 #ifndef LZ_BACKENDS_DISTRIBUTED_UCX_ABI_H
 #define LZ_BACKENDS_DISTRIBUTED_UCX_ABI_H
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,12 @@ static inline int lz_ucs_is_error(const void *p)
 {
     return (uintptr_t)p >= (uintptr_t)(intptr_t)LZ_UCS_ERR_LAST;
 }
+
+enum { LZ_UCS_LOG_LEVEL_WARN = 2 }; /* and 1 and 0 are graver */
+enum { LZ_UCS_LOG_FUNC_RC_STOP = 0, LZ_UCS_LOG_FUNC_RC_CONTINUE = 1 };
+typedef int lz_ucs_log_handler(const char *file, unsigned line, const char *function,
+                               unsigned level, const void *component, const char *message,
+                               va_list ap);
 
 enum {
     LZ_UCX_MAJOR = 1, /* of the interface that is declared here, and */
@@ -113,5 +120,7 @@ typedef struct lz_ucx_api {
     lz_ucs_status (*ucp_request_check_status)(void *request);
     void (*ucp_request_free)(void *request);
     const char *(*ucs_status_string)(lz_ucs_status status);
+    void (*ucs_log_push_handler)(lz_ucs_log_handler *handler);
+    void (*ucs_log_pop_handler)(void);
 } lz_ucx_api;
 #endif

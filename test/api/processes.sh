@@ -126,6 +126,13 @@ for via in $carried; do
     done
 done
 unset LAZULI_TRANSPORT
+if ucx_runs; then # rank 2 has no way in common with the others
+    printf '#!/bin/sh\n[ "$RANK" = 2 ] && export UCX_TLS=tcp,self || export UCX_TLS=sysv,self\nexec ./ranks "$@"\n' >apart
+    chmod +x apart
+    CPU_NUM_DEVICES=2 launch 2 4 ./apart bits >told 2>err
+    ok 'UCX does not reach a rank: sockets, and nothing else on standard output' same one told
+    ok 'who cannot be reached is said' grep -q 'UCX cannot be used: rank 2 cannot be reached' err
+fi
 mpi() { # launcher, options...
     local run=$1
     shift

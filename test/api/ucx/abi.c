@@ -2,6 +2,7 @@
  * how large they are, and the types of functions. It is right if it compiles. */
 #include "backends/distributed/ucx_abi.h"
 #include <ucp/api/ucp.h>
+#include <ucs/debug/log_def.h>
 
 #define VALUE(ours, theirs) _Static_assert((long)(ours) == (long)(theirs), #theirs)
 #define FIELD(ours, theirs, field)                                                                 \
@@ -14,6 +15,11 @@ VALUE(LZ_UCS_INPROGRESS, UCS_INPROGRESS);
 VALUE(LZ_UCS_ERR_CANCELED, UCS_ERR_CANCELED);
 VALUE(LZ_UCS_ERR_LAST, UCS_ERR_LAST);
 VALUE(sizeof(lz_ucs_status), sizeof(ucs_status_t));
+VALUE(LZ_UCS_LOG_LEVEL_WARN, UCS_LOG_LEVEL_WARN);
+VALUE(LZ_UCS_LOG_FUNC_RC_STOP, UCS_LOG_FUNC_RC_STOP);
+VALUE(LZ_UCS_LOG_FUNC_RC_CONTINUE, UCS_LOG_FUNC_RC_CONTINUE);
+VALUE(sizeof(ucs_log_level_t), sizeof(unsigned));
+VALUE(sizeof(ucs_log_func_rc_t), sizeof(int));
 VALUE(LZ_UCX_MAJOR, UCP_API_MAJOR);
 VALUE(LZ_UCX_MINOR <= UCP_API_MINOR, 1);
 VALUE(LZ_UCP_FEATURE_TAG, UCP_FEATURE_TAG);
@@ -91,6 +97,11 @@ FUNCTION(ucp_request_cancel, void (*)(ucp_worker_h, void *));
 FUNCTION(ucp_request_check_status, ucs_status_t (*)(void *));
 FUNCTION(ucp_request_free, void (*)(void *));
 FUNCTION(ucs_status_string, const char *(*)(ucs_status_t));
+FUNCTION(ucs_log_push_handler, void (*)(ucs_log_func_t));
+FUNCTION(ucs_log_pop_handler, void (*)(void));
+FUNCTION(*(ucs_log_func_t)0,
+         ucs_log_func_rc_t (*)(const char *, unsigned, const char *, ucs_log_level_t,
+                               const ucs_log_component_config_t *, const char *, va_list));
 FUNCTION((lz_ucp_request_param){0}.cb.send, void (**)(void *, lz_ucs_status, void *));
 FUNCTION((ucp_request_param_t){0}.cb.send, void (**)(void *, ucs_status_t, void *));
 FUNCTION((ucp_request_param_t){0}.cb.recv,
