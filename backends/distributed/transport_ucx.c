@@ -17,6 +17,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/process_end.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include <dlfcn.h>
 #include <signal.h>
@@ -200,7 +201,8 @@ static int log_it(const char *file, unsigned line, const char *function, unsigne
     (void)file, (void)line, (void)function, (void)component;
     if (level > LZ_UCS_LOG_LEVEL_WARN) /* somebody has asked for them */
         return LZ_UCS_LOG_FUNC_RC_CONTINUE;
-    vsnprintf(text, sizeof text, message, ap);
+    if (lz_vsnprintf(text, sizeof text, message, ap) < 0)
+        text[0] = 0;
     LZ_WARN("distributed", "UCX: %s", text);
     return LZ_UCS_LOG_FUNC_RC_STOP;
 }
