@@ -30,6 +30,7 @@ typedef struct frame {
     struct frame *next;
     uint8_t head[LZ_WIRE_HEADER];
     size_t done;     /* of head and payload */
+    int64_t due;     /* not before (LAZULI_SOCKET_DELAY); 0: at once */
     lz_buf own;      /* payload of a message */
     lz_transfer *of; /* of data: whose payload it is */
 } frame;
@@ -61,6 +62,7 @@ static struct {
     lz_process *process;
     struct pollfd *poll; /* [size + 1], of the thread */
     lz_process_message *deliver;
+    int64_t delay_ns; /* LAZULI_SOCKET_DELAY */
     _Atomic uint32_t bell;
 } all = {.lock = LZ_MUTEX_INIT("processes")};
 
@@ -218,6 +220,8 @@ static void flush(peer_link *l)
 {
     while (l->first && atomic_load(&l->state) != LZ_PROCESS_GONE) {
         frame *f = l->first;
+        if (f->due > 0 && !f->done && f->due > lz_now_ns())
+            return;
         size_t n = f->of ? f->of->nbytes : f->own.len;
         const char *payload = f->of ? f->of->at : f->own.data;
         bool head = f->done < LZ_WIRE_HEADER;
@@ -260,6 +264,7 @@ static lz_status enqueue(uint32_t to, lz_wire_type type, uint32_t tag, lz_buf *o
     if (own)
         f->own = *own;
     f->of = of;
+    f->due = all.delay_ns ? lz_now_ns() + all.delay_ns : 0;
     lz_mutex_lock(&all.lock);
     bool gone = atomic_load(&l->state) == LZ_PROCESS_GONE;
     if (gone) {
@@ -503,18 +508,23 @@ static void *serve(void *unused)
 {
     int64_t last = lz_now_ns();
     for (;;) {
+        int64_t now = lz_now_ns(), nap = BEAT_NS;
         lz_mutex_lock(&all.lock);
         for (uint32_t i = 0; i < all.size; i++) {
             peer_link *l = &all.link[i];
             bool gone = atomic_load(&l->state) == LZ_PROCESS_GONE;
             if (gone)
                 lz_net_close(&l->fd);
+            int64_t left = l->first && !l->first->done ? l->first->due - now : 0;
+            bool out = l->first && left <= 0;
+            nap = left > 0 && left < nap ? left : nap;
             all.poll[i] = (struct pollfd){.fd = gone ? -1 : l->fd,
-                                          .events = (short)(POLLIN | (l->first ? POLLOUT : 0))};
+                                          .events = (short)(POLLIN | (out ? POLLOUT : 0))};
         }
         lz_mutex_unlock(&all.lock);
         all.poll[all.size] = (struct pollfd){.fd = all.wake, .events = POLLIN};
-        int n = poll(all.poll, all.size + 1, (int)(BEAT_NS / 1000000));
+        const struct timespec limit = {.tv_nsec = (long)nap};
+        int n = ppoll(all.poll, all.size + 1, &limit, NULL);
         eventfd_t count;
         if (n > 0 && all.poll[all.size].revents)
             (void)eventfd_read(all.wake, &count);
@@ -635,6 +645,7 @@ static lz_status start(const lz_process_info *p, lz_join *j)
     all.size = j->size;
     all.self = (uint32_t)p->index;
     all.via = lz_transport_of(j->transport);
+    all.delay_ns = lz_cfg_int(LZ_OPT_SOCKET_DELAY) * 1000;
     all.link = lz_calloc(j->size, sizeof *all.link);
     all.process = lz_calloc(j->size, sizeof *all.process);
     all.poll = lz_calloc(j->size + 1, sizeof *all.poll);
