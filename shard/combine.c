@@ -12,7 +12,8 @@
 enum {
     MOST_COLLECTIVES = 2048, /* more are left as they are: sets of them would be large */
     MOST_BYTES = 32 << 20,   /* of a batch, which may always have lz_shard_small; between them */
-    SHARE = 16               /* it has this part of what all collectives of the kind have */
+    SHARE = 16,              /* it has this part of what all collectives of the kind have, */
+    SUM_SHARE = 8 /* of sums this one: gradients are there till the last of them is used anyway */
 };
 
 typedef struct batch {
@@ -111,7 +112,8 @@ static bool same_kind(const combiner *c, lz_val a, lz_val b)
 /* The bytes that a batch of v's kind may have. */
 static uint64_t cap_of(const combiner *c, lz_val v)
 {
-    uint64_t share = c->total[c->f->insts[v].sig->op] / SHARE;
+    lz_op op = c->f->insts[v].sig->op;
+    uint64_t share = c->total[op] / (op == LZ_OP_ALL_REDUCE ? SUM_SHARE : SHARE);
     return share < lz_shard_small ? lz_shard_small : share > MOST_BYTES ? MOST_BYTES : share;
 }
 

@@ -33,7 +33,7 @@ static bool find_sums(const lz_func *f, lz_val *sum)
         bool stays = v < f->nparam || !in->sig->nopnd || in->sig->nresult > 1 ||
                      in->sig->op == LZ_OP_RESULT ||
                      lz_op_get(in->sig->op)->cls == LZ_CLASS_COLLECTIVE;
-        bool is_sum = in->sig->op == LZ_OP_REDUCE_SCATTER;
+        bool is_sum = in->sig->op == LZ_OP_REDUCE_SCATTER || in->sig->op == LZ_OP_ALL_REDUCE;
         sum[v] = is_sum ? v : stays ? SEVERAL : sum[v];
         any |= is_sum;
         for (uint32_t k = 0; k < in->sig->nopnd; k++) {

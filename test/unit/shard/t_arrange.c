@@ -216,13 +216,13 @@ START_TEST(small_values)
 }
 END_TEST
 
-/* What is joined is a sixteenth of all, or small. */
+/* What is joined of sums is an eighth of all, or small. */
 START_TEST(joined_bytes)
 {
     static const int widths[] = {16, 32, 64, 128};
     step s;
     int64_t matrix = 4 * (int64_t)widths[_i] * widths[_i], all = LAYERS * matrix,
-            cap = all / 16 > 16384 ? all / 16 : 16384;
+            cap = all / 8 > 16384 ? all / 8 : 16384;
     make(&s, 256, widths[_i], false, true);
     int64_t each = matrix > cap ? 1 : cap / matrix;
     ck_assert_int_eq(count(&s, LZ_OP_ALL_REDUCE), (LAYERS + each - 1) / each);
