@@ -200,6 +200,24 @@ static lz_status keep_call(lz_plan *p, const lz_sig *sig, lz_step *s)
     return c->target && c->config && c->ret && c->arg ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
+/* Steps that are left out are none of a collective, and are before its start or behind it. */
+static lz_status add_collective(front *x, uint32_t i, lz_step *s)
+{
+    lz_plan *p = x->plan;
+    const lz_lowered *l = &x->low[i];
+    if (l->done) {
+        s->kind = LZ_STEP_DONE;
+        s->start = x->low[x->order.start[i]].until;
+        s->bytes = 0; /* those of its start */
+        s->collective = p->steps[s->start].collective;
+        p->nstep++;
+        return LZ_OK;
+    }
+    s->kind = l->until ? LZ_STEP_START : LZ_STEP_COLLECTIVE;
+    x->low[i].until = p->nstep++; /* the number of the step that it has become */
+    return lz_step_collective_new(p, l->control->sig, &s->collective);
+}
+
 static lz_status add_step(front *x, uint32_t i, lz_map *seen)
 {
     lz_plan *p = x->plan;
@@ -228,11 +246,8 @@ static lz_status add_step(front *x, uint32_t i, lz_map *seen)
         p->nstep++;
         return keep_call(p, l->control->sig, s);
     }
-    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_COLLECTIVE) {
-        s->kind = LZ_STEP_COLLECTIVE;
-        p->nstep++;
-        return lz_step_collective_new(p, l->control->sig, &s->collective);
-    }
+    if (l->control && lz_op_get(l->control->sig->op)->cls == LZ_CLASS_COLLECTIVE)
+        return add_collective(x, i, s);
     if (l->control && lz_routine_may_do(l->control->sig->op)) {
         s->kind = LZ_STEP_ROUTINE;
         s->routine = l->control->sig;
@@ -479,6 +494,10 @@ static lz_status make_kernels(front *x)
         s = first->kind == LZ_FUSION_CONTROL
                 ? lower_control(x, first, &x->low[i])
                 : lz_to_loops(x->fu, g, x->donor, &scratch, &x->low[i]);
+        if (x->order.start && x->order.start[i] != LZ_NONE) {
+            x->low[i].done = true;
+            x->low[x->order.start[i]].until = i;
+        }
     }
     lz_arena_free(&scratch);
     return s;
@@ -497,6 +516,8 @@ static lz_status build(front *x, const lz_func *f)
     LZ_TRY(lz_dump_fusion(x->fu));
     LZ_TRY(find_donations(x));
     LZ_TRY(lz_schedule_groups(x->fu, x->donor, &x->order));
+    if (x->o->overlap && x->o->partitions > 1)
+        LZ_TRY(lz_schedule_overlap(x->fu, x->donor, &x->order));
     lz_timeline_end(t0, .name = "fusion", .category = "pass", .key = {"groups"},
                     .value = {x->order.order.len});
     t0 = lz_timeline_begin();

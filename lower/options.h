@@ -36,6 +36,7 @@ typedef struct lz_lower_options {
      * device runs alone */
     int64_t partitions;
     bool replicas; /* they are replicas of one partition each */
+    bool overlap;  /* their collectives go on beside their steps: a plan has starts and dones */
     lz_machine machine;
 } lz_lower_options;
 #endif

@@ -31,6 +31,20 @@ void lz_collective_ran(const lz_step_collective *c)
     atomic_fetch_add_explicit(&bytes[k], lz_collective_sends(c), memory_order_relaxed);
 }
 
+static _Atomic int64_t took, waited;
+
+void lz_collective_took(int64_t ns, int64_t waited_ns)
+{
+    atomic_fetch_add_explicit(&took, ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&waited, waited_ns, memory_order_relaxed);
+}
+
+void lz_collective_times(int64_t *ns, int64_t *waited_ns)
+{
+    *ns = atomic_load_explicit(&took, memory_order_relaxed);
+    *waited_ns = atomic_load_explicit(&waited, memory_order_relaxed);
+}
+
 lz_collective_total lz_collective_total_of(lz_op op)
 {
     int k = kind_of(op);

@@ -1,5 +1,6 @@
 /* job.c - see job.h. */
 #include "backends/common/job.h"
+#include "backends/common/collective_totals.h"
 #include "base/alloc.h"
 #include "base/host_time.h"
 #include "base/config.h"
@@ -265,13 +266,69 @@ lz_status lz_job_wait(lz_job *j)
     return LZ_OK;
 }
 
-static lz_status meet(void *job, const lz_step_collective *c, const lz_site *site,
-                      void *const *bufs)
+/* On the queue, or on the thread of the device's stream. */
+static lz_status come_to(void *job, const lz_step_collective *c, const lz_site *site,
+                         void *const *bufs, uint32_t reached)
+{
+    const lz_job *j = job;
+    (void)reached;
+    return j->x->ops->meet(job, c, site, bufs);
+}
+
+static lz_status start(void *job, const lz_step_collective *c, const lz_site *site,
+                       void *const *bufs, uint32_t reached)
 {
     lz_job *j = job;
+    char name[16];
     if (j->uses)
         LZ_TRY(lz_collective_count(j->uses, c->sig, c, c->who.largest));
-    return j->x->ops->meet(j, c, site, bufs);
+    snprintf(name, sizeof name, "lz-comm-%d", j->d->index);
+    if (!j->d->stream && !(j->d->stream = lz_collective_stream_new(name)))
+        return LZ_EMEM;
+    return lz_collective_stream_start(j->d->stream, come_to, j, c, site, bufs, reached);
+}
+
+static lz_status done(void *job, const lz_step_collective *c)
+{
+    const lz_job *j = job;
+    return lz_collective_stream_done(j->d->stream, c);
+}
+
+/* Behind those that were started, where there are some. */
+static lz_status meet(void *job, const lz_step_collective *c, const lz_site *site,
+                      void *const *bufs, uint32_t reached)
+{
+    lz_job *j = job;
+    if (lz_collective_stream_busy(j->d->stream)) {
+        LZ_TRY(start(job, c, site, bufs, reached));
+        return done(job, c);
+    }
+    if (j->uses)
+        LZ_TRY(lz_collective_count(j->uses, c->sig, c, c->who.largest));
+    int64_t t0 = lz_now_ns();
+    lz_status s = j->x->ops->meet(j, c, site, bufs);
+    int64_t ns = lz_now_ns() - t0;
+    lz_collective_took(ns, ns);
+    return s;
+}
+
+/* The job's first error counts; what it has not come to begins with the first collective that was
+ * started and has failed. */
+static lz_status run_single(lz_job *j, void *temp, void *run)
+{
+    const lz_plan_meet m = {meet, start, done, j};
+    lz_status s = lz_plan_exec_run_one(&j->x->plan_exec, j->state, temp, run, &m, &j->reached);
+    if (!j->d->stream)
+        return s;
+    lz_error err = *lz_error_get();
+    uint32_t first = lz_collective_stream_drain(j->d->stream);
+    if (first < j->reached)
+        j->reached = first;
+    if (s != LZ_OK)
+        lz_error_set(&err);
+    else if (first != UINT32_MAX)
+        s = lz_error_get()->status;
+    return s;
 }
 
 lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
@@ -287,8 +344,7 @@ lz_status lz_job_run(lz_job *j, void *const *temps, void *run)
                                     p->out_type[k]->nbytes));
     }
     if (j->single)
-        return lz_plan_exec_run_one(g, j->state, temps[0], run, &(lz_plan_meet){meet, j},
-                                    &j->reached);
+        return run_single(j, temps[0], run);
     return p->partitions ? lz_plan_exec_run_team(g, j->state, temps, run, j->uses)
                          : lz_plan_exec_run(g, j->state, temps[0], j->cached, run);
 }

@@ -12,6 +12,7 @@
 #ifndef LZ_BACKENDS_COMMON_JOB_H
 #define LZ_BACKENDS_COMMON_JOB_H
 #include "backends/backend.h"
+#include "backends/common/collective_stream.h"
 #include "backends/common/kernel_store.h"
 #include "base/thread.h"
 #include "lower/plan/plan_exec.h"
@@ -21,6 +22,7 @@ typedef struct lz_exec_device {
     uint32_t backend; /* index */
     int index;
     lz_queue *queue;
+    lz_collective_stream *stream; /* of its queue; NULL: no job has started a collective on it */
 } lz_exec_device;
 
 typedef struct lz_exec_ops lz_exec_ops;

@@ -343,7 +343,7 @@ static uint32_t collective_steps(const lz_plan *p)
 {
     uint32_t n = 0;
     for (uint32_t s = 0; s < p->nstep; s++)
-        n += p->steps[s].kind == LZ_STEP_COLLECTIVE;
+        n += lz_step_begins_collective(&p->steps[s]);
     return n;
 }
 
@@ -369,7 +369,7 @@ lz_status cuda_collectives_make(cuda_exec *x, lz_cache *cache)
         return LZ_FAIL(LZ_EMEM, "no memory for %zu collectives", n);
     for (uint32_t i = 0; i < g->npart; i++)
         for (uint32_t s = 0; s < g->parts[i].plan->nstep; s++)
-            if (g->parts[i].plan->steps[s].kind == LZ_STEP_COLLECTIVE)
+            if (lz_step_begins_collective(&g->parts[i].plan->steps[s]))
                 LZ_TRY(make_one(x, cache, g->parts[i].plan->steps[s].collective));
     qsort(x->collectives, x->ncollective, sizeof *x->collectives, by_step);
     return LZ_OK;

@@ -573,6 +573,8 @@ bool lz_lowered_writes(const lz_lowered *l, uint32_t i)
 {
     if (l->kernel)
         return l->kernel->buf[i].written;
+    if (l->done)
+        return false;
     return i < l->nres || (l->works && i == l->nbuf - 1);
 }
 

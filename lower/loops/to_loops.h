@@ -19,6 +19,8 @@ typedef struct lz_lowered {
     const lz_inst *control; /* of such a step; its buffers are as plan.h says */
     uint32_t nres;          /* of them, results */
     bool works;             /* and the last one is work memory */
+    bool done;              /* it waits for what another step has started, and reads all of them */
+    uint32_t until;         /* of that other one: the step that does; 0: it is over by itself */
     uint32_t nbuf;
     uint32_t *buf; /* the fusion's buffer that each buffer is */
     bool *alone;   /* of a while, by value it carries: no other operand is the same buffer */

@@ -178,6 +178,20 @@ static void drop_copies(plan *p)
     }
 }
 
+/* Whether memory `from`, which step s reads, is nobody's any more when it is over. What goes on
+ * beside other steps is over later: of these none needs it. */
+static bool is_last_reader(plan *p, uint32_t s, uint32_t from)
+{
+    uint32_t until = p->low[s].until;
+    if (p->hi[from] <= s || !until)
+        return p->hi[from] <= s;
+    for (uint32_t t = s + 1; t < until; t++)
+        for (uint32_t i = 0; i < p->low[t].nbuf; i++)
+            if (find(p, p->low[t].buf[i]) == from)
+                return false;
+    return p->hi[from] <= until;
+}
+
 static void take_places(plan *p)
 {
     for (uint32_t s = p->nstep; s-- > 0;) {
@@ -188,7 +202,8 @@ static void take_places(plan *p)
             if (with < 0 || p->live[to].def != s || p->out->skip[s])
                 continue;
             uint32_t from = l->buf[with];
-            if (p->hi[find(p, from)] <= s && p->lo[find(p, to)] >= s && can_join(p, from, to))
+            if (is_last_reader(p, s, find(p, from)) && p->lo[find(p, to)] >= s &&
+                can_join(p, from, to))
                 join(p, to, from);
         }
     }

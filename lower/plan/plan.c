@@ -8,8 +8,8 @@ bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i)
 {
     if (s->kind == LZ_STEP_CALL)
         return i < s->call->nrets;
-    if (s->kind == LZ_STEP_COLLECTIVE)
-        return i < s->collective->sig->nresult;
+    if (lz_step_is_collective(s)) /* a done only waits */
+        return s->kind != LZ_STEP_DONE && i < s->collective->sig->nresult;
     if (s->kind == LZ_STEP_ROUTINE)
         return i < s->routine->nresult;
     return s->kind == LZ_STEP_KERNEL ? p->kernels[s->kernel]->buf[i].written
@@ -57,7 +57,7 @@ bool lz_plan_meets(const lz_plan *p)
 {
     bool meets = false;
     for (uint32_t i = 0; i < p->nstep; i++)
-        meets |= p->steps[i].kind == LZ_STEP_COLLECTIVE;
+        meets |= lz_step_is_collective(&p->steps[i]);
     for (uint32_t i = 0; i < p->nsub; i++) /* as deep as regions nest */
         meets |= lz_plan_meets(p->subs[i]);
     return meets;
@@ -155,9 +155,13 @@ static void print_step(const lz_plan *p, uint32_t i, lz_buf *out)
         lz_buf_printf(out, "  step %u: kernel %u (", i, s->kernel);
     else if (s->kind == LZ_STEP_CALL)
         lz_buf_printf(out, "  step %u: call @%s (", i, s->call->target);
-    else if (s->kind == LZ_STEP_COLLECTIVE)
-        lz_buf_printf(out, "  step %u: %s, groups of %u (", i,
-                      lz_op_get(s->collective->sig->op)->text, s->collective->who.largest);
+    else if (s->kind == LZ_STEP_DONE)
+        lz_buf_printf(out, "  step %u: %s, done of step %u (", i,
+                      lz_op_get(s->collective->sig->op)->text, s->start);
+    else if (lz_step_begins_collective(s))
+        lz_buf_printf(out, "  step %u: %s, groups of %u%s (", i,
+                      lz_op_get(s->collective->sig->op)->text, s->collective->who.largest,
+                      s->kind == LZ_STEP_START ? ", start" : "");
     else if (s->kind == LZ_STEP_ROUTINE)
         lz_buf_printf(out, "  step %u: %s (", i, lz_op_get(s->routine->op)->text);
     else if (s->kind == LZ_STEP_IF)

@@ -34,14 +34,17 @@ typedef struct lz_bufref {
 #define LZ_NO_PLAN UINT32_MAX
 /* A call has the results and the operands of a custom_call, and a collective those of its
  * operation, and so has a routine (lower/routine.h). Collectives are in program order, and so are
- * steps that run plans with collectives. */
+ * steps that run plans with collectives. One that others may go on beside is two steps of the same
+ * buffers: between its start and its done no step touches its results or writes its operands. */
 typedef enum lz_step_kind {
     LZ_STEP_KERNEL,
     LZ_STEP_WHILE,
     LZ_STEP_IF,
     LZ_STEP_CALL,
     LZ_STEP_COLLECTIVE,
-    LZ_STEP_ROUTINE
+    LZ_STEP_ROUTINE,
+    LZ_STEP_START,
+    LZ_STEP_DONE
 } lz_step_kind;
 /* Where partitions meet. */
 typedef struct lz_step_collective {
@@ -53,10 +56,12 @@ typedef struct lz_step {
     uint32_t kernel; /* index into plan->kernels (distinct canonical kernels) */
     /* index into plan->subs. While: condition, body; if: what runs on true, on false */
     uint32_t sub[2];
-    const lz_ffi_target *call;            /* of a call, else NULL */
-    const lz_step_collective *collective; /* of such a step, else NULL */
-    const lz_sig *routine;                /* the operation of such a step, else NULL */
-    lz_trip_count trip_count;             /* of a while */
+    const lz_ffi_target *call; /* of a call, else NULL */
+    const lz_step_collective
+        *collective;          /* of such a step, its start or done (the same), else NULL */
+    uint32_t start;           /* of a done: the step that it is the done of */
+    const lz_sig *routine;    /* the operation of such a step, else NULL */
+    lz_trip_count trip_count; /* of a while */
     uint32_t nbuf, narg;
     lz_bufref *bufs;
     int64_t *args;
@@ -125,6 +130,16 @@ lz_status lz_plan_deserialize_of(const void *p, size_t n, const lz_func *f, cons
 lz_status lz_step_collective_new(lz_plan *p, const lz_sig *sig, const lz_step_collective **out);
 /* Whether a plan, or one of a region in it, has a collective. */
 bool lz_plan_meets(const lz_plan *p);
+/* Whether partitions come to a collective in the step: all of it, or its start. */
+static inline bool lz_step_begins_collective(const lz_step *s)
+{
+    return s->kind == LZ_STEP_COLLECTIVE || s->kind == LZ_STEP_START;
+}
+/* The same, or its done. */
+static inline bool lz_step_is_collective(const lz_step *s)
+{
+    return lz_step_begins_collective(s) || s->kind == LZ_STEP_DONE;
+}
 /* Whether buffer i of a step is written. The results of a step without a kernel and its work memory
  * are, its operands are read. */
 bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i);

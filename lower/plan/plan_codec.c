@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char magic[8] = "LZPLAN6";
+static const char magic[8] = "LZPLAN7";
 
 static void put_type(lz_buf *b, const lz_type *t)
 {
@@ -90,8 +90,10 @@ static void put_step(lz_buf *b, const lz_step *s)
     }
     if (s->kind == LZ_STEP_CALL)
         put_call(b, s->call);
-    if (s->kind == LZ_STEP_COLLECTIVE)
+    if (lz_step_begins_collective(s))
         put_operation(b, s->collective->sig);
+    if (s->kind == LZ_STEP_DONE)
+        lz_buf_u32(b, s->start);
     if (s->kind == LZ_STEP_ROUTINE)
         put_operation(b, s->routine);
     if (s->kind == LZ_STEP_WHILE)
@@ -308,7 +310,7 @@ static void take_operation(dec *d, lz_step *s)
     const void *bytes = n <= SIZE_MAX ? lz_rd_bytes(&d->r, (size_t)n) : NULL;
     lz_func *f = NULL;
     lz_status st = bytes ? lz_func_deserialize(bytes, (size_t)n, &f) : LZ_ECORRUPT;
-    bool meets = s->kind == LZ_STEP_COLLECTIVE;
+    bool meets = lz_step_begins_collective(s);
     const lz_sig *sig = st == LZ_OK ? operation_of(f, meets) : NULL;
     if (!meets)
         s->routine = sig;
@@ -325,6 +327,16 @@ static void take_nodes(dec *d, lz_step *s)
     s->nodes = good(d) ? room(d, s->nnode, sizeof *s->nodes) : NULL;
     for (uint32_t i = 0; i < s->nnode && good(d); i++)
         s->nodes[i] = (lz_step_node){.node = lz_rd_u32(&d->r), .cost = lz_rd_u64(&d->r)};
+}
+
+/* The steps before it have been read. */
+static void take_done(dec *d, lz_step *s)
+{
+    const lz_step *all = d->p->steps;
+    s->start = lz_rd_u32(&d->r);
+    if (s->start < (uint64_t)(s - all) && all[s->start].kind == LZ_STEP_START)
+        s->collective = all[s->start].collective;
+    d->r.failed |= !s->collective;
 }
 
 static void take_step(dec *d, lz_step *s)
@@ -353,8 +365,10 @@ static void take_step(dec *d, lz_step *s)
     take_nodes(d, s);
     if (s->kind == LZ_STEP_CALL)
         s->call = take_call(d);
-    if ((s->kind == LZ_STEP_COLLECTIVE || s->kind == LZ_STEP_ROUTINE) && good(d))
+    if ((lz_step_begins_collective(s) || s->kind == LZ_STEP_ROUTINE) && good(d))
         take_operation(d, s);
+    if (s->kind == LZ_STEP_DONE)
+        take_done(d, s);
     if (s->kind == LZ_STEP_WHILE)
         take_trip_count(d, &s->trip_count);
 }

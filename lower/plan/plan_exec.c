@@ -91,7 +91,7 @@ static size_t align_of(const lz_plan_exec *g, const lz_part *p, const lz_step *s
         return lz_dtype_size(p->plan->kernels[s->kernel]->buf[j].dtype);
     if (s->kind == LZ_STEP_CALL)
         return j < s->call->nrets ? 0 : lz_dtype_size(s->call->arg[j - s->call->nrets]->dtype);
-    if (s->kind == LZ_STEP_COLLECTIVE) {
+    if (lz_step_is_collective(s)) {
         const lz_sig *sig = s->collective->sig;
         return j < sig->nresult ? 0 : lz_dtype_size(sig->opnd[j - sig->nresult]->dtype);
     }
@@ -195,7 +195,7 @@ static lz_status make_launch(lz_plan_exec *g, lz_part *p, const lz_step *s, uint
     note_alignment(g, p, s);
     if (s->kind == LZ_STEP_CALL)
         LZ_TRY(make_call(g, l));
-    else if (s->kind == LZ_STEP_COLLECTIVE)
+    else if (lz_step_is_collective(s))
         LZ_TRY(make_collective(g, l));
     else if (s->kind == LZ_STEP_ROUTINE)
         LZ_TRY(g->ops->prepare(maker, NULL, 0, s, l + 1, &idle));
@@ -512,15 +512,25 @@ static lz_status run_call(const lz_plan_run_one *r, const lz_launch *l, void *co
     return s;
 }
 
+static lz_status run_collective(const lz_plan_run_one *r, const lz_step *s, void *const *bufs)
+{
+    const lz_plan_meet *m = r->meet;
+    const lz_site *site = s->nnode ? s->nodes[0].site : NULL;
+    if (s->kind == LZ_STEP_DONE)
+        return m->start ? m->done(m->user, s->collective) : LZ_OK;
+    return s->kind == LZ_STEP_START && m->start
+               ? m->start(m->user, s->collective, site, bufs, r->reached)
+               : m->fn(m->user, s->collective, site, bufs, r->reached);
+}
+
 /* Steps that do more than launch a kernel: a new kind of step is executed here. */
 static lz_status run_control(const lz_plan_run_one *r, const lz_launch *l, void *const *bufs)
 {
     if (l->step->kind == LZ_STEP_CALL)
         return run_call(r, l, bufs);
-    if (l->step->kind == LZ_STEP_COLLECTIVE && r->meet)
-        return r->meet->fn(r->meet->user, l->step->collective,
-                           l->step->nnode ? l->step->nodes[0].site : NULL, bufs);
-    if (l->step->kind == LZ_STEP_COLLECTIVE)
+    if (lz_step_is_collective(l->step) && r->meet)
+        return run_collective(r, l->step, bufs);
+    if (lz_step_is_collective(l->step))
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s: has other participants; one device runs alone",
                        lz_op_get(l->step->collective->sig->op)->text);
     if (l->control->whole)
@@ -549,8 +559,9 @@ lz_status lz_plan_exec_run(const lz_plan_exec *g, void **state, void *temp,
 {
     resolve_kept(g, state, temp, kept);
     lz_plan_resolve(g->parts, state, temp);
-    return lz_plan_run_launches(&(lz_plan_run_one){g, state, user, NULL}, g->parts, 0,
-                                g->parts->nlaunch, kept && kept->filled ? kept->what->skip : NULL);
+    return lz_plan_run_launches(&(lz_plan_run_one){.g = g, .state = state, .user = user}, g->parts,
+                                0, g->parts->nlaunch,
+                                kept && kept->filled ? kept->what->skip : NULL);
 }
 
 /* Launches of a part up to the first one in which partitions meet, and it. */
@@ -567,12 +578,13 @@ static uint32_t next_meeting(const lz_plan_exec *g, const lz_part *p, uint32_t f
 lz_status lz_plan_exec_run_one(const lz_plan_exec *g, void **state, void *temp, void *user,
                                const lz_plan_meet *m, uint32_t *reached)
 {
-    const lz_plan_run_one r = {g, state, user, m};
+    lz_plan_run_one r = {.g = g, .state = state, .user = user, .meet = m};
     const lz_part *p = g->parts;
     *reached = 0;
     lz_plan_resolve(p, state, temp);
     while (*reached < p->nlaunch) {
         uint32_t end = next_meeting(g, p, *reached);
+        r.reached = *reached;
         LZ_TRY(lz_plan_run_launches(&r, p, *reached, end, NULL));
         *reached = end;
     }
@@ -587,10 +599,10 @@ static void each_collective(const lz_plan_exec *g, const lz_part *p, uint32_t fr
         const lz_launch *l = lz_plan_launch(g, p, i);
         if (!l->control || !l->control->meets)
             continue;
-        if (l->step->kind == LZ_STEP_COLLECTIVE) {
+        if (lz_step_begins_collective(l->step))
             fn(user, l->step->collective);
+        if (lz_step_is_collective(l->step))
             continue;
-        }
         for (int k = 0; k < 2; k++)
             each_collective(g, &g->parts[l->control->part[k]], 0, fn, user);
     }

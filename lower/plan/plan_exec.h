@@ -134,10 +134,15 @@ lz_status lz_plan_exec_run_team(const lz_plan_exec *g, void **states, void *cons
                                 void *user, lz_collective_uses *uses);
 
 /* How a partition that runs by itself meets the others: fn is its part of a collective, bufs those
- * of the step; site: the line of the program that recorded it (NULL: not known). */
+ * of the step; site: the line of the program that recorded it (NULL: not known); reached: launches
+ * of the program itself that have run. With `start` the partition goes on beside it, until `done`;
+ * who gives it waits for all that was started, also after an error. NULL: fn, and nothing to wait
+ * for. */
+typedef lz_status lz_plan_meet_fn(void *user, const lz_step_collective *c, const lz_site *site,
+                                  void *const *bufs, uint32_t reached);
 typedef struct lz_plan_meet {
-    lz_status (*fn)(void *user, const lz_step_collective *c, const lz_site *site,
-                    void *const *bufs);
+    lz_plan_meet_fn *fn, *start;
+    lz_status (*done)(void *user, const lz_step_collective *c);
     void *user;
 } lz_plan_meet;
 /* Runs the program for one of its partitions. *reached: launches of the program itself, from the

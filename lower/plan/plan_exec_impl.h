@@ -53,6 +53,7 @@ typedef struct lz_plan_run_one {
     void **state;
     void *user;
     const lz_plan_meet *meet; /* NULL: others run with it, or nobody */
+    uint32_t reached;         /* with it: launches of the program itself that have run */
 } lz_plan_run_one;
 /* Launches from..to-1 of a part whose addresses are resolved. skip: by launch; NULL: none. */
 lz_status lz_plan_run_launches(const lz_plan_run_one *r, const lz_part *p, uint32_t from,

@@ -24,7 +24,8 @@ static void *user_of(const team *t, uint32_t q)
 
 static lz_plan_run_one one(const team *t, uint32_t q)
 {
-    return (lz_plan_run_one){t->g, lz_plan_exec_state_of(t->g, t->states, q), user_of(t, q), NULL};
+    return (lz_plan_run_one){
+        .g = t->g, .state = lz_plan_exec_state_of(t->g, t->states, q), .user = user_of(t, q)};
 }
 
 /* Buffers of a launch of part p. */
@@ -135,6 +136,8 @@ static lz_status meet(const team *t, const lz_part *p, const lz_launch *l)
         return run_while(t, p, l);
     if (l->step->kind == LZ_STEP_IF)
         return run_if(t, p, l);
+    if (l->step->kind == LZ_STEP_DONE) /* in lock step the start is all of it */
+        return LZ_OK;
     const lz_step_collective *c = l->step->collective;
     for (uint32_t q = 0; q < t->n; q++)
         t->bufs[q] = bufs_of(t, p, l, q);
@@ -153,7 +156,8 @@ typedef struct stretch {
 static lz_status run_stretch(void *ctx, uint32_t q, void *user)
 {
     const stretch *s = ctx;
-    lz_plan_run_one r = {s->t->g, lz_plan_exec_state_of(s->t->g, s->t->states, q), user, NULL};
+    lz_plan_run_one r = {
+        .g = s->t->g, .state = lz_plan_exec_state_of(s->t->g, s->t->states, q), .user = user};
     return lz_plan_run_launches(&r, s->p, s->from, s->to, NULL);
 }
 

@@ -175,7 +175,8 @@ static uint32_t *takers(const lz_plan *p)
     return by;
 }
 
-/* Once a result that takes over an argument is written, the argument is gone. */
+/* Once a result that takes over an argument is written, the argument is gone. A done names what its
+ * start reads. */
 static lz_status check_lost(const lz_plan *p, const uint32_t *by, bool *written)
 {
     for (uint32_t i = 0; i < p->nstep; i++) {
@@ -183,7 +184,8 @@ static lz_status check_lost(const lz_plan *p, const uint32_t *by, bool *written)
         lz_effort += s->nbuf;
         for (uint32_t j = 0; j < s->nbuf; j++) {
             const lz_bufref *r = &s->bufs[j];
-            if (r->kind == LZ_BUFREF_INPUT && by[r->index] != LZ_NOBODY && written[by[r->index]])
+            if (s->kind != LZ_STEP_DONE && r->kind == LZ_BUFREF_INPUT &&
+                by[r->index] != LZ_NOBODY && written[by[r->index]])
                 return BAD("step %u reads input %u after result %u took its memory", i, r->index,
                            by[r->index]);
         }
@@ -294,7 +296,7 @@ static int by_place(const void *x, const void *y)
  * over partitions reads each element of all before it writes it. */
 static uint32_t carried_of(const lz_plan *p, const lz_step *s)
 {
-    if (s->kind == LZ_STEP_COLLECTIVE)
+    if (lz_step_is_collective(s))
         return s->collective->sig->op == LZ_OP_ALL_REDUCE ? s->collective->sig->nresult : 0;
     return s->kind == LZ_STEP_WHILE ? p->subs[s->sub[1]]->nout : 0;
 }
@@ -394,6 +396,61 @@ static lz_status check_collective(const lz_plan *p, uint32_t i, const uint32_t *
     return check_buffers(p, i, sig->result, sig->nresult, sig->opnd, by);
 }
 
+/* Step t runs while the collective of step i is on its way: it does not touch its results, nor
+ * write its operands. */
+static lz_status check_beside(const lz_plan *p, uint32_t i, uint32_t t)
+{
+    const lz_step *s = &p->steps[i], *x = &p->steps[t];
+    lz_effort += (uint64_t)s->nbuf * x->nbuf;
+    for (uint32_t j = 0; j < s->nbuf; j++)
+        for (uint32_t k = 0; k < x->nbuf; k++)
+            if ((lz_step_writes(p, s, j) || lz_step_writes(p, x, k)) &&
+                same_memory(p, &s->bufs[j], &x->bufs[k]) && overlap(&s->bufs[j], &x->bufs[k]))
+                return BAD("step %u, buffer %u: is in buffer %u of step %u, which is not done", t,
+                           k, j, i);
+    return LZ_OK;
+}
+
+/* Each start has one done, of the same buffers. done: of each step, LZ_NOBODY. */
+static lz_status find_dones(const lz_plan *p, uint32_t *done)
+{
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        const lz_step *s = &p->steps[i];
+        if (s->kind != LZ_STEP_DONE)
+            continue;
+        const lz_step *of = s->start < i ? &p->steps[s->start] : NULL;
+        bool fits = of && of->kind == LZ_STEP_START && of->collective == s->collective &&
+                    of->nbuf == s->nbuf && done[s->start] == LZ_NOBODY;
+        for (uint32_t j = 0; fits && j < s->nbuf; j++)
+            fits = of->bufs[j].kind == s->bufs[j].kind && of->bufs[j].index == s->bufs[j].index &&
+                   of->bufs[j].offset == s->bufs[j].offset &&
+                   of->bufs[j].nbytes == s->bufs[j].nbytes;
+        if (!fits)
+            return BAD("step %u: is no done of step %u", i, s->start);
+        done[s->start] = i;
+    }
+    return LZ_OK;
+}
+
+static lz_status check_starts(const lz_plan *p)
+{
+    uint32_t *done = lz_alloc(((size_t)p->nstep + 1) * sizeof *done);
+    if (!done)
+        return LZ_FAIL(LZ_EMEM, "no memory to check a plan");
+    memset(done, 0xff, ((size_t)p->nstep + 1) * sizeof *done);
+    lz_status s = find_dones(p, done);
+    for (uint32_t i = 0; i < p->nstep && s == LZ_OK; i++) {
+        if (p->steps[i].kind != LZ_STEP_START)
+            continue;
+        if (done[i] == LZ_NOBODY)
+            s = BAD("step %u: is never done", i);
+        for (uint32_t t = i + 1; s == LZ_OK && t < done[i]; t++)
+            s = check_beside(p, i, t);
+    }
+    lz_free(done);
+    return s;
+}
+
 static lz_status check_routine(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
@@ -406,7 +463,7 @@ static lz_status check_routine(const lz_plan *p, uint32_t i, const uint32_t *by)
 static lz_status check_step(const lz_plan *p, uint32_t i, const uint32_t *by)
 {
     const lz_step *s = &p->steps[i];
-    if (s->kind == LZ_STEP_COLLECTIVE)
+    if (lz_step_is_collective(s))
         return check_collective(p, i, by);
     if (s->kind == LZ_STEP_ROUTINE)
         return check_routine(p, i, by);
@@ -461,6 +518,8 @@ lz_status lz_plan_verify(const lz_plan *p)
     lz_status s = by && written ? LZ_OK : LZ_FAIL(LZ_EMEM, "no memory to check a plan");
     for (uint32_t i = 0; i < p->nstep && s == LZ_OK; i++)
         s = check_step(p, i, by);
+    if (s == LZ_OK)
+        s = check_starts(p);
     if (s == LZ_OK)
         s = check_lost(p, by, written);
     lz_free(by);

@@ -449,4 +449,6 @@ lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, lz_sche
 void lz_schedule_free(lz_schedule *s)
 {
     lz_vec_free(&s->order);
+    lz_free(s->start);
+    s->start = NULL;
 }

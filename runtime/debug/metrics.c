@@ -51,6 +51,7 @@ static struct {
     {LZ_OP_##op, LZ_COUNTER_Collective##name, LZ_COUNTER_Collective##name##Bytes, 0, 0},
 #include "runtime/debug/metrics.def"
 };
+static _Atomic int64_t took_base, waited_base; /* nanoseconds at the last clearing */
 enum { COLLECTIVES = (int)(sizeof collectives / sizeof *collectives) };
 
 static void make_ring(metric *m)
@@ -132,6 +133,12 @@ static void update_collectives(void)
         atomic_store(&lz_counters[collectives[i].bytes],
                      (int64_t)(t.bytes - atomic_load(&collectives[i].bytes_base)));
     }
+    int64_t took, waited;
+    lz_collective_times(&took, &waited);
+    atomic_store(&lz_counters[LZ_COUNTER_CollectiveMicroseconds],
+                 (took - atomic_load(&took_base)) / 1000);
+    atomic_store(&lz_counters[LZ_COUNTER_CollectiveWaitMicroseconds],
+                 (waited - atomic_load(&waited_base)) / 1000);
 }
 
 static void clear_collectives(void)
@@ -141,6 +148,10 @@ static void clear_collectives(void)
         atomic_store(&collectives[i].runs_base, t.runs);
         atomic_store(&collectives[i].bytes_base, t.bytes);
     }
+    int64_t took, waited;
+    lz_collective_times(&took, &waited);
+    atomic_store(&took_base, took);
+    atomic_store(&waited_base, waited);
 }
 
 /* Counters that are kept elsewhere. */

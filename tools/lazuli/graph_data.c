@@ -16,7 +16,9 @@ static const char *const kinds[] = {[LZ_STEP_KERNEL] = "kernel",
                                     [LZ_STEP_IF] = "if",
                                     [LZ_STEP_CALL] = "call",
                                     [LZ_STEP_COLLECTIVE] = "collective",
-                                    [LZ_STEP_ROUTINE] = "routine"};
+                                    [LZ_STEP_ROUTINE] = "routine",
+                                    [LZ_STEP_START] = "start",
+                                    [LZ_STEP_DONE] = "done"};
 static const char *const classes[] = {[LZ_CLASS_EW] = "elementwise",
                                       [LZ_CLASS_LEAF] = "leaf",
                                       [LZ_CLASS_MOVE] = "move",

@@ -518,16 +518,30 @@ START_TEST(late)
 }
 END_TEST
 
-int main(void)
+/* Collectives go on beside compute, as between processes. */
+static void overlap(void)
 {
-    Suite *s = suite_create("rendezvous");
-    TCase *t = tcase_create("all");
+    ck_assert_int_eq(lz_config_set("LAZULI_OVERLAP", "2"), LZ_OK);
+}
+
+static void add_meetings(TCase *t)
+{
     tcase_add_loop_test(t, bits, 0, 4);
     tcase_add_test(t, one_thread);
     tcase_add_loop_test(t, mismatch, 0, ODDS);
-    tcase_add_test(t, foreign_groups);
     tcase_add_test(t, failure);
     tcase_add_loop_test(t, late, 0, 2);
+}
+
+int main(void)
+{
+    Suite *s = suite_create("rendezvous");
+    TCase *t = tcase_create("all"), *beside = tcase_create("overlap");
+    add_meetings(t);
+    tcase_add_test(t, foreign_groups);
+    tcase_add_checked_fixture(beside, overlap, NULL);
+    add_meetings(beside);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, beside);
     return lz_run_suite(s);
 }

@@ -37,7 +37,7 @@ static lz_status run_plan(const lz_plan *p, int n, const values *in, values *out
 }
 
 /* in: with the number of the partition behind the parameters. */
-static void compare(const lz_func *f, int n, const values *in, const char *what)
+static void compare_plan(const lz_func *f, int n, const values *in, const char *what, bool overlap)
 {
     values want, got;
     lz_plan *p, *again;
@@ -48,7 +48,7 @@ static void compare(const lz_func *f, int n, const values *in, const char *what)
     rows_of(&got);
     ck_assert_msg(lz_ref_count_partitions(f, n, args, want.row, &a) == LZ_OK, "%s: %s", what,
                   lz_error_get()->message);
-    lz_lower_options o = {.partitions = n};
+    lz_lower_options o = {.partitions = n, .overlap = overlap};
     ck_assert_msg(lz_lower(f, &o, &p) == LZ_OK, "%s: %s", what, lz_error_get()->message);
     ck_assert_uint_eq(p->nin, f->nparam + p->numbered);
     ck_assert_int_eq(p->numbered, lz_func_has_partition_id(f));
@@ -70,6 +70,13 @@ static void compare(const lz_func *f, int n, const values *in, const char *what)
     release(&got);
     lz_plan_free(p);
     lz_plan_free(again);
+}
+
+/* In lock step the start of a collective is all of it. */
+static void compare(const lz_func *f, int n, const values *in, const char *what)
+{
+    compare_plan(f, n, in, what, false);
+    compare_plan(f, n, in, what, true);
 }
 
 static void fill(lz_rnd *r, const lz_func *f, int n, values *in)
