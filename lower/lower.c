@@ -515,8 +515,9 @@ static lz_status build(front *x, const lz_func *f)
     LZ_TRY(lz_fusion_new(x->f, x->o, &x->fu));
     LZ_TRY(lz_dump_fusion(x->fu));
     LZ_TRY(find_donations(x));
-    LZ_TRY(lz_schedule_groups(x->fu, x->donor, &x->order));
-    if (x->o->overlap && x->o->partitions > 1)
+    bool overlap = x->o->overlap && x->o->partitions > 1;
+    LZ_TRY(lz_schedule_groups(x->fu, x->donor, overlap, &x->order));
+    if (overlap)
         LZ_TRY(lz_schedule_overlap(x->fu, x->donor, &x->order));
     lz_timeline_end(t0, .name = "fusion", .category = "pass", .key = {"groups"},
                     .value = {x->order.order.len});

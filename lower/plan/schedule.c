@@ -25,6 +25,7 @@ typedef LZ_VEC(uint32_t) ids;
 typedef struct sched {
     const lz_fusion *fu;
     const uint32_t *donor;
+    bool overlap;
     uint32_t ngroup, nbuf;
     uint32_t *nread; /* by buffer: reads of groups that have not run */
     ids *in, *out;   /* by group: buffers read and written, each once */
@@ -321,13 +322,41 @@ static void note_places(const sched *s, late *l, uint32_t g)
     }
 }
 
+/* What keeps the order that it has in the program. */
+static bool is_ordered(const sched *s, const lz_group *g)
+{
+    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
+        if (s->fu->nodes[g->nodes.data[i]]->ordered)
+            return true;
+    return false;
+}
+
+static bool is_sum(const sched *s, uint32_t g)
+{
+    const lz_fusion_node *n = s->fu->nodes[s->fu->groups[g]->nodes.data[0]];
+    lz_op op = s->fu->f->insts[n->v].sig->op;
+    return n->kind == LZ_FUSION_CONTROL && (op == LZ_OP_ALL_REDUCE || op == LZ_OP_REDUCE_SCATTER);
+}
+
+/* A sum over partitions, or what it is of: the sooner it is made, the more runs beside it. */
+static bool is_summed(const sched *s, uint32_t g)
+{
+    bool is = is_sum(s, g);
+    if (is_ordered(s, s->fu->groups[g])) /* who waits for it does so for the order's sake */
+        return is;
+    for (uint32_t i = 0; i < s->users[g].len && !is; i++, lz_effort++)
+        is = is_sum(s, s->users[g].data[i]);
+    return is;
+}
+
 /* From the last group on, so that those behind one have their places. */
 static void find_places(const sched *s, late *l, const uint32_t *order, uint32_t n)
 {
     for (uint32_t i = n; i-- > 0;) {
         uint32_t g = order[i], u = first_behind(s, l, g);
         uint64_t label = 0;
-        if (u != LZ_NONE && taken(s, g) > kept_for(s, l, g, u, CHAIN))
+        if (u != LZ_NONE && !(s->overlap && is_summed(s, g)) &&
+            taken(s, g) > kept_for(s, l, g, u, CHAIN))
             label = label_before(l, u, i);
         if (label)
             put_before(l, g, u, label);
@@ -370,15 +399,6 @@ static lz_status delay(const sched *s, lz_schedule *o)
     return ok ? LZ_OK : LZ_FAIL(LZ_EMEM, "out of memory");
 }
 
-/* What keeps the order that it has in the program. */
-static bool is_ordered(const sched *s, const lz_group *g)
-{
-    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
-        if (s->fu->nodes[g->nodes.data[i]]->ordered)
-            return true;
-    return false;
-}
-
 static lz_status schedule(sched *s, lz_schedule *out)
 {
     uint32_t nlive = 0;
@@ -411,10 +431,15 @@ static lz_status schedule(sched *s, lz_schedule *out)
     return delay(s, out);
 }
 
-lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, lz_schedule *out)
+lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, bool overlap,
+                             lz_schedule *out)
 {
     memset(out, 0, sizeof *out);
-    sched s = {.fu = fu, .donor = donor, .ngroup = fu->ngroup, .nbuf = lz_fusion_nbuf(fu)};
+    sched s = {.fu = fu,
+               .donor = donor,
+               .overlap = overlap,
+               .ngroup = fu->ngroup,
+               .nbuf = lz_fusion_nbuf(fu)};
     s.nread = lz_calloc(s.nbuf + 1, sizeof *s.nread);
     s.waits = lz_calloc(s.ngroup + 1, sizeof *s.waits);
     s.in = lz_calloc(s.ngroup + 1, sizeof *s.in);

@@ -13,8 +13,10 @@ typedef struct lz_schedule {
 
 /* last_reader: by buffer, for the results that would like to take over an argument: that argument's
  * number, or LZ_NONE (may be NULL): such a group waits for the argument's other readers when it
- * can. Errors: LZ_EMEM; LZ_EINTERNAL when the groups depend on each other in a ring. */
-lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, lz_schedule *out);
+ * can. overlap: lz_schedule_overlap follows: what is summed over partitions does not come later
+ * than it could. Errors: LZ_EMEM; LZ_EINTERNAL when the groups depend on each other in a ring. */
+lz_status lz_schedule_groups(const lz_fusion *fu, const uint32_t *donor, bool overlap,
+                             lz_schedule *out);
 /* Collectives start earlier and are done later, so that other groups run meanwhile: a collective
  * that has some to run beside it is there twice, as its start and as its done. Groups keep their
  * order, and starts that of their collectives. Errors: LZ_EMEM. (overlap.c) */

@@ -81,6 +81,37 @@ done
 unset LAZULI_TRANSPORT
 mpi_runs mpirun.openmpi && trained openmpi mpirun.openmpi --oversubscribe -n 4
 mpi_runs mpirun.mpich && trained mpich mpirun.mpich -n 4
+# ---- collectives go on beside compute: the same bits, and what is waited for is less than what is on its way ----
+times() { # NAME: microseconds on their way, and of these waited for, of rank 0
+    awk '/^Counter: Collective(Wait)?Microseconds$/ { name = $2; next } name { n[name] = $2; name = "" }
+        END { print n["CollectiveMicroseconds"] + 0, n["CollectiveWaitMicroseconds"] + 0 }' "$tmp/$1.metrics.0"
+}
+cat >beside <<'EOF'
+#!/bin/sh
+XLA_METRICS_FILE=$METRICS.metrics.$RANK exec "$@"
+EOF
+chmod +x beside
+for axes in data=4 fsdp=4; do
+    for beside in 0 1; do
+        for n in 4 2; do
+            name=$axes.$beside.$n
+            rm -f "$tmp/$name".metrics.*
+            export METRICS=$tmp/$name
+            LAZULI_OVERLAP=$beside LAZULI_TRANSPORT=sockets LAZULI_SOCKET_DELAY=500 LAZULI_COLLECTIVE_TIMEOUT=$patient CPU_NUM_DEVICES=$((4 / n)) timeout $limit "$tool" launch -n $n ./beside \
+                "$lib/examples/gpt" --json --fake_data --layers 2 --heads 2 --dim 32 --context 24 --batch 8 --steps 6 --sample 0 --mesh $axes >"$tmp/$name" 2>err
+            ok "overlap $beside of $axes, $n processes: the loss" [ "$(field $name loss | sort -u)" = "$(field $axes.0.4 loss | sort -u)" ]
+            read -r took waited <<<"$(times $name)"
+            if [ $beside = 0 ]; then
+                ok "$axes, $n processes: something is on its way" [ "$took" -gt 0 ]
+                ok "$axes, $n processes: all of $took us is waited for: $waited" [ "$took" = "$waited" ]
+            else
+                ok "$axes, $n processes: not all of $took us is waited for: $waited" [ "$waited" -lt "$took" ]
+            fi
+        done
+    done
+    CPU_NUM_DEVICES=4 timeout $limit "$lib/examples/gpt" --json --fake_data --layers 2 --heads 2 --dim 32 --context 24 --batch 8 --steps 6 --sample 0 --mesh $axes >"$tmp/one.$axes" 2>err
+    ok "$axes: the loss of one process" [ "$(field one.$axes loss)" = "$(field $axes.1.4 loss | sort -u)" ]
+done
 # ---- checkpoints: each process writes what it has; SIGTERM of one has all save the same step ----
 saved() { # NAME, devices of each, processes, options...
     local name=$1 devices=$2 n=$3
@@ -144,4 +175,17 @@ for ((r = 0; r < 400 * slow; r++)); do grep -qs loss out.1 && break; sleep 0.05;
 kill -KILL "${pid[1]}"
 wait 2>/dev/null
 ok 'a rank that is killed' [ "$(grep -lE 'rank 1 \(.*(is gone|has ended)' out.0 out.2 out.3 | wc -l)" -eq 3 ]
+# ---- a rank dies while collectives are on their way, as each message takes 20 ms: who waits for one is told which, and its line ----
+program=$lib/examples/gpt
+export LAZULI_SOCKET_DELAY=20000 LAZULI_CACHE_DIR=$tmp/cache
+for ((round = 0; round < 4; round++)); do
+    CPU_NUM_DEVICES=2 by_hand 3 $patient --fake_data --layers 1 --heads 2 --dim 16 --context 12 --batch 12 --sample 0 --steps 1000000 --mesh data=6
+    sleep $((slow + 1)).$((RANDOM % 9))
+    kill -KILL "${pid[round % 3]}"
+    all=yes
+    for ((r = 0; r < 3; r++)); do wait "${pid[r]}" && all=no; done 2>/dev/null
+    ok "in flight, round $round: all end" [ $all = yes ]
+    ok "in flight, round $round: both say who" [ "$(cat out.? err.? | grep -cE "(all_reduce|all_gather) of .* among CPU:.*rank $((round % 3)) \(.*(is gone|has ended|has not|cannot)")" -ge 2 ]
+done
+unset LAZULI_SOCKET_DELAY
 total

@@ -203,12 +203,22 @@ START_TEST(memory)
 }
 END_TEST
 
+/* Plans as they are between processes, whose gathers start ahead. */
+static void overlap(void)
+{
+    setenv("LAZULI_OVERLAP", "2", 1);
+}
+
 int main(void)
 {
     Suite *s = suite_create("fsdp_memory");
-    TCase *t = tcase_create("fsdp_memory");
+    TCase *t = tcase_create("fsdp_memory"), *ahead = tcase_create("overlap");
     tcase_set_timeout(t, 60);
+    tcase_set_timeout(ahead, 60);
     tcase_add_loop_test(t, memory, 0, sizeof models / sizeof *models);
+    tcase_add_checked_fixture(ahead, overlap, NULL);
+    tcase_add_loop_test(ahead, memory, 0, sizeof models / sizeof *models);
     suite_add_tcase(s, t);
+    suite_add_tcase(s, ahead);
     return lz_run_suite(s);
 }
