@@ -18,7 +18,7 @@
 
 enum {
     IN_FLIGHT = 32,       /* collectives that have started and are not done */
-    SMALL_BYTES = 1 << 20 /* that they may always add */
+    SMALL_BYTES = 64 << 10 /* that they may always add */
 };
 
 /* Places are in the order of the schedule. */
