@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    IN_FLIGHT = 32,       /* collectives that have started and are not done */
+    IN_FLIGHT = 32,        /* collectives that have started and are not done */
     SMALL_BYTES = 64 << 10 /* that they may always add */
 };
 
