@@ -14,7 +14,7 @@ typedef struct lz_collective_stream lz_collective_stream;
 lz_collective_stream *lz_collective_stream_new(const char *name);
 void lz_collective_stream_free(lz_collective_stream *s); /* NULL is fine */
 /* Comes to c with fn(user, ..) as soon as all before are over; bufs stay as they are until then.
- * reached: lz_plan_meet. Errors: of one before, LZ_EMEM. */
+ * reached: lz_plan_meet. Errors: LZ_EMEM (no thread); one before that failed is not asked for. */
 lz_status lz_collective_stream_start(lz_collective_stream *s, lz_plan_meet_fn *fn, void *user,
                                      const lz_step_collective *c, const lz_site *site,
                                      void *const *bufs, uint32_t reached);
