@@ -22,32 +22,12 @@ import tempfile
 BUILD = pathlib.Path(__file__).resolve().parent.parent / "build" / "release"
 
 
-def counters(path):
-    """{step: {counter: value}} of a metrics file, for the two counters."""
-    steps, step, name = {}, 0, None
-    for line in path.read_text().splitlines():
-        if m := re.match(r"\[MetricsData; step=(\d+)\]", line):
-            step = int(m.group(1))
-        elif m := re.match(r"Counter: (Collective(?:Wait)?Microseconds)$", line):
-            name = m.group(1)
-        elif name:
-            steps.setdefault(step, {})[name] = int(line.split()[-1])
-            name = None
-    return steps
-
-
 def run(options, processes, mesh, delay, beside, steps, folder):
-    """One run: milliseconds of all steps, of processor time, of collectives on their way in a process and behind the second step, and of these hidden
-    (0 to 1)."""
-    for old in folder.glob("metrics.*"):
-        old.unlink()
-    rank = folder / "rank.sh"
-    rank.write_text(f'#!/bin/sh\nXLA_METRICS_FILE={folder}/metrics.$RANK exec "$@"\n')
-    rank.chmod(0o755)
+    """One run: milliseconds of all steps, of processor time, of collectives on their way in a process, and of these that are waited for."""
     env = {**os.environ, "CPU_NUM_DEVICES": "1", "LAZULI_OVERLAP": str(beside), "LAZULI_SOCKET_DELAY": str(delay), "LAZULI_CACHE_DIR": str(folder / "cache")}
     gpt = [BUILD / "examples" / "gpt", "--json", "--fake_data", "--sample", "0", "--steps", steps, *options]
     if processes > 1:
-        gpt = [BUILD / "lazuli", "launch", "-n", processes, rank, *gpt, "--mesh", f"{mesh}={processes}"]
+        gpt = [BUILD / "lazuli", "launch", "-n", processes, *gpt, "--mesh", f"{mesh}={processes}"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     r = subprocess.run([str(a) for a in gpt], capture_output=True, text=True, env=env, cwd=BUILD.parent.parent)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -55,15 +35,8 @@ def run(options, processes, mesh, delay, beside, steps, folder):
         sys.exit(f"overlap.py: {r.stderr.strip()[-400:]}")
     step_ms = max(float(x) for x in re.findall(r'"step_ms":([\d.]+)', r.stdout))
     cpu_ms = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
-    took = waited = 0
-    for path in folder.glob("metrics.*"):
-        at = counters(path)
-        first, last = at.get(min(at), {}), at.get(max(at), {})
-        first = at.get(sorted(at)[1], first) if len(at) > 2 else first
-        took += last.get("CollectiveMicroseconds", 0) - first.get("CollectiveMicroseconds", 0)
-        waited += last.get("CollectiveWaitMicroseconds", 0) - first.get("CollectiveWaitMicroseconds", 0)
-    flight = took / 1000 / max(steps - 2, 1) / processes
-    return step_ms * steps, cpu_ms, flight, (1 - waited / took if took else 0)
+    took, waited = (sum(int(x) for x in re.findall(rf'"{name}":(\d+)', r.stdout)) / 1000 / processes for name in ("collective_us", "collective_wait_us"))
+    return step_ms * steps, cpu_ms, took, waited
 
 
 def main():
@@ -85,9 +58,9 @@ def main():
             run(o.options, n, o.mesh, delay, beside, 2, folder)
         for _ in range(o.rounds):
             for name, n, delay, beside in rows:
-                ms0, cpu0, _, _ = run(o.options, n, o.mesh, delay, beside, 2, folder)
-                ms, cpu, flight, hidden = run(o.options, n, o.mesh, delay, beside, o.steps, folder)
-                got[name].append(((ms - ms0) / (o.steps - 2), (cpu - cpu0) / (o.steps - 2), flight, hidden))
+                begun, all = (run(o.options, n, o.mesh, delay, beside, steps, folder) for steps in (2, o.steps))
+                ms, cpu, took, waited = ((b - a) / (o.steps - 2) for a, b in zip(begun, all))
+                got[name].append((ms, cpu, took, 1 - waited / took if took > 0 else 0))
     print(f"{'':38} {'step ms':>9} {'cpu ms':>8} {'on its way':>11} {'hidden':>8} {'best':>7}")
     for name, *_ in rows:
         step, cpu, flight, hidden = zip(*got[name])

@@ -284,9 +284,12 @@ int main(int argc, char **argv)
            (int)(c.step - from), ms, loss, (int)n.llvm_compiles);
     if (opt[JSON].value)
         printf("{\"first_loss\":%.9g,\"loss\":%.9g,\"steps\":%d,\"llvm_compiles\":%d,\"program_"
-               "misses\":%d,\"step_ms\":%.3f,\"programs\":%d,\"given\":%.0f}\n",
+               "misses\":%d,\"step_ms\":%.3f,\"programs\":%d,\"given\":%.0f,"
+               "\"collective_us\":%lld,\"collective_wait_us\":%lld}\n",
                first, loss, (int)(c.step - from), (int)n.llvm_compiles, (int)n.program_misses, ms,
-               (int)lz_counter_value("UncachedCompile"), arguments_given());
+               (int)lz_counter_value("UncachedCompile"), arguments_given(),
+               (long long)lz_counter_value("CollectiveMicroseconds"),
+               (long long)lz_counter_value("CollectiveWaitMicroseconds"));
     lz_optim_free(adamw);
     lz_params_free(&matrices);
     lz_params_free(&others);
