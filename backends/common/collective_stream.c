@@ -18,8 +18,8 @@ typedef struct flight {
     const lz_site *site;
     void *const *bufs;
     uint32_t reached;
-    int64_t begun_ns;
-    uint64_t flow; /* of the timeline: the arrow from its start */
+    int64_t begun_ns, over_ns; /* the latter is the thread's */
+    uint64_t flow;             /* of the timeline: the arrow from its start */
 } flight;
 
 struct lz_collective_stream {
@@ -47,7 +47,7 @@ lz_collective_stream *lz_collective_stream_new(const char *name)
 
 /* ---- the thread ---- */
 
-static void come_to(lz_collective_stream *s, const flight *f)
+static void come_to(lz_collective_stream *s, flight *f)
 {
     int64_t before = s->over_ns, t0 = lz_timeline_begin();
     if (!atomic_load(&s->failed) && f->fn(f->user, f->c, f->site, f->bufs, f->reached) != LZ_OK) {
@@ -55,7 +55,7 @@ static void come_to(lz_collective_stream *s, const flight *f)
         s->reached = f->reached;
         atomic_store(&s->failed, true);
     }
-    s->over_ns = lz_now_ns();
+    s->over_ns = f->over_ns = lz_now_ns();
     /* from its start on, but not while one before was on its way: that has counted */
     lz_collective_took(s->over_ns - (f->begun_ns > before ? f->begun_ns : before), 0);
     lz_timeline_end(t0, .name = lz_op_get(f->c->sig->op)->text, .category = "in flight",
@@ -103,9 +103,14 @@ static void await(lz_collective_stream *s, uint32_t n)
         (void)lz_futex_wait(&s->over, over, -1);
         over = atomic_load_explicit(&s->over, memory_order_acquire);
     }
-    int64_t ns = lz_now_ns() - t0;
+    int64_t now = lz_now_ns(), ns = now - t0, since = now;
+    uint32_t begun = atomic_load_explicit(&s->begun, memory_order_relaxed);
+    /* it takes until who waits for it runs again, or another one is on its way */
+    if (atomic_load_explicit(&s->over, memory_order_acquire) == begun)
+        since = s->all[(begun - 1) % ROOM].over_ns;
+    since = since > now ? now : since;
     const lz_sig *sig = s->all[n % ROOM].c->sig;
-    lz_collective_took(0, ns);
+    lz_collective_took(now - (since > t0 ? since : t0), ns);
     lz_timeline_note(t0, ns, .name = "wait for a collective", .category = "collective wait",
                      .text_key = "collective", .text = lz_op_get(sig->op)->text);
 }
@@ -130,8 +135,8 @@ lz_status lz_collective_stream_start(lz_collective_stream *s, lz_plan_meet_fn *f
     if (n - atomic_load_explicit(&s->over, memory_order_acquire) == ROOM)
         await(s, n - ROOM);
     int64_t t0 = lz_now_ns();
-    s->all[n % ROOM] =
-        (flight){fn, user, c, site, bufs, reached, t0, lz_timeline_on() ? lz_timeline_flow() : 0};
+    s->all[n % ROOM] = (flight){
+        fn, user, c, site, bufs, reached, t0, 0, lz_timeline_on() ? lz_timeline_flow() : 0};
     if (lz_timeline_on())
         lz_timeline_note(t0, lz_now_ns() - t0, .name = "start", .category = "collective start",
                          .text_key = "collective", .text = lz_op_get(c->sig->op)->text,
