@@ -12,6 +12,9 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wunused-function"
+/* Where vectors are known to be of one lane, which the compiler sees outside of x86. */
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "third_party/blake3/blake3.c"
 #include "third_party/blake3/blake3_dispatch.c"
 #include "third_party/blake3/blake3_portable.c"

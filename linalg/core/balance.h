@@ -79,7 +79,8 @@ MAYBE double largest_of(I n, M x)
     double most = 0;
     for (I i = 0; i < n; i++) {
         C e = get(x, i, 0);
-        most = fmax(most, hypot((double)e.re, (double)e.im));
+        double size = hypot((double)e.re, (double)e.im);
+        most = size > most ? size : most; /* fmax, which GCC 12 cannot vectorise for AArch64 */
     }
     return most;
 }

@@ -209,11 +209,29 @@ static report use(void)
     return r;
 }
 
-/* 48 bytes of x86-64: creat(path behind them, 0600), exit_group(0). */
+/* creat(path behind them, 0600), exit_group(0); and a jump of `by` bytes. */
+enum { PATH_AT = 48 };
+#if defined(__aarch64__)
+static const uint32_t payload[] = {0x10000181, 0x92800c60, 0xd2804822, 0xd2803003, 0xd2800708,
+                                   0xd4000001, 0xd2800000, 0xd2800bc8, 0xd4000001};
+enum { JUMP = 4 };
+static void put_jump(uint8_t *code, uint32_t by)
+{
+    uint32_t b = 0x14000000 | (by >> 2 & 0x3ffffff);
+    memcpy(code, &b, JUMP);
+}
+#else
 static const uint8_t payload[] = {0x48, 0x8d, 0x3d, 0x29, 0, 0, 0,    0xbe, 0x80, 0x01,
                                   0,    0,    0xb8, 85,   0, 0, 0,    0x0f, 0x05, 0x31,
                                   0xff, 0xb8, 231,  0,    0, 0, 0x0f, 0x05};
-enum { PATH_AT = 48 };
+enum { JUMP = 5 };
+static void put_jump(uint8_t *code, uint32_t by)
+{
+    uint32_t to = by - JUMP; /* from its end */
+    code[0] = 0xe9;
+    memcpy(code + 1, &to, 4);
+}
+#endif
 
 /* The longest function of the image makes the marker and ends the process; the others jump there.
  */
@@ -228,13 +246,11 @@ static void put_payload(uint8_t *image, size_t n)
     memcpy(code + run, payload, sizeof payload);
     memcpy(code + run + PATH_AT, marker_path, sizeof marker_path);
     for (uint32_t i = 0; i < im.nfunc; i++) {
-        uint32_t at = im.funcs[i].at, to = run - (at + 5);
+        uint32_t at = im.funcs[i].at;
         if (at == run)
             continue;
-        ck_assert(at + 5 <= run || at >= run + PATH_AT + sizeof marker_path);
-        code[at] = 0xe9;
-        for (int b = 0; b < 4; b++)
-            code[at + 1 + b] = (uint8_t)(to >> 8 * b);
+        ck_assert(at + JUMP <= run || at >= run + PATH_AT + sizeof marker_path);
+        put_jump(code + at, run - at);
     }
 }
 
@@ -416,7 +432,7 @@ int main(void)
     tcase_add_test(t, key_behind_a_link);
     tcase_add_test(t, readers_and_writers);
     tcase_add_test(t, mutated);
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
     tcase_add_test(t, without_a_key_it_runs);
     tcase_add_loop_test(t, with_a_key_it_never_does, 0, 3);
     tcase_add_test(t, programs_only);

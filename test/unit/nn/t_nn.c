@@ -177,7 +177,7 @@ START_TEST(cross_entropy_and_accuracy)
     for (int r = 0; r < 3; r++) {
         double top = -1e30, s = 0;
         for (int c = 0; c < 4; c++)
-            top = fmax(top, logits[r][c]);
+            top = logits[r][c] > top ? logits[r][c] : top; /* (GCC 12 cannot compile fmax here) */
         for (int c = 0; c < 4; c++)
             s += exp(logits[r][c] - top);
         want -= (logits[r][label[r]] - top - log(s)) / 3;
