@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct range {
     char *p;
@@ -107,12 +108,29 @@ void *lz_slab_cut(size_t n)
     return p;
 }
 
+/* Whole pages go back to the system. Where they are larger than ours (64 KiB on some AArch64), the
+ * first and the last one may belong to neighbours, too, and the system would take all of them. */
+static void empty(char *p, size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *end = p + n, *first = (char *)LZ_ALIGN_UP((uintptr_t)p, page),
+         *last = (char *)((uintptr_t)end / page * page);
+    if (first >= last) {
+        memset(p, 0, n);
+        return;
+    }
+    memset(p, 0, (size_t)(first - p));
+    memset(last, 0, (size_t)(end - last));
+    n = (size_t)(last - first);
+    if (madvise(first, n, MADV_DONTNEED) != 0) /* mlocked pages stay resident */
+        memset(first, 0, n);
+}
+
 void lz_slab_give(void *block, size_t n)
 {
     char *p = block;
     uint32_t i = behind(p);
-    if (madvise(p, n, MADV_DONTNEED) != 0) /* mlocked pages stay resident */
-        memset(p, 0, n);
+    empty(p, n);
     if (i > 0 && gap[i - 1].p + gap[i - 1].n == p && same_slab(gap[i - 1].p, p))
         gap[--i].n += n;
     else if (reserve())
