@@ -63,6 +63,15 @@ static void choose_words(dot *g)
     g->alike = g->words == 2 && a == b;
 }
 
+/* Whether N is so many vectors that each panel, narrow ones included (dot_panels_begin), has all of
+ * its own. */
+static bool panels_fill(const dot *g)
+{
+    int64_t n = dot_baked(g->k->outer[g->n]);
+    unsigned step = g->nv % g->nv_small ? 1 : g->nv_small;
+    return n >= 0 && n % ((int64_t)g->L * step) == 0;
+}
+
 static lz_status plan(dot *g)
 {
     LZ_TRY(kern_init_epilogue(&g->c, g->e, g->k, g->L));
@@ -73,13 +82,12 @@ static lz_status plan(dot *g)
     g->amode = k_first ? DOT_A_ROWS : DOT_A_COLS;
     if (k_first && dot_plain_along(g, lz_kernel_dot(g->k)->a_sop, g->kd))
         g->amode = DOT_A_PLACE;
-    int64_t n = dot_baked(g->k->outer[g->n]);
-    g->whole = n >= 0 && n % g->L == 0;
-    g->b_place = (g->e->masks || g->whole) && n_first &&
-                 dot_plain_along(g, lz_kernel_dot(g->k)->b_sop, g->n);
     g->plain = dot_stores_sums(g->k);
     choose_words(g);
     dot_choose_tile(g);
+    g->whole = panels_fill(g);
+    g->b_place = (g->e->masks || g->whole) && n_first &&
+                 dot_plain_along(g, lz_kernel_dot(g->k)->b_sop, g->n);
     choose_blocks(g);
     return LZ_OK;
 }

@@ -69,7 +69,7 @@ typedef struct dot {
     dot_a amode;
     dot_b bmode;
     bool b_place; /* B may be read in place: always, or by the first tile, which packs it */
-    bool whole;   /* N is a multiple of the lanes: no vector of columns is partly there */
+    bool whole;   /* no panel has columns that are not there, in a vector or of a whole one */
     /* elements of A and B are words of 1 << words k, for dot-product instructions; 0: plain
      * values */
     unsigned words;

@@ -180,7 +180,7 @@ void dot_panels_begin(dot *g, Val v0, Val v1, dot_panels *p)
     LLVMAddIncoming(p->v, &v0, &from, 1);
     if (g->nv == g->nv_small)
         p->small = em_ci(e->i1, 0);
-    else if (g->near)
+    else if (g->near || g->nv_small == 1)
         p->small = ICMP(SLT, SUB(v1, p->v), em_c64(e, g->nv));
     else if (g->nv % g->nv_small == 0)
         p->small = ICMP(SLE, SUB(v1, p->v), em_c64(e, g->nv_small));

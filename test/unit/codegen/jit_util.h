@@ -268,9 +268,11 @@ static inline bool few_registers(lz_target *t)
     must(lz_target_host(t));
     if (strncmp(t->triple, "x86_64", 6) != 0 || t->machine.vector_bytes < 32)
         return false;
+    char was[32]; /* what the runner has chosen: LZ_TEST_TARGET */
+    snprintf(was, sizeof was, "%s", lz_cfg_str(LZ_OPT_CPU_ISA));
     must(lz_config_set("LAZULI_CPU", "x86-64-v3"));
     must(lz_target_host(t));
-    must(lz_config_set("LAZULI_CPU", NULL));
+    must(lz_config_set("LAZULI_CPU", *was ? was : NULL));
     ck_assert_int_eq(t->machine.vector_bytes, 32);
     return true;
 }

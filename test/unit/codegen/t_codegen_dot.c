@@ -174,6 +174,24 @@ START_TEST(all_sizes)
 }
 END_TEST
 
+/* All numbers of rows of a tile by all numbers of vectors of a panel, and one more of each, where
+ * the columns are whole vectors: a panel ends where they do. */
+START_TEST(whole_vectors)
+{
+    form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32, .ta = _i == 1};
+    for (int64_t m = 1; m <= 9; m++)
+        for (int64_t v = 1; v <= 9; v++) {
+            lz_target t;
+            must(lz_target_host(&t));
+            if (lz_test_in_turn((unsigned)(m * 9 + v + 3 * _i), lz_test_small() ? 6 : 2))
+                check_on(&f, m, v * t.machine.vector_bytes / 4, 11, &t);
+            if (lz_test_in_turn((unsigned)(m * 9 + v + 3 * _i), lz_test_small() ? 20 : 7) &&
+                few_registers(&t))
+                check_on(&f, m, v * t.machine.vector_bytes / 4, 11, &t);
+        }
+}
+END_TEST
+
 /* Two and three contracted dimensions that do not collapse: C[m, n] = sum A[m, p, q, r] B[q, p, r,
  * n] or B[n, r, q, p]. */
 static void contract(const int64_t *e, int ninner, int64_t m, int64_t n, bool tb)
@@ -525,6 +543,7 @@ int main(void)
     tcase_set_timeout(b, 600);
     tcase_add_loop_test(t, forms, 0, 16);
     tcase_add_loop_test(t, all_sizes, 0, 4);
+    tcase_add_loop_test(t, whole_vectors, 0, 2);
     tcase_add_loop_test(t, blocks, 0, 4);
     tcase_add_loop_test(b, long_units, 0, 4);
     tcase_add_test(t, many_contracted);
