@@ -1,6 +1,9 @@
 /* host_isa.c - see host_isa.h. */
 #include "base/host_isa.h"
+#include "base/config.h"
+#include <limits.h>
 #include <stdatomic.h>
+#include <string.h>
 
 static _Atomic int chosen = -1;
 
@@ -18,10 +21,23 @@ int lz_host_isas(void)
 #endif
 }
 
+/* The last that LAZULI_CPU leaves: its levels 2 to 4 are the instances 0 to 2. */
+static int wanted(void)
+{
+    static const char level[] = "x86-64-v";
+    const char *s = lz_cfg_str(LZ_OPT_CPU_ISA);
+    if (strncmp(s, level, sizeof level - 1) != 0)
+        return INT_MAX;
+    return s[sizeof level - 1] - '2';
+}
+
 int lz_host_isa(void)
 {
     int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
-    return isa < 0 ? lz_host_isas() - 1 : isa;
+    if (isa >= 0)
+        return isa;
+    int most = lz_host_isas() - 1, level = wanted();
+    return level >= 0 && level < most ? level : most;
 }
 
 void lz_host_use_isa(int isa)

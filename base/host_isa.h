@@ -6,7 +6,8 @@
 
 /* How many of them there are here, from 0 on. */
 int lz_host_isas(void);
-/* The last of these, or what a test has chosen: lz_host_use_isa(-1) ends that. */
+/* The last of these that LAZULI_CPU leaves, or what a test has chosen: lz_host_use_isa(-1) ends
+ * that. */
 int lz_host_isa(void);
 void lz_host_use_isa(int isa);
 #endif

@@ -26,5 +26,5 @@ lz_status lz_collective_fold(const lz_sig *sig, uint32_t k, const void *const *i
  * avx2: the code for processors that have it, whose results are the same. (plan_combine.c) */
 typedef void lz_combine_fn(void *to, const void *from, size_t n);
 lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d, bool avx2);
-bool lz_combine_avx2(void); /* whether this processor has it */
+bool lz_combine_avx2(void); /* whether this processor has it and LAZULI_CPU leaves it */
 #endif

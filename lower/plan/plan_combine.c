@@ -9,6 +9,7 @@
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
 #include "lower/plan/plan_collective.h"
+#include "base/host_isa.h"
 #include <string.h>
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -274,11 +275,7 @@ static const combine_row rows[2][NROW] = {ROWS(), ROWS(_avx2)};
 
 bool lz_combine_avx2(void)
 {
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx2");
-#else
-    return false;
-#endif
+    return lz_host_isa() > 0;
 }
 
 lz_combine_fn *lz_combine_get(lz_op op, lz_dtype d, bool avx2)
