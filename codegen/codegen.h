@@ -52,6 +52,13 @@ static inline bool lz_target_has(const lz_target *t, const char *name)
     return false;
 }
 
+/* Whether whole vectors are loaded under a mask by one instruction. */
+static inline bool lz_target_masks(const lz_target *t)
+{
+    bool x86 = strncmp(t->triple, "x86_64", 6) == 0 && !t->simt;
+    return x86 && (t->machine.vector_bytes == 64 || lz_target_has(t, "avx2"));
+}
+
 static inline bool lz_target_ptx(const lz_target *t) /* its object format is text: PTX */
 {
     return strncmp(t->triple, "nvptx", 5) == 0;

@@ -73,7 +73,7 @@ bool dot_implicit_suits(const lz_kernel *k, const lz_target *t)
         k->buf[a->buf].dtype != d || k->buf[b->buf].dtype != d)
         return false;
     lz_sz ext = k->outer[n];
-    if (!em_target_masks(t) && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
+    if (!lz_target_masks(t) && (ext.slot >= 0 || ext.v % lanes) && !shares_rows(k, a, b))
         return false;
     uint32_t rows = 0;
     for (uint32_t l = 0; l < n; l++)

@@ -5,12 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool em_target_masks(const lz_target *t)
-{
-    bool x86 = strncmp(t->triple, "x86_64", 6) == 0 && !t->simt;
-    return x86 && (t->machine.vector_bytes == 64 || lz_target_has(t, "avx2"));
-}
-
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
 {
     memset(e, 0, sizeof *e);
@@ -33,7 +27,7 @@ void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m)
     e->nvptx = lz_target_ptx(t);
     e->avx512 = e->x86 && !e->simt && t->machine.vector_bytes == 64;
     e->many = e->avx512 || !e->x86;
-    e->masks = em_target_masks(t);
+    e->masks = lz_target_masks(t);
     e->fma = !e->x86 || lz_target_has(t, "fma");
     e->f16c = !e->x86 || lz_target_has(t, "f16c");
     e->bf16 = e->avx512 && lz_target_has(t, "avx512bf16");

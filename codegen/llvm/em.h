@@ -42,8 +42,6 @@ typedef struct em {
 
 void em_init(em *e, const lz_target *t, LLVMContextRef cx, LLVMModuleRef m);
 void em_done(em *e);
-/* em.masks of this target. */
-bool em_target_masks(const lz_target *t);
 /* Whether a form of code may be used, and whether it is used where it does not pay too
  * (variants.def). */
 static inline bool em_may(const em *e, int form)

@@ -261,6 +261,15 @@ static inline lz_target small_vectors(void)
     return t;
 }
 
+/* Processors that load nothing under masks (x86-64-v2, AArch64) have other schedules for windows
+ * and for factors in place, about which a test of these has nothing to say. */
+static inline bool without_masks(void)
+{
+    lz_target t;
+    must(lz_target_host(&t));
+    return !lz_target_masks(&t);
+}
+
 /* The code for processors with 16 registers of 32 bytes, to be run here. false: this is none that
  * can. */
 static inline bool few_registers(lz_target *t)

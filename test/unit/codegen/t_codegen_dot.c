@@ -348,6 +348,8 @@ START_TEST(small_factors_are_not_packed)
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
     form f = {.in = LZ_F32, .acc = LZ_F32, .out = LZ_F32};
     int64_t units, place = scratch_of(&f, 248, 248, 248, &units);
+    if (without_masks()) /* columns that are not there cannot be left out: B is copied */
+        return;
     ck_assert_int_ge(
         units, 16); /* where cutting costs nothing, enough for threads to be done at one time */
     f.pad = 1024 - 248;
@@ -461,7 +463,7 @@ START_TEST(lines_are_fetched_ahead)
         ck_assert_int_gt(prefetches(tb, "define", near), 0);
         ck_assert_int_gt(prefetches(tb, "define", write), 0);
     }
-    ck_assert_int_gt(prefetches(false, "define", far), 0);
+    ck_assert_int_eq(prefetches(false, "define", far) > 0, !without_masks());
     if (t.machine.vector_bytes >= 32) { /* one at the beginning of a round, one in a loop for those
                                    that need more, one of a step by itself */
         ck_assert_int_eq(prefetches(false, "define", far), 2 * 3);

@@ -301,6 +301,8 @@ END_TEST
 START_TEST(few_pixels_pack_once)
 {
     ck_assert_int_eq(lz_config_set("LAZULI_VARIANTS", NULL), LZ_OK); /* this is about them */
+    if (without_masks())
+        return;
     image v = {
         .n = 1, .h = 9, .w = 9, .c = 64, .kh = 3, .kw = 3, .o = 512, .stride = 1, .d = LZ_F32};
     int64_t total[3];
