@@ -5,7 +5,10 @@
 # folder rebuilds them.
 
 MODE ?= release
-BUILD ?= build/$(MODE)
+# CROSS=aarch64-linux-gnu: for another machine, with headers and libraries in SYSROOT (tools/aarch64.sh root makes one)
+CROSS ?=
+SYSROOT ?=
+BUILD ?= build/$(if $(CROSS),$(firstword $(subst -, ,$(CROSS)))-)$(MODE)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
@@ -20,9 +23,13 @@ LAYERS := base fft linalg ir shard cache lower codegen backends runtime ops auto
 VERSION := $(shell sed -n 's/^\#define LZ_VERSION_\(MAJOR\|MINOR\|PATCH\) //p' include/lazuli/types.h | paste -sd.)
 SOVERSION := 0
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(if $(CROSS),$(CROSS)-)gcc$(if $(SYSROOT), --sysroot=$(abspath $(SYSROOT)))
 endif
-OBJCOPY ?= objcopy
+OBJCOPY ?= $(if $(CROSS),$(CROSS)-)objcopy
+ifneq ($(CROSS),)
+LD := $(CROSS)-ld
+AR := $(CROSS)-ar
+endif
 
 ifeq ($(filter $(MODE),release debug asan tsan coverage),)
 $(error MODE=$(MODE): choose release, debug, asan, tsan or coverage)
@@ -35,7 +42,7 @@ endif
 # Installing is asked for: by `make deps`, and by goals that are there to try Lazuli. Others print the command and stop;
 # -n, -q, -t and goals that build nothing do not even look.
 GOALS := $(or $(MAKECMDGOALS),all)
-INSTALLING := deps demo tests unit check check-quick check-locale check-whole check-cuda
+INSTALLING := deps demo tests unit check check-quick check-locale check-whole check-cuda check-levels check-aarch64
 DRY := $(strip $(foreach f,n q t,$(findstring $(f),$(filter-out --%,$(firstword -$(MAKEFLAGS))))))
 ifneq ($(filter-out clean help hooks uninstall format,$(GOALS)),)
 ifneq ($(DRY),)
@@ -358,8 +365,28 @@ check-quick: tests
 # Every test program under a locale with a decimal comma; then one with a Turkish i.
 check-locale: tests
 	@for l in de_DE.UTF-8 tr_TR.UTF-8; do BUILD=$(BUILD) LZ_TEST_LOCALE=$$l LZ_TEST_QUICK=1 tools/runtests.sh $(TESTS) || exit 1; done
+# MACHINES=: not on those that this one only stands in for.
+MACHINES ?= check-levels check-aarch64
 check-whole: tests $(GENERATORS) $(APIDOC)
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='$(MAKEOVERRIDES)' LZ_TEST_WHOLE=1 tools/runtests.sh --all tools/lint.sh $(TESTS)
+	@for t in $(MACHINES); do $(MAKE) --no-print-directory $$t || exit 1; done
+# The quick suite for AArch64, under qemu-user where this machine is none. A program takes ten to twenty times as long there.
+AARCH64_ROOT ?= build/aarch64-root
+EMULATED := TEST_CPU=18000 TEST_HANG=1800 TEST_TIMEOUT=86400 CK_TIMEOUT_MULTIPLIER=200
+check-aarch64:
+	@tools/setup.sh --aarch64 --install
+	@tools/aarch64.sh root $(AARCH64_ROOT)
+	@$(MAKE) --no-print-directory CROSS=aarch64-linux-gnu SYSROOT=$(AARCH64_ROOT) MODE=$(MODE) BUILD=build/aarch64-$(MODE) \
+	    CC='$(filter ccache,$(CC)) aarch64-linux-gnu-gcc --sysroot=$(abspath $(AARCH64_ROOT))' check-emulated
+check-emulated: tests
+	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='CROSS=$(CROSS) SYSROOT=$(abspath $(SYSROOT))' LZ_TEST_QUICK=1 $(EMULATED) \
+	    tools/aarch64.sh run $(SYSROOT) tools/runtests.sh $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(TESTS)),--all $(TESTS))
+# Smaller instruction sets of x86-64 than this machine's, as far as it has them: compiled for and run by every test program.
+LEVELS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),x86-64-v2 x86-64-v3 x86-64-v4)
+check-levels: tests
+	@for l in $(LEVELS); do \
+	    if LAZULI_CPU=$$l $(TOOL) devices | grep -q '^CPU:0'; then echo "LAZULI_CPU=$$l"; else echo "LAZULI_CPU=$$l: left out, not of this machine" && continue; fi; \
+	    BUILD=$(BUILD) CC='$(CC)' LZ_TEST_TARGET=$$l LZ_TEST_QUICK=1 tools/runtests.sh $(UNIT) $(WHOLE) test/api/hlo.sh test/api/examples.sh || exit 1; done
 # The CUDA backend without a GPU: its tests on the library that stands in for the driver, and the assembler's opinion where it is installed.
 CUDA_TESTS := $(filter %/t_cuda %/t_cuda_peers %/t_cuda_team %/t_cuda_libs %/t_cuda_loops %/t_nccl %/t_nccl_abi %/t_lib_counter %/t_to_device %/t_profiler_rows %/t_two_devices %/t_assemble %/t_math_f64 %/d_cuda %/d_products %/d_products_code %/d_ptx,$(TESTS))
 CUDA_ABOVE := $(filter %/t_grad %/t_nn %/t_api_ops %/t_aten_math %/t_aten_reduce %/t_handles %/t_many_threads %/t_step_invariants %/t_profiler %/t_spmd %/t_callbacks,$(TESTS))
@@ -481,6 +508,7 @@ help:
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint: about 12 minutes on two cores, the build included; all cores are used'
 	@echo 'make check-quick   smaller random loads; check-whole: all of them (a night)'
+	@echo 'make check-levels  check-quick for x86-64-v2, v3 and v4; check-aarch64: for AArch64, under qemu-user (docs/ports.md), ONLY=t_name: one'
 	@echo 'make check-locale  check-quick under locales with a decimal comma and with a Turkish i'
 	@echo 'make check-cuda    the tests of the CUDA backend that need no GPU; tools/gpu-check.sh DIR needs one'
 	@echo 'make lz-bench      build build/bench/lz-bench; bench: run all of it, results in bench/results'
@@ -498,7 +526,7 @@ help:
 	@echo 'make apidoc        the API reference from the headers: build/apidoc/index.html, man pages in build/man'
 	@echo 'make install       PREFIX=/usr/local DESTDIR= LIBDIR=$$PREFIX/lib; uninstall takes it back'
 	@echo 'make clean         remove build/'
-	@echo 'MODE=release|debug|asan|tsan|coverage  BUILD=build/$$MODE  CC=gcc  CFLAGS=...'
+	@echo 'MODE=release|debug|asan|tsan|coverage  BUILD=build/$$MODE  CC=gcc  CFLAGS=...  CROSS=aarch64-linux-gnu SYSROOT=DIR: for another machine'
 
 -include $(shell find $(BUILD)/obj $(BUILD)/mock $(BUILD)/test $(BUILD)/examples $(BUILD)/tools -name '*.d' 2>/dev/null)
-.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-page bench-peers demo tests unit check check-quick check-locale check-whole check-cuda fuzz coverage coverage-report regen docs apidoc lint tidy format hooks install uninstall clean help FORCE
+.PHONY: wheel wheel-lazuli wheel-llvm all layers tool examples lz-bench bench bench-page bench-peers demo tests unit check check-quick check-locale check-whole check-levels check-aarch64 check-emulated check-cuda fuzz coverage coverage-report regen docs apidoc lint tidy format hooks install uninstall clean help FORCE

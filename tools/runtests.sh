@@ -12,6 +12,7 @@
 #   LZ_TEST_QUICK   smaller loads; LZ_TEST_WHOLE: whole ones
 #   LZ_TEST_LOCALE=de_DE.UTF-8  the locale of every test program, made by localedef; --all leaves the scripts out
 #   LZ_TEST_VARIANTS=-all (or +all)  all of them with LAZULI_VARIANTS set so
+#   LZ_TEST_TARGET=x86-64-v2         all of them with LAZULI_CPU set so
 #   TOTALS=FILE     the two numbers of the closing line are also appended there
 # A program passes when it exits with 0; 77 means it was skipped. What is counted: the totals that Check prints, a last
 # line "N passed, N failed", else the program as one.
@@ -44,6 +45,7 @@ for v in $(compgen -e); do
 done
 variants=${LZ_TEST_VARIANTS:-${LZ_TEST_FORMS:-}} # the second is its old name
 [ -n "$variants" ] && export LAZULI_VARIANTS=$variants
+[ -n "${LZ_TEST_TARGET:-}" ] && export LAZULI_CPU=$LZ_TEST_TARGET
 if [ -n "${LZ_TEST_LOCALE:-}" ]; then
     mkdir "$run/locales"
     localedef -i "${LZ_TEST_LOCALE%%.*}" -f "${LZ_TEST_LOCALE#*.}" "$run/locales/$LZ_TEST_LOCALE" || { echo "runtests: no $LZ_TEST_LOCALE (package locales)"; exit 1; }
@@ -195,7 +197,7 @@ cat "$run"/*.cpu 2>/dev/null | sort -k1,1nr >"$run/seconds"
 [ $all = yes ] && cp "$run/seconds" "$BUILD/test-seconds.txt"
 awk -v wall=$(($(date +%s) - start)) '{ t += $1 } END { printf "%d s of processor time, %d s of wall clock\n", t, wall }' "$run/seconds"
 if [ ${#again[@]} -gt 0 ]; then
-    echo "again: LZ_TEST_SEED=$LZ_TEST_SEED${LZ_TEST_QUICK:+ LZ_TEST_QUICK=1}${LZ_TEST_WHOLE:+ LZ_TEST_WHOLE=1}${variants:+ LZ_TEST_VARIANTS=$variants} BUILD=$BUILD tools/runtests.sh ${again[*]}"
+    echo "again: LZ_TEST_SEED=$LZ_TEST_SEED${LZ_TEST_QUICK:+ LZ_TEST_QUICK=1}${LZ_TEST_WHOLE:+ LZ_TEST_WHOLE=1}${variants:+ LZ_TEST_VARIANTS=$variants}${LZ_TEST_TARGET:+ LZ_TEST_TARGET=$LZ_TEST_TARGET} BUILD=$BUILD tools/runtests.sh ${again[*]}"
 fi
 [ -n "${TOTALS:-}" ] && echo "$passed $failed" >>"$TOTALS"
 echo "$passed passed, $failed failed"

@@ -4,16 +4,18 @@
 #   tools/setup.sh --ask [build/config.mk]         install nothing: when something is missing, print the command that would, and fail
 #   tools/setup.sh --check                         list what is missing and its package; exit status 1 when something is
 #   --lint                                         also want clang-format 14
+#   --aarch64                                      also want a compiler for AArch64 (make check-aarch64; its libraries: tools/aarch64.sh)
 # Every command that changes the machine is printed before it runs. `make deps` is the same as --install.
 # Needs bash and coreutils, nothing else, so it runs in a root that has git and make only.
 set -u
 CC=${CC:-gcc}
 LLVM=19
-out='' mode=install want_format=no
+out='' mode=install want_format=no want_aarch64=no
 for arg; do
     case $arg in
     --install | --ask | --check) mode=${arg#--} ;;
     --lint) want_format=yes ;;
+    --aarch64) want_aarch64=yes ;;
     -*) echo "setup.sh: unknown option $arg" >&2; exit 2 ;;
     *) out=$arg ;;
     esac
@@ -56,6 +58,7 @@ find_all() {
         need "LLVM $LLVM headers" "llvm-$LLVM-dev"
     fi
     if [ $want_format = yes ] && ! have clang-format-14; then need clang-format-14 clang-format-14; fi
+    if [ $want_aarch64 = yes ] && ! have aarch64-linux-gnu-gcc; then need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu; fi
 }
 
 list_missing() { (IFS=,; echo "${missing[*]}" | sed 's/,/, /g'); }

@@ -50,7 +50,7 @@ printf '#!/bin/bash\necho "lint ran"\n' >"$tree/tools/lint.sh"
 chmod +x "$tree"/tools/*.sh
 bare() { rm -rf "$tree/build" "$root"; mkdir -p "$root"; }
 it() { # arguments of make: its output in $tmp/out, its status in rc
-    (cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKE_VARS PATH="$bin:$PATH" make CC=fakecc LD=ld AR=ar PREFIX="$tmp/pre" "$@") \
+    (cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKE_VARS PATH="$bin:$PATH" make CC=fakecc LD=ld AR=ar MACHINES= PREFIX="$tmp/pre" "$@") \
         >"$tmp/out" 2>&1 </dev/null
     rc=$?
 }
