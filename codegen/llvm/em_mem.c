@@ -129,7 +129,10 @@ static Val f16_bits_soft(em *e, Val v)
     Val magic = em_ci(it, 126 << 23); /* 0.5: last place 2^-24 */
     Val sub = SUB(BITS(FADD(BITS(a, ft), em_cf(ft, 0.5)), it), magic);
     Val r = SEL(ICMP(ULT, a, em_ci(it, 113 << 23)), sub, normal);
-    Val big = SEL(ICMP(UGT, a, em_ci(it, 0x7f800000)), em_ci(it, 0x7e00), em_ci(it, 0x7c00));
+    /* infinity, and NaN with what they carry: an element that is only moved stays as it is */
+    Val inf = em_ci(it, 0x7c00), carried = OR(AND(LSHR(a, em_ci(it, 13)), em_ci(it, 0x3ff)), inf);
+    Val nan = SEL(ICMP(EQ, carried, inf), em_ci(it, 0x7e00), carried);
+    Val big = SEL(ICMP(UGT, a, em_ci(it, 0x7f800000)), nan, inf);
     r = SEL(ICMP(UGE, a, em_ci(it, 0x477ff000)), big, r); /* 65520 and above round to infinity */
     r = OR(r, LSHR(sign, em_ci(it, 16)));
     return LLVMBuildTrunc(e->b, r, em_like(e, e->i16, v), "");
