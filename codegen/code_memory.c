@@ -18,6 +18,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#if defined(__aarch64__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#endif
 
 #if defined(__aarch64__)
 enum { GRAIN = 4096 }; /* adrp counts in pages */
@@ -242,6 +246,21 @@ static bool take_functions(const lz_code_image *im, const uint8_t *exec, lz_code
     return true;
 }
 
+/* A place may have held another kernel. Clearing caches does not reach the instructions of it that
+ * another core has fetched already: on AArch64 each core has to synchronise by itself, which the
+ * system has all those do that run this process (Linux 4.16; without it, what is fetched is
+ * forgotten at the next system call or interrupt of such a core). */
+static void forget_fetched(void)
+{
+#if defined(__aarch64__)
+    const int sync = MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE,
+              ask = MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE;
+    if (syscall(SYS_membarrier, sync, 0, 0) != 0 && errno == EPERM &&
+        syscall(SYS_membarrier, ask, 0, 0) == 0)
+        (void)syscall(SYS_membarrier, sync, 0, 0);
+#endif
+}
+
 /* Puts the image where `out` says; gives what is wrong, or NULL. */
 static const char *install(region *r, const lz_code_image *im, lz_code *out)
 {
@@ -252,6 +271,7 @@ static const char *install(region *r, const lz_code_image *im, lz_code *out)
     if (!protect(r, out->offset, out->nbytes, PROT_READ | PROT_EXEC))
         return "its memory cannot be made executable";
     __builtin___clear_cache((char *)exec, (char *)exec + out->nbytes);
+    forget_fetched();
     return err ? "it calls an external function that there is not" : NULL;
 }
 

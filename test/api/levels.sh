@@ -2,6 +2,7 @@
 # levels.sh - C07: x86-64-v2, v3 and v4 (LAZULI_CPU). What is compiled for a level agrees with the reference, a cache that a better
 # processor filled gives nothing to a lesser one, and the library's own code asks for no more than the first level but where it looks.
 # One level in each run, another with another seed; all of them in a whole one. make check-levels runs every test program so.
+# shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
 # shellcheck source=test/steps.bash
 . test/steps.bash
