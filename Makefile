@@ -380,7 +380,7 @@ check-aarch64:
 	    CC='$(filter ccache,$(CC)) aarch64-linux-gnu-gcc --sysroot=$(abspath $(AARCH64_ROOT))' check-emulated
 check-emulated: tests
 	@BUILD=$(BUILD) CC='$(CC)' MAKE_VARS='CROSS=$(CROSS) SYSROOT=$(abspath $(SYSROOT))' LZ_TEST_QUICK=1 $(EMULATED) \
-	    tools/aarch64.sh run $(SYSROOT) tools/runtests.sh $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(TESTS)),--all $(TESTS))
+	    tools/aarch64.sh run $(SYSROOT) tools/runtests.sh $(if $(ONLY),$(filter $(addprefix %/,$(ONLY)),$(TESTS)),$(TESTS) test/golden.sh test/api/hlo.sh test/api/examples.sh)
 # Smaller instruction sets of x86-64 than this machine's, as far as it has them: compiled for and run by every test program.
 LEVELS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),x86-64-v2 x86-64-v3 x86-64-v4)
 check-levels: tests
