@@ -286,6 +286,9 @@ t 2 '' 'lazuli shard: --json and --svg' lazuli shard marked.mlir --svg --json
 t 0 'mesh <."x"=4.>.*parameter 0 f32.2,3.: .*result 0 f32.2,3.: .*plan: 0 bytes in 0 collectives.*data parallel: .*model: [0-9]* variables' '' lazuli shard two.mlir --auto --mesh x=4
 t 0 'mesh <."x"=2.>.*parameter 0 f32.4,2.: .."x"., .*not marked by the plan' '' lazuli shard marked.mlir --auto
 t 0 '"predicted": ."sent_bytes": 0, .*"exact": true' '' lazuli shard two.mlir --auto --mesh x=2,y=2 --json
+t 0 'plan: .*mesh <."x"=4.> on 4 x h100: .*step  *[0-9.]* us' '' lazuli shard two.mlir --auto --mesh x=4 --simulate h100
+t 0 '^."plan": ..*"predicted".*, "step": ."machine".*.' '' lazuli shard two.mlir --auto --mesh x=4 --simulate v5e --json
+t 2 '' 'lazuli shard: --auto is of a FILE.mlir' lazuli shard --auto --simulate h100 --model layers=2,hidden=64,heads=2,seq=8,vocab=16,batch=2
 t 1 '' 'lazuli: shard: the program has no mesh: --auto needs --mesh' lazuli shard two.mlir --auto
 t 1 '' 'lazuli: shard: no plan has the parameters of a device in 1 bytes' lazuli shard two.mlir --auto --mesh x=4 --memory 1
 t 2 '' 'lazuli shard: --memory is of --auto' lazuli shard two.mlir --memory 1

@@ -94,20 +94,54 @@ static lz_status print(const shard_options *o, const lz_shardings *s, const lz_m
     return lz_shard_report_collectives(p, mesh, out);
 }
 
-/* --auto: the plan of a function on the mesh of its marks, or --mesh. */
+static lz_status report(const shard_options *o, const lz_func *f, lz_buf *out);
+
+/* The step of a plan's program, behind the plan. */
+static lz_status simulate_plan(const shard_options *o, const lz_func *f, const lz_auto_plan *p,
+                               lz_buf *out)
+{
+    shard_options marked = *o;
+    lz_func *g;
+    marked.search = false;
+    LZ_TRY(lz_auto_apply(f, p->marks, p->nmark, &g));
+    lz_status s = report(&marked, g, out);
+    lz_func_free(g);
+    return s;
+}
+
+static lz_status print_plan(const shard_options *o, const lz_func *f, const lz_mesh *mesh,
+                            const lz_auto_plan *p, lz_buf *out)
+{
+    bool both = o->simulate.machine;
+    lz_buf_puts(out, both && o->json ? "{\"plan\": " : "");
+    lz_status s = o->json ? lz_auto_report_json(f, mesh, p, out) : lz_auto_report(f, mesh, p, out);
+    if (!both || s != LZ_OK)
+        return s;
+    lz_buf_puts(out, o->json ? ", \"step\": " : "\n");
+    s = simulate_plan(o, f, p, out);
+    lz_buf_puts(out, o->json ? "}\n" : "");
+    return s;
+}
+
+/* --auto: the plan of a function on the mesh of its marks, or --mesh; for the machine of
+ * --simulate, and then its step. */
 static lz_status plan(const shard_options *o, const lz_func *f, lz_buf *out)
 {
     const lz_mesh *mesh;
     lz_auto_plan p;
-    const lz_auto_options search = {.memory = o->memory};
+    lz_auto_machine machine;
+    lz_auto_options search = {.memory = o->memory};
     LZ_TRY(lz_shard_mesh(f, &mesh));
     if (o->mesh && mesh && mesh != o->mesh)
         return LZ_FAIL(LZ_EINVAL, "the marks are not of --mesh: the program says mesh<..> itself");
     if (!mesh && !(mesh = o->mesh))
         return LZ_FAIL(LZ_EINVAL, "the program has no mesh: --auto needs --mesh NAME=SIZE,..");
+    if (o->simulate.machine) {
+        machine = simulate_machine(&o->simulate, f, mesh);
+        search.machine = &machine;
+    }
     LZ_TRY(lz_auto_shard(f, mesh, &search, &p));
-    lz_status s =
-        o->json ? lz_auto_report_json(f, mesh, &p, out) : lz_auto_report(f, mesh, &p, out);
+    lz_status s = print_plan(o, f, mesh, &p, out);
     lz_auto_plan_free(&p);
     return s;
 }
@@ -213,8 +247,8 @@ static int options(int argc, char **argv, shard_options *o)
         return tool_usage("--svg shows the marks of a program, --auto looks for others");
     if (o->memory && !o->search)
         return tool_usage("--memory is of --auto");
-    if (o->search && o->simulate.machine)
-        return tool_usage("--simulate tells of the marks that are there, --auto looks for others");
+    if (o->search && o->simulate.model)
+        return tool_usage("--auto is of a FILE.mlir");
     return simulation(argc, o);
 }
 

@@ -51,6 +51,34 @@ bool simulate_knows(const simulate_options *o)
     return false;
 }
 
+/* The dtype of the most bytes of parameters that are multiplied. */
+static lz_cost_rate rate_of(const lz_func *f)
+{
+    double bytes[LZ_RATE_COUNT] = {0};
+    lz_cost_rate best = LZ_RATE_F32;
+    for (uint32_t i = 0; i < f->nparam; i++) {
+        const lz_type *t = lz_val_type(f, i);
+        if (lz_dtype_is_float(t->dtype))
+            bytes[lz_cost_rate_of(t->dtype)] += (double)t->nbytes;
+    }
+    for (int r = 0; r < LZ_RATE_COUNT; r++)
+        best = bytes[r] > bytes[best] ? (lz_cost_rate)r : best;
+    return best;
+}
+
+lz_auto_machine simulate_machine(const simulate_options *o, const lz_func *f, const lz_mesh *mesh)
+{
+    const lz_cost_machine *c = machine_of(o);
+    double flops = c->flop_s[rate_of(f)], link = c->net_s, wait = c->net_latency;
+    if (mesh->ndevice <= c->node)
+        link = c->node_s, wait = c->node_latency;
+    else if (c->torus > 0 && mesh->ndevice <= c->pod * c->node)
+        link = c->link_s, wait = c->link_latency;
+    flops = flops > 0 ? flops : c->flop_s[LZ_RATE_F32]; /* what it cannot is as slow as it can */
+    return (lz_auto_machine){
+        .flops = flops * c->product, .bytes = link * c->link, .latency = wait + c->launch};
+}
+
 /* ---- a program ---- */
 
 /* f NULL: p->local is all that there is. */

@@ -1,7 +1,7 @@
 /* simulate_cmd.h - lazuli shard --simulate: steps on paper. Threads: not for several. */
 #ifndef LZ_TOOLS_LAZULI_SIMULATE_CMD_H
 #define LZ_TOOLS_LAZULI_SIMULATE_CMD_H
-#include "shard/shard.h"
+#include "shard/auto/auto.h"
 
 /* What the options say; NULL: not said. */
 typedef struct simulate_options {
@@ -11,6 +11,9 @@ typedef struct simulate_options {
 
 /* False after a message: there is no such machine. */
 bool simulate_knows(const simulate_options *o);
+/* A device of the machine as the search for shardings has it: the rate of most of the parameters'
+ * products, and the slowest link of the mesh. */
+lz_auto_machine simulate_machine(const simulate_options *o, const lz_func *f, const lz_mesh *mesh);
 /* The step of a program that was partitioned. */
 lz_status simulate_program(const simulate_options *o, const lz_func *f, const lz_mesh *mesh,
                            const lz_partitioned *p, lz_buf *out);
