@@ -8,7 +8,9 @@
 #include "ir/attr.h"
 #include "ir/func.h"
 #include "ir/participants.h"
+#include "lower/portable.h"
 #include "pjrt/plugin.h"
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- marks of parameters and results ---- */
@@ -266,35 +268,82 @@ static void order_devices(const lz_sharding *s, uint32_t sums, uint32_t copies,
     }
 }
 
+/* The grid of tiles of a sharding that is not replicated, and the devices in it. */
+typedef struct tile_grid {
+    int64_t dims[LZ_MAX_RANK + 2];
+    size_t ndim;
+    bool sums, copies; /* of which the last dimensions are */
+    int64_t *device;   /* ndevice; lz_free */
+    size_t ndevice;
+} tile_grid;
+
+static lz_status make_grid(const lz_sharding *s, const int64_t *place, tile_grid *g)
+{
+    uint32_t sums = s->unreduced, copies = lz_mesh_all(s->mesh) & ~lz_sharding_used(s);
+    *g = (tile_grid){.ndim = (size_t)s->rank,
+                     .sums = sums != 0,
+                     .copies = copies != 0,
+                     .device = lz_calloc((size_t)s->mesh->ndevice, sizeof *g->device),
+                     .ndevice = (size_t)s->mesh->ndevice};
+    if (!g->device)
+        return LZ_FAIL(LZ_EMEM, "no memory for a sharding");
+    for (int d = 0; d < s->rank; d++)
+        g->dims[d] = lz_axis_list_size(s->mesh, &s->dims[d]);
+    if (sums)
+        g->dims[g->ndim++] = lz_mesh_mask_size(s->mesh, sums);
+    if (copies)
+        g->dims[g->ndim++] = lz_mesh_mask_size(s->mesh, copies);
+    order_devices(s, sums, copies, place, g->device);
+    return LZ_OK;
+}
+
 /* OpSharding{1: type, 3: extents of the grid of tiles, 4: devices in it, 6: the last dimension is
  * of copies, 8: what the last dimensions are} */
 static lz_status write_sharding(const lz_sharding *s, const int64_t *place, lz_buf *b)
 {
     enum { REPLICATED = 0, OTHER = 3, UNREDUCED = 6 };
-    int64_t dims[LZ_MAX_RANK + 2];
-    uint32_t sums = s->unreduced, copies = lz_mesh_all(s->mesh) & ~lz_sharding_used(s);
-    size_t ndim = (size_t)s->rank;
+    tile_grid g;
     lz_proto_int(b, 1, lz_sharding_is_replicated(s) ? REPLICATED : OTHER);
     if (lz_sharding_is_replicated(s))
         return b->failed ? LZ_FAIL(LZ_EMEM, "no memory for a sharding") : LZ_OK;
-    int64_t *device = lz_calloc((size_t)s->mesh->ndevice, sizeof *device);
-    if (!device)
-        return LZ_FAIL(LZ_EMEM, "no memory for a sharding");
-    for (int d = 0; d < s->rank; d++)
-        dims[d] = lz_axis_list_size(s->mesh, &s->dims[d]);
-    if (sums)
-        dims[ndim++] = lz_mesh_mask_size(s->mesh, sums);
-    if (copies)
-        dims[ndim++] = lz_mesh_mask_size(s->mesh, copies);
-    order_devices(s, sums, copies, place, device);
-    lz_proto_list(b, 3, dims, ndim);
-    lz_proto_list(b, 4, device, (size_t)s->mesh->ndevice);
-    if (sums)
-        lz_proto_list(b, 8, (const int64_t[]){UNREDUCED, REPLICATED}, copies ? 2 : 1);
-    else if (copies)
+    LZ_TRY(make_grid(s, place, &g));
+    lz_proto_list(b, 3, g.dims, g.ndim);
+    lz_proto_list(b, 4, g.device, g.ndevice);
+    if (g.sums)
+        lz_proto_list(b, 8, (const int64_t[]){UNREDUCED, REPLICATED}, g.copies ? 2 : 1);
+    else if (g.copies)
         lz_proto_int(b, 6, true);
-    lz_free(device);
+    lz_free(g.device);
     return b->failed ? LZ_FAIL(LZ_EMEM, "no memory for a sharding") : LZ_OK;
+}
+
+static void put_list(lz_buf *b, const int64_t *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        lz_buf_printf(b, "%s%" PRId64, i ? "," : "", x[i]);
+}
+
+/* The same in HLO's text. */
+static lz_status print_sharding(const lz_sharding *s, const int64_t *place, lz_buf *b)
+{
+    tile_grid g;
+    if (!s || lz_sharding_is_replicated(s)) {
+        lz_buf_puts(b, "{replicated}");
+        return LZ_OK;
+    }
+    LZ_TRY(make_grid(s, place, &g));
+    lz_buf_puts(b, "{devices=[");
+    put_list(b, g.dims, g.ndim);
+    lz_buf_putc(b, ']');
+    put_list(b, g.device, g.ndevice);
+    if (g.sums)
+        lz_buf_puts(b, g.copies ? " last_tile_dims={unreduced,replicated}"
+                                : " last_tile_dims={unreduced}");
+    else if (g.copies)
+        lz_buf_puts(b, " last_tile_dim_replicate");
+    lz_buf_putc(b, '}');
+    lz_free(g.device);
+    return LZ_OK;
 }
 
 /* The texts of parameters, then of results. Without marks all is whole everywhere. */
@@ -416,6 +465,46 @@ static lz_status build_numbered(lz_func *g, const lz_func *f, lz_val *v)
     return lz_func_set_results(g, v + f->nparam, f->nresult);
 }
 
+/* What hosts that do not ask the extension (before jaxlib 0.8) read of the module: where parameters
+ * and results are. */
+static lz_status print_attributes(const lz_pjrt_partitioned *x, lz_buf *out)
+{
+    uint32_t nresult = x->parts.local->nresult, nparam = x->nvalue - nresult;
+    bool tuple = nresult != 1;
+    lz_buf_printf(
+        out, " attributes {mhlo.num_partitions = %u : i32, mhlo.spmd_output_sharding = \"", x->n);
+    lz_buf_puts(out, tuple ? "{" : "");
+    for (uint32_t k = 0; k < nresult; k++) {
+        lz_buf_puts(out, k ? ", " : "");
+        LZ_TRY(print_sharding(x->parts.out[k], x->place[nparam + k], out));
+    }
+    lz_buf_printf(out, "%s\", mhlo.spmd_parameters_shardings = [", tuple ? "}" : "");
+    for (uint32_t i = 0; i < nparam; i++) {
+        lz_buf_puts(out, i ? ", \"" : "\"");
+        LZ_TRY(print_sharding(x->parts.in[i], x->place[i], out));
+        lz_buf_putc(out, '"');
+    }
+    lz_buf_puts(out, "]}");
+    return LZ_OK;
+}
+
+/* The text of f, with the attributes behind the name of the module. */
+static lz_status print_module(const lz_pjrt_partitioned *x, const lz_func *f, lz_buf *out)
+{
+    lz_buf text = {0};
+    lz_func_print(f, &text, 0);
+    const char *all = lz_buf_str(&text), *body = strstr(all, " {\n");
+    lz_status s = LZ_OK;
+    if (body) {
+        lz_buf_put(out, all, (size_t)(body - all));
+        s = print_attributes(x, out);
+    }
+    lz_buf_puts(out, body ? body : all);
+    out->failed |= text.failed;
+    lz_buf_free(&text);
+    return s;
+}
+
 lz_status lz_pjrt_partitioned_print(const lz_pjrt_partitioned *x, lz_buf *out)
 {
     const lz_func *f = x->parts.local;
@@ -424,8 +513,14 @@ lz_status lz_pjrt_partitioned_print(const lz_pjrt_partitioned *x, lz_buf *out)
     lz_status s = g && v ? build_numbered(g, f, v)
                          : LZ_FAIL(LZ_EMEM, "no memory for a function of %u values", f->nparam);
     lz_func *least = s == LZ_OK ? lz_func_prune(g) : NULL;
+    lz_func *known = NULL;
+    LZ_QUIETLY { /* what Lazuli alone has a name for stays where it can not be said otherwise */
+        if (least)
+            (void)lz_lower_portable(least, &(lz_portable_options){0}, &known);
+    }
     if (least)
-        lz_func_print(least, out, 0);
+        s = print_module(x, known ? known : least, out);
+    lz_func_free(known);
     if (s == LZ_OK)
         s = !least        ? lz_error_get()->status
             : out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's text")

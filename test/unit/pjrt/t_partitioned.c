@@ -308,6 +308,14 @@ START_TEST(bytes_and_text)
     CALL(Executable_OptimizedProgram, &o);
     ck_assert_msg(strstr(g.code, "stablehlo.all_reduce") != NULL, "%s", g.code);
     ck_assert(strstr(g.code, "tensor<2x3xf32>") != NULL && !strstr(g.code, "sdy."));
+    /* where parameters and results are, for hosts that read it there */
+    ck_assert_msg(strstr(g.code,
+                         "attributes {mhlo.num_partitions = 8 : i32, "
+                         "mhlo.spmd_output_sharding = \"{devices=[4,1,2]0,1,2,3,4,5,6,7 "
+                         "last_tile_dim_replicate}\", mhlo.spmd_parameters_shardings = "
+                         "[\"{devices=[4,2]0,1,2,3,4,5,6,7}\", "
+                         "\"{devices=[2,1,4]0,2,4,6,1,3,5,7 last_tile_dim_replicate}\"]}") != NULL,
+                  "%s", g.code);
     lz_func *f;
     ck_assert_msg(lz_func_parse(g.code, g.code_size, "text", &f) == LZ_OK, "%s",
                   lz_error_get()->message);
