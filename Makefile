@@ -197,10 +197,11 @@ $(PJRT_PLUGIN): $(PJRT_OBJS) $(PJRT_LIBS) abi/pjrt_lazuli.map
 	$(Q)$(CC) $(FLAGS) -shared -Wl,-soname,$(notdir $@) -Wl,--version-script=abi/pjrt_lazuli.map -Wl,-z,nodelete $(if $(filter asan tsan,$(MODE)),,-Wl,-z,defs) \
 	    $(PJRT_OBJS) $(PJRT_LIBS) $(LINKFLAGS) $(LDLIBS) -o $@
 endif
-# The Python package that JAX finds, with the plugin, stripped, in it.
+# The Python packages that JAX and torch_xla find, with the plugin, stripped, in them.
 wheel: $(PJRT_PLUGIN)
 	@mkdir -p $(BUILD)/wheel && $(OBJCOPY) --strip-unneeded $< $(BUILD)/wheel/$(notdir $<)
 	@python3 tools/wheel.py jax $(VERSION) $(BUILD)/wheel/$(notdir $(PJRT_PLUGIN)) build/dist
+	@python3 tools/wheel.py torch $(VERSION) $(BUILD)/wheel/$(notdir $(PJRT_PLUGIN)) build/dist
 
 # ---- the command, examples, benches ----
 TOOL := $(BUILD)/lazuli
@@ -504,7 +505,7 @@ help:
 	@echo 'make [all]         libraries, the lazuli command and the examples, in build/$$MODE'
 	@echo 'make deps          install what is missing to build, with the command printed; demo, tests and check* do so too, others only say'
 	@echo 'make wheel-lazuli  the Python package with library, headers and command, in build/dist; wheel-llvm: one with libLLVM (docs/installing.md)'
-	@echo 'make wheel         the Python package that JAX finds, in build/dist (docs/pjrt.md)'
+	@echo 'make wheel         the Python packages that JAX and torch_xla find, in build/dist (docs/pjrt.md)'
 	@echo 'make demo          build and run examples/$(DEMO).c'
 	@echo 'make check         every test and lint: about 12 minutes on two cores, the build included; all cores are used'
 	@echo 'make check-quick   smaller random loads; check-whole: all of them (a night)'

@@ -2,6 +2,7 @@
 """wheel.py - writes Python packages. A wheel is a zip with a list of its files; nothing has to be installed to write one. The
 same input gives the same bytes.
   wheel.py jax VERSION LIBRARY FOLDER    FOLDER/jax_lazuli-...whl: python/jax_lazuli with the PJRT plugin in it
+  wheel.py torch VERSION LIBRARY FOLDER  FOLDER/torch_xla_lazuli-...whl: the same for torch_xla, python/torch_xla_lazuli
   wheel.py lazuli VERSION PREFIX FOLDER  FOLDER/lazuli-...whl: python/lazuli with include, lib and bin of PREFIX, an installed tree
   wheel.py llvm LIBRARY FOLDER           FOLDER/lazuli_llvm-...whl: libLLVM, and what it links that not every Linux has
 The tag says which glibc the libraries in it need, and that they need nothing else that a system may lack (PEP 600); libraries that
@@ -81,6 +82,14 @@ def jax(version, library, folder):
           "[jax_plugins]\nlazuli = jax_lazuli\n")
 
 
+def torch(version, library, folder):
+    files = sources("torch_xla_lazuli", version)
+    files["torch_xla_lazuli/libpjrt_lazuli.so"] = pathlib.Path(library).read_bytes()
+    write("torch_xla_lazuli", version, f"py3-none-linux_{platform.machine()}", files, folder,
+          [("Summary", "Lazuli as a device of torch_xla"), ("Requires-Python", ">=3.9"), ("Requires-Dist", "torch_xla>=2.7")],
+          "[torch_xla.plugins]\nlazuli = torch_xla_lazuli:LazuliPlugin\n")
+
+
 def lazuli(version, prefix, folder):
     prefix = pathlib.Path(prefix)
     files, binaries = sources("lazuli", version), {}
@@ -140,4 +149,4 @@ def write_llvm(version, origins, paths, folder):
 
 
 if __name__ == "__main__":
-    {"jax": jax, "lazuli": lazuli, "llvm": llvm}[sys.argv[1]](*sys.argv[2:])
+    {"jax": jax, "torch": torch, "lazuli": lazuli, "llvm": llvm}[sys.argv[1]](*sys.argv[2:])
