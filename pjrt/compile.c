@@ -177,7 +177,7 @@ static lz_status read_program(lz_pjrt_program *p, const PJRT_TopologyDescription
 static uint32_t team_of(const lz_pjrt_program *p)
 {
     const lz_pjrt_partitioned *x = p->partitioned;
-    return !x ? 0 : x->replicas ? x->n : x->n | LZ_KEY_PARTITIONS;
+    return !x ? 0 : lz_key_overlap() | x->n | (x->replicas ? 0 : LZ_KEY_PARTITIONS);
 }
 
 /* Of several devices the first is asked for all: they are alike. */

@@ -4,6 +4,7 @@
 #ifndef LZ_BACKENDS_COMMON_PROGRAM_STORE_H
 #define LZ_BACKENDS_COMMON_PROGRAM_STORE_H
 #include "backends/backend.h"
+#include "backends/distributed/launcher.h"
 #include "cache/lease.h"
 #include "ir/module.h"
 
@@ -28,14 +29,25 @@ void lz_program_parts_free(lz_program_parts *p);
 
 /* Appends the key of a program, the same in every process: device (of lz_backend.key), donation by
  * parameter, the function's canonical bytes, and the team that runs it together: how many replicas,
- * or partitions of one replica and the flag; 0: one device alone. LZ_EMEM */
+ * or partitions of one replica and the flag, and whether their collectives go on beside compute
+ * (lz_key_overlap); 0: one device alone. LZ_EMEM */
 #define LZ_KEY_PARTITIONS (UINT32_C(1) << 31)
+#define LZ_KEY_OVERLAP (UINT32_C(1) << 30)
+static inline uint32_t lz_key_count(uint32_t team)
+{
+    return team & ~(LZ_KEY_PARTITIONS | LZ_KEY_OVERLAP);
+}
+/* The flag, where collectives of a program of several devices do (lz_collectives_overlap). */
+static inline uint32_t lz_key_overlap(void)
+{
+    return lz_collectives_overlap() ? LZ_KEY_OVERLAP : 0;
+}
 lz_status lz_program_key(const lz_buf *device, const bool *donate, const lz_func *f, uint32_t team,
                          lz_buf *out);
 /* What a program is compiled or loaded with for that team. */
 static inline void lz_program_set_team(lz_compile_options *o, uint32_t team)
 {
-    o->partitions = team & ~LZ_KEY_PARTITIONS;
+    o->partitions = lz_key_count(team);
     o->replicas = team && !(team & LZ_KEY_PARTITIONS);
 }
 

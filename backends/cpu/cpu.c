@@ -117,16 +117,6 @@ static lz_status device_info(int device, lz_device_info *out)
     return LZ_OK;
 }
 
-/* Whether collectives go on beside compute: those of one process are loops over its memory. */
-static bool overlaps(void)
-{
-    const lz_process_info *p;
-    bool several = false;
-    LZ_QUIETLY /* who joins is told */
-        several = lz_process_info_get(&p) == LZ_OK && p->count > 1;
-    return lz_cfg_int(LZ_OPT_OVERLAP) >= (several ? 1 : 2);
-}
-
 /* Everything that the choice of a plan or a kernel depends on. */
 static void key(int device, lz_buf *out)
 {
@@ -147,8 +137,6 @@ static void key(int device, lz_buf *out)
     if (lz_cfg_is_set(
             LZ_OPT_PASSES_OFF)) /* the option changes the plan, so it is part of the key */
         lz_buf_printf(out, ";without %s", lz_cfg_str(LZ_OPT_PASSES_OFF));
-    if (overlaps())
-        lz_buf_puts(out, ";overlap");
 }
 
 /* ---- buffers ---- */
@@ -285,7 +273,7 @@ static lz_status lower(const lz_func *f, const lz_compile_options *o, lz_plan **
                            .routines = true,
                            .partitions = o ? o->partitions : 0,
                            .replicas = o && o->replicas,
-                           .overlap = overlaps()};
+                           .overlap = lz_collectives_overlap()};
     return lz_lower(f, &lo, out);
 }
 

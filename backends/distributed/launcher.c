@@ -245,3 +245,12 @@ lz_status lz_process_info_get(const lz_process_info **out)
         lz_error_set(&failure);
     return failure.status;
 }
+
+bool lz_collectives_overlap(void)
+{
+    const lz_process_info *p;
+    bool several = false;
+    LZ_QUIETLY /* who joins is told */
+        several = lz_process_info_get(&p) == LZ_OK && p->count > 1;
+    return lz_cfg_int(LZ_OPT_OVERLAP) >= (several ? 1 : 2);
+}

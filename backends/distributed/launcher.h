@@ -34,4 +34,7 @@ const char *lz_launcher_name(lz_launcher l);
 const char *lz_launcher_option(lz_launcher l);
 /* Row l of the table, for documentation: its variables, NULL at the end of the list. */
 const char *const *lz_launcher_variables(lz_launcher l);
+/* Whether collectives go on beside compute, which plans of several devices depend on: those of one
+ * process are loops over its memory. */
+bool lz_collectives_overlap(void);
 #endif

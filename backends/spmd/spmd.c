@@ -131,8 +131,9 @@ static void spmd_key(int device, lz_buf *out)
     enum { FORMAT = 3 }; /* of what is stored; see spmd_exec.c */
     (void)device;
     /* Groups of collectives are of devices where these are of several processes. */
-    lz_buf_printf(out, "SPMD/%d %" PRId64 "%s of ", FORMAT, lz_spmd.n,
-                  lz_spmd_is_multiprocess() ? " by device" : "");
+    lz_buf_printf(out, "SPMD/%d %" PRId64 "%s%s of ", FORMAT, lz_spmd.n,
+                  lz_spmd_is_multiprocess() ? " by device" : "",
+                  lz_collectives_overlap() ? " overlapped" : "");
     lz_spmd.be->key(0, out);
 }
 

@@ -141,14 +141,14 @@ static uint32_t replicas_of(const lz_capture *c, const lz_func *f)
 static lz_status canonical(const lz_capture *c, const lz_func *f, lz_buf *out)
 {
     lz_buf device = {0};
+    uint32_t replicas = replicas_of(c, f), team = replicas ? replicas | lz_key_overlap() : 0;
     if (!c->search)
-        return lz_program_key(&c->dev->key, c->donate.data, f, replicas_of(c, f), out);
+        return lz_program_key(&c->dev->key, c->donate.data, f, team, out);
     lz_buf_put(&device, c->dev->key.data, c->dev->key.len);
     lz_buf_puts(&device, " searched on ");
     lz_mesh_print(&device, c->search);
-    lz_status s = device.failed
-                      ? LZ_FAIL(LZ_EMEM, "no memory for the key of a program")
-                      : lz_program_key(&device, c->donate.data, f, replicas_of(c, f), out);
+    lz_status s = device.failed ? LZ_FAIL(LZ_EMEM, "no memory for the key of a program")
+                                : lz_program_key(&device, c->donate.data, f, team, out);
     lz_buf_free(&device);
     return s;
 }

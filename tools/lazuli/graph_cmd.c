@@ -109,7 +109,7 @@ static lz_status stored_plan(const lz_entry *e, const lz_program_parts *p, lz_pl
     lz_status s = lz_entry_value(e, &pool, value);
     lz_codec_pool_free(&pool);
     if (s == LZ_OK)
-        s = lz_plan_deserialize_of(value, n, p->f, p->donate, p->team & ~LZ_KEY_PARTITIONS, out);
+        s = lz_plan_deserialize_of(value, n, p->f, p->donate, lz_key_count(p->team), out);
     lz_free(value);
     if (s == LZ_OK)
         lz_plan_find_nodes(*out, p->f);

@@ -240,26 +240,27 @@ END_TEST
 /* Replicas and partitions of one function are other programs, and the key says which. */
 START_TEST(keys)
 {
-    static const uint32_t teams[] = {0, 4, 4 | LZ_KEY_PARTITIONS, 8 | LZ_KEY_PARTITIONS};
+    static const uint32_t teams[] = {0, 4, 4 | LZ_KEY_OVERLAP, 4 | LZ_KEY_PARTITIONS,
+                                     8 | LZ_KEY_PARTITIONS};
     lz_func *f = chain(4, 3);
     const bool donate[1] = {true};
-    lz_buf device = {0}, key[4] = {{0}, {0}, {0}, {0}};
+    lz_buf device = {0}, key[5] = {{0}, {0}, {0}, {0}, {0}};
     lz_buf_puts(&device, "CPU; mine");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         lz_program_parts p;
         lz_compile_options o = {0};
         ck_assert_int_eq(lz_program_key(&device, donate, f, teams[i], &key[i]), LZ_OK);
         ck_assert_int_eq(lz_program_take_apart(key[i].data, key[i].len, &p), LZ_OK);
         ck_assert_uint_eq(p.team, teams[i]);
         lz_program_set_team(&o, p.team);
-        ck_assert_uint_eq(o.partitions, i == 3 ? 8 : i ? 4 : 0);
-        ck_assert_int_eq(o.replicas, i == 1);
+        ck_assert_uint_eq(o.partitions, i == 4 ? 8 : i ? 4 : 0);
+        ck_assert_int_eq(o.replicas, i == 1 || i == 2);
         lz_program_parts_free(&p);
         for (int k = 0; k < i; k++)
             ck_assert(key[k].len != key[i].len ||
                       memcmp(key[k].data, key[i].data, key[i].len) != 0);
     }
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         lz_buf_free(&key[i]);
     lz_buf_free(&device);
     lz_func_free(f);
