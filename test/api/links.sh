@@ -72,15 +72,15 @@ cut() { # transport, moments
 CPU_NUM_DEVICES=8 timeout $limit ./ranks bits >one
 export LAZULI_TRANSPORT=sockets
 bits 'sockets'
-cut sockets 3
+cut sockets 2
 if ucx_runs; then
     export LAZULI_TRANSPORT=ucx UCX_TLS=tcp,self
     bits 'UCX over TCP'
     grep -q . err.? && ok 'UCX over TCP: nothing is said' [ -z "$(cat err.?)" ]
-    cut 'UCX over TCP' 3
+    cut 'UCX over TCP' 1
     unset UCX_TLS
     bits 'UCX as it likes'
-    cut 'UCX as it likes' 2
+    cut 'UCX as it likes' 1
 fi
 # ---- Open MPI over TCP, whose launcher has an agent that goes to the other host ----
 over_mpi() { # timeout, arguments of ranks...: the launcher in pid
@@ -119,7 +119,7 @@ if mpi_runs mpirun.openmpi; then
     wait "${pid[0]}"
     cat out.? >told
     ok 'Open MPI' same one told
-    mpi_cut 2
+    mpi_cut 1
 fi
 # ---- a slow cable ----
 export LAZULI_TRANSPORT=sockets

@@ -59,6 +59,7 @@ else
     step 'the example exports one function' exports_one
     export PJRT_NAMES_AND_LIBRARY_PATHS=example:$tmp/example.so
     step 'the example is a device' devices '^example:0  reference: interpreter, .*PJRT 0\.'
+    [ "$share" = 1 ] || share=$((share * 4))
     hlo_cases --device example
     same_on_example() { [ "$(digits CPU)" = "$(digits example)" ] && [ -n "$(digits example)" ]; }
     [ -z "${LZ_TEST_WHOLE:-}" ] || step 'digits on the example' same_on_example

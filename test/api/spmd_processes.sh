@@ -74,13 +74,15 @@ CPU_NUM_DEVICES=8 gpt alone
 CPU_NUM_DEVICES=8 digits alone.digits 1
 digits_state=$(state alone.digits)
 ok 'digits: there is a state' [ "${#digits_state}" -ge 64 ]
+turn=${LZ_TEST_SEED:-0}
+on_turn() { turn=$((turn + 1)) && { [ -n "${LZ_TEST_WHOLE:-}" ] || [ $((turn % 2)) -eq 0 ]; }; } # a run takes two of the four
 for LAZULI_TRANSPORT in $carried; do
     export LAZULI_TRANSPORT
-    trained "$LAZULI_TRANSPORT" "$tool" launch -n 4
+    on_turn && trained "$LAZULI_TRANSPORT" "$tool" launch -n 4
 done
 unset LAZULI_TRANSPORT
-mpi_runs mpirun.openmpi && trained openmpi mpirun.openmpi --oversubscribe -n 4
-mpi_runs mpirun.mpich && trained mpich mpirun.mpich -n 4
+on_turn && mpi_runs mpirun.openmpi && trained openmpi mpirun.openmpi --oversubscribe -n 4
+on_turn && mpi_runs mpirun.mpich && trained mpich mpirun.mpich -n 4
 # ---- collectives go on beside compute: the same bits, and what is waited for is less than what is on its way ----
 for axes in data=4 fsdp=4; do
     for beside in 0 1; do
