@@ -62,7 +62,7 @@ MAYBE void hemv(I n, M a, M x, M y)
 }
 
 /* Rows from which on divide and conquer takes less time than rotations. */
-enum { DIVIDE = LA_DOUBLE ? 64 : 128 };
+enum { DIVIDE = LA_DOUBLE ? 96 : 128 };
 
 typedef struct eigh_room {
     block_room b;

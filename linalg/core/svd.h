@@ -4,6 +4,9 @@
 #ifndef LZ_LINALG_CORE_SVD_H
 #define LZ_LINALG_CORE_SVD_H
 #include "linalg/core/eigh.h"
+/* As DIVIDE, where there are two sides to rotate. */
+enum { DIVIDE_SVD = LA_DOUBLE ? 64 : 128 };
+
 typedef struct svd_room {
     block_room b;
     M a, u, v, uq, vq; /* the matrix; vectors of the reflections; their products */
@@ -128,7 +131,7 @@ static svd_room take_svd(arena *s, const lz_linalg_task *t)
     r.e = take(s, n, sizeof *r.e);
     r.ru = take_rotations(s, n);
     r.rv = take_rotations(s, n);
-    r.divide = take_divide(s, n >= DIVIDE ? n : 1, true);
+    r.divide = take_divide(s, n >= DIVIDE_SVD ? n : 1, true);
     r.order = take(s, cols, sizeof *r.order);
     return r;
 }
@@ -177,7 +180,7 @@ MAYBE bool bidiagonal_vectors(svd_room *r, I rows, I n, I cols)
 {
     bool found = true;
     bidiagonal(r, rows, n);
-    if (n >= DIVIDE)
+    if (n >= DIVIDE_SVD)
         svd_divide(r, rows, n, cols);
     else
         found = svd_iterate(r, rows, n, cols);
