@@ -139,6 +139,16 @@ static bool only_moves(const lz_inst *in)
     }
 }
 
+lz_val lz_val_behind_views(const lz_func *f, lz_val v)
+{
+    for (;;) {
+        lz_op op = lz_inst_op(&f->insts[v]);
+        if (op != LZ_OP_BROADCAST_IN_DIM && op != LZ_OP_RESHAPE && op != LZ_OP_TRANSPOSE)
+            return v;
+        v = f->insts[v].opnd[0];
+    }
+}
+
 const lz_literal *lz_val_splat(const lz_func *f, lz_val v, uint64_t *bits)
 {
     while (!f->insts[v].lit && only_moves(&f->insts[v]))

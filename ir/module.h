@@ -205,6 +205,8 @@ lz_status lz_func_verify(const lz_func *f);
 lz_status lz_func_copy(const lz_func *f, lz_func **out);
 /* copy without dead instructions (parameters and what has effects stay); NULL with error */
 lz_func *lz_func_prune(const lz_func *f);
+/* The value that v is a view of: behind broadcasts, reshapes and transposes. */
+lz_val lz_val_behind_views(const lz_func *f, lz_val v);
 /* The constant that all elements of v are, whatever moved or repeated it on the way; its element's
  * bits as lz_literal_splat says them. NULL: v is no such thing. */
 const lz_literal *lz_val_splat(const lz_func *f, lz_val v, uint64_t *bits);

@@ -8,6 +8,7 @@
 #include "lower/plan/buffers.h"
 #include "lower/lower_dump.h"
 #include "lower/pass.h"
+#include "lower/passes/rewrite.h"
 #include "lower/routine.h"
 #include "lower/plan/schedule.h"
 #include "lower/effort.h"
@@ -451,7 +452,7 @@ static lz_status know_loops(front *x)
         while_info *l = &x->whiles[i];
         if (l->dead_counter == LZ_NOVAL)
             continue;
-        LZ_TRY(lz_trip_count_without(l->body, l->dead_counter, f->insts[i].sig->nresult, &less));
+        LZ_TRY(lz_rw_without_carried(l->body, l->dead_counter, f->insts[i].sig->nresult, &less));
         l->body = less ? less : l->body;
         l->dead_counter = less ? l->dead_counter : LZ_NOVAL;
     }

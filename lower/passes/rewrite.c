@@ -71,16 +71,6 @@ lz_status lz_rw_run(const lz_func *in, lz_rw_fn fn, void *user, lz_func **out)
     return s;
 }
 
-lz_val lz_rw_behind_views(const lz_func *f, lz_val v)
-{
-    for (;;) {
-        lz_op op = lz_inst_op(&f->insts[v]);
-        if (op != LZ_OP_BROADCAST_IN_DIM && op != LZ_OP_RESHAPE && op != LZ_OP_TRANSPOSE)
-            return v;
-        v = f->insts[v].opnd[0];
-    }
-}
-
 uint64_t *lz_rw_dependence(const lz_func *f, uint32_t first, uint32_t n)
 {
     uint32_t words = (n + 63) / 64;
@@ -127,8 +117,43 @@ done:
     return out;
 }
 
+/* Whether a result or an effect of the body is made of carried value k, but for its own next
+ * value. */
+static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, bool *read)
+{
+    uint64_t *of = lz_rw_dependence(body, k, 1); /* made of it, by value */
+    *read = false;
+    if (!of)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = body->nparam; i < body->ninst; i++)
+        *read |= of[i] && body->insts[i].sig->flags & LZ_F_EFFECT;
+    for (uint32_t j = 0; j < ncarried; j++)
+        *read |= j != k && of[body->results[j]];
+    lz_free(of);
+    return LZ_OK;
+}
+
+lz_status lz_rw_without_carried(const lz_func *body, uint32_t k, uint32_t ncarried,
+                                const lz_func **out)
+{
+    bool read;
+    *out = NULL;
+    LZ_TRY(is_read(body, k, ncarried, &read));
+    if (read)
+        return LZ_OK;
+    uint32_t *stay = lz_alloc((size_t)body->nparam * sizeof *stay), n = 0;
+    if (!stay)
+        return LZ_FAIL(LZ_EMEM, "out of memory");
+    for (uint32_t i = 0; i < body->nparam; i++)
+        if (i != k)
+            stay[n++] = i;
+    *out = lz_rw_region(body, stay, n, stay, ncarried - 1);
+    lz_free(stay);
+    return *out ? LZ_OK : lz_error_get()->status;
+}
+
 bool lz_rw_splat(const lz_func *f, lz_val v, uint64_t *bits)
 {
-    const lz_literal *l = f->insts[lz_rw_behind_views(f, v)].lit;
+    const lz_literal *l = f->insts[lz_val_behind_views(f, v)].lit;
     return l && l->nbytes <= 64 && lz_literal_splat(l, bits);
 }

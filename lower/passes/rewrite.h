@@ -46,8 +46,6 @@ static inline lz_val lz_rw_opnd(const lz_rw *rw, uint32_t i, uint32_t k)
 }
 
 /* ---- looking at functions ---- */
-/* The value that v is a view of: behind broadcasts, reshapes and transposes. */
-lz_val lz_rw_behind_views(const lz_func *f, lz_val v);
 /* Which of the n parameters from `first` on each value of f depends on: by value, (n + 63) / 64
  * words of bits, for lz_free. NULL without memory. */
 uint64_t *lz_rw_dependence(const lz_func *f, uint32_t first, uint32_t n);
@@ -55,6 +53,10 @@ uint64_t *lz_rw_dependence(const lz_func *f, uint32_t first, uint32_t n);
  * it reads of the other parameters is 0. NULL: the calling thread's last error says why. */
 const lz_func *lz_rw_region(const lz_func *r, const uint32_t *params, uint32_t nparam,
                             const uint32_t *results, uint32_t nresult);
+/* The body of a loop without carried value k, interned. NULL: something is made of it besides its
+ * next value. Errors: LZ_EMEM. */
+lz_status lz_rw_without_carried(const lz_func *body, uint32_t k, uint32_t ncarried,
+                                const lz_func **out);
 
 /* v is a constant of one repeated element, perhaps behind broadcasts, reshapes and transposes: its
  * bits. */

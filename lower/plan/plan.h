@@ -9,9 +9,9 @@
 #define LZ_LOWER_PLAN_PLAN_H
 #include "ir/custom_call.h"
 #include "ir/participants.h"
+#include "ir/trip_count.h"
 #include "lower/loops/to_loops.h"
 #include "lower/options.h"
-#include "lower/plan/trip_count.h"
 
 typedef enum lz_bufref_kind {
     LZ_BUFREF_INPUT,  /* argument `index` */

@@ -1,8 +1,6 @@
 /* trip_count.c - see trip_count.h. */
-#include "lower/plan/trip_count.h"
+#include "ir/trip_count.h"
 #include "ir/attr.h"
-#include "lower/passes/rewrite.h"
-#include <string.h>
 
 /* ---- numbers ---- */
 
@@ -89,7 +87,7 @@ typedef struct loop {
 /* The value of one element that v is a view of. */
 static lz_val behind_views(const lz_func *f, lz_val v)
 {
-    lz_val of = lz_rw_behind_views(f, v);
+    lz_val of = lz_val_behind_views(f, v);
     return lz_val_type(f, v)->nelem == 1 ? of : v;
 }
 
@@ -98,8 +96,8 @@ static bool known_bits(const loop *l, uint64_t bits, int64_t *out)
     return lz_trip_count_number(l->dtype, &bits, out);
 }
 
-/* A number that no iteration changes: a constant, or the operand that is one (*opnd: LZ_NOVAL), or
- * an operand. */
+/* A number that no iteration changes: a constant, or the operand that is one (*opnd: LZ_NOVAL; it
+ * may be carried through), or an operand that is not carried. */
 static bool unchanging(const loop *l, const lz_func *region, lz_val v, uint32_t *opnd, int64_t *out)
 {
     uint64_t bits;
@@ -108,14 +106,15 @@ static bool unchanging(const loop *l, const lz_func *region, lz_val v, uint32_t 
     *out = 0;
     if (lz_val_type(region, v)->dtype != l->dtype || lz_val_type(region, v)->nelem != 1)
         return false;
-    if (lz_rw_splat(region, v, &bits))
+    if (lz_val_splat(region, v, &bits))
         return known_bits(l, bits, out);
-    if (v < l->ncarried || v >= region->nparam)
+    bool carried = v < l->ncarried;
+    if (v >= region->nparam || (carried && behind_views(l->body, l->body->results[v]) != v))
         return false;
-    if (lz_rw_splat(l->f, l->in->opnd[v], &bits))
+    if (lz_val_splat(l->f, l->in->opnd[v], &bits))
         return known_bits(l, bits, out);
     *opnd = v;
-    return true;
+    return !carried;
 }
 
 /* What each iteration adds to carried value k. */
@@ -162,48 +161,13 @@ static bool find_counter(loop *l, const lz_inst *compare, int side, lz_trip_coun
     if (r->go_on == LZ_CMP_EQ || !find_step(l, k, &r->step) ||
         !unchanging(l, l->cond, compare->opnd[!side], &r->end_opnd, &r->end))
         return false;
-    if (lz_rw_splat(l->f, l->in->opnd[k], &bits)) {
+    if (lz_val_splat(l->f, l->in->opnd[k], &bits)) {
         r->start_opnd = LZ_NOVAL;
         if (!known_bits(l, bits, &r->start))
             return false;
     }
     int64_t n;
     return r->start_opnd != LZ_NOVAL || r->end_opnd != LZ_NOVAL || lz_trip_count_known(r, &n);
-}
-
-/* Whether a result or an effect of the body is made of carried value k, but for its own next
- * value. */
-static lz_status is_read(const lz_func *body, uint32_t k, uint32_t ncarried, bool *read)
-{
-    uint64_t *of = lz_rw_dependence(body, k, 1); /* made of it, by value */
-    *read = false;
-    if (!of)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = body->nparam; i < body->ninst; i++)
-        *read |= of[i] && body->insts[i].sig->flags & LZ_F_EFFECT;
-    for (uint32_t j = 0; j < ncarried; j++)
-        *read |= j != k && of[body->results[j]];
-    lz_free(of);
-    return LZ_OK;
-}
-
-lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried,
-                                const lz_func **out)
-{
-    bool read;
-    *out = NULL;
-    LZ_TRY(is_read(body, k, ncarried, &read));
-    if (read)
-        return LZ_OK;
-    uint32_t *stay = lz_alloc((size_t)body->nparam * sizeof *stay), n = 0;
-    if (!stay)
-        return LZ_FAIL(LZ_EMEM, "out of memory");
-    for (uint32_t i = 0; i < body->nparam; i++)
-        if (i != k)
-            stay[n++] = i;
-    *out = lz_rw_region(body, stay, n, stay, ncarried - 1);
-    lz_free(stay);
-    return *out ? LZ_OK : lz_error_get()->status;
 }
 
 lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *in, uint32_t *counter)
@@ -222,4 +186,12 @@ lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *in, uint32_t *co
             return r;
         }
     return (lz_trip_count){0};
+}
+
+int64_t lz_trip_count_static(const lz_func *f, const lz_inst *in)
+{
+    uint32_t counter;
+    int64_t n;
+    const lz_trip_count r = lz_trip_count_of(f, in, &counter);
+    return lz_trip_count_known(&r, &n) ? n : -1;
 }

@@ -4,8 +4,8 @@
  * loop-invariant bound. Start and bound are constants, or operands that are read when the loop is
  * reached. A counter that would overflow its type is left to the condition.
  * Threads: pure functions. */
-#ifndef LZ_LOWER_PLAN_TRIP_COUNT_H
-#define LZ_LOWER_PLAN_TRIP_COUNT_H
+#ifndef LZ_IR_TRIP_COUNT_H
+#define LZ_IR_TRIP_COUNT_H
 #include "ir/module.h"
 
 typedef struct lz_trip_count {
@@ -20,14 +20,12 @@ typedef struct lz_trip_count {
 /* Of a while of f; *counter: which carried value it is. Of a loop that counts from one known number
  * to another the trip count is static, too, or it does not count. */
 lz_trip_count lz_trip_count_of(const lz_func *f, const lz_inst *loop, uint32_t *counter);
-/* The body without carried value k, interned. NULL: something is made of it besides its next value.
- * Errors: LZ_EMEM. */
-lz_status lz_trip_count_without(const lz_func *body, uint32_t k, uint32_t ncarried,
-                                const lz_func **out);
 /* Rounds from start to end. False: the counter does not get there. */
 bool lz_trip_count_count(const lz_trip_count *r, int64_t start, int64_t end, int64_t *n);
 /* The rounds, where nothing has to be read to know them. */
 bool lz_trip_count_known(const lz_trip_count *r, int64_t *n);
+/* The rounds of a while of f, of which nothing has to be read; -1: they are not known. */
+int64_t lz_trip_count_static(const lz_func *f, const lz_inst *loop);
 /* An element of the counter's type, as it is laid out in memory. False: it is too large to be
  * counted. */
 bool lz_trip_count_number(lz_dtype d, const void *at, int64_t *out);
