@@ -4,6 +4,7 @@
  * there.
  * Threads: thread-compatible. */
 #include "shard/auto/model.h"
+#include "shard/work.h"
 #include <string.h>
 
 static lz_status no_memory(void)
@@ -255,7 +256,9 @@ static lz_status find_rounds(lz_auto_model *m)
             const lz_inst *in = &out->f->insts[v / 2];
             if (frame)
                 m->rounds[frame - 1] =
-                    m->rounds[k] * (lz_inst_op(in) == LZ_OP_WHILE ? lz_auto_rounds(out->f, in) : 1);
+                    lz_inst_op(in) == LZ_OP_WHILE
+                        ? lz_work_times(m->rounds[k], lz_work_rounds(out->f, in, NULL))
+                        : m->rounds[k];
         }
     }
     lz_map_free(&of);

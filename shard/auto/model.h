@@ -105,8 +105,6 @@ double lz_auto_work(const lz_sig *sig);
 bool lz_auto_is_product(const lz_sig *sig);
 /* Of all of a function, loops by their rounds. */
 double lz_auto_work_of(const lz_func *f);
-/* The rounds of a while of f, where a counter with known ends controls it; else 1. */
-double lz_auto_rounds(const lz_func *f, const lz_inst *loop);
 
 /* ---- the model (graph.c) ---- */
 lz_status lz_auto_model_build(lz_auto_model *m, const bool *is_state);

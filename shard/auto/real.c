@@ -2,6 +2,7 @@
  * and what a device computes, sends and keeps is read off the local function. See model.h.
  * Threads: thread-compatible. */
 #include "shard/auto/model.h"
+#include "shard/work.h"
 #include <string.h>
 
 static lz_status no_memory(void)
@@ -72,7 +73,7 @@ static double rounds_in(const lz_shard_place *in)
     double n = 1;
     for (; in; in = in->outer)
         if (lz_inst_op(&in->f->insts[in->at]) == LZ_OP_WHILE)
-            n *= lz_auto_rounds(in->f, &in->f->insts[in->at]);
+            n = lz_work_times(n, lz_work_rounds(in->f, &in->f->insts[in->at], NULL));
     return n;
 }
 

@@ -6,9 +6,9 @@
  * Regions nest at most LZ_MAX_REGION_DEPTH deep. */
 #include "base/alloc.h"
 #include "ir/attr.h"
-#include "ir/counted.h"
 #include "ir/participants.h"
 #include "shard/cost/cost_step.h"
+#include "shard/work.h"
 #include <math.h>
 
 /* The axes of groups that were read before: programs have few, and thousands of members each. */
@@ -113,75 +113,31 @@ static double kernel_bytes(const line *l, lz_val v)
 
 /* ---- products ---- */
 
-static double extents_of(const lz_type *t, const lz_ints *dims)
-{
-    double n = 1;
-    for (int i = 0; i < dims->n; i++)
-        n *= (double)t->shape.dims[dims->v[i]];
-    return n;
-}
-
-/* The matrices of the product, or of the products that a convolution is. */
-static void shape_product(const lz_sig *sig, double *batch, double *m, double *n, double *k)
-{
-    double made = (double)sig->result[0]->nelem;
-    if (sig->op == LZ_OP_DOT_GENERAL) {
-        const lz_attr_dot *a = LZ_ATTR(dot, sig->attr);
-        *batch = extents_of(sig->opnd[0], &a->lhs_batching_dimensions);
-        *k = extents_of(sig->opnd[0], &a->lhs_contracting_dimensions);
-        *m = *batch * *k > 0 ? (double)sig->opnd[0]->nelem / (*batch * *k) : 0;
-        *n = *batch * *m > 0 ? made / (*batch * *m) : 0;
-        return;
-    }
-    const lz_attr_convolution *a = LZ_ATTR(convolution, sig->attr);
-    *batch = 1;
-    *n = (double)sig->opnd[1]->shape.dims[a->kernel_output_feature_dimension];
-    *m = *n > 0 ? made / *n : 0;
-    *k = *n > 0 ? (double)sig->opnd[1]->nelem / *n : 0;
-}
-
-static double flops_of(const lz_sig *sig)
-{
-    double b, m, n, k;
-    shape_product(sig, &b, &m, &n, &k);
-    return (lz_dtype_is_complex(sig->result[0]->dtype) ? 8 : 2) * b * m * n * k;
-}
-
-static bool is_product(lz_op op)
-{
-    return op == LZ_OP_DOT_GENERAL || op == LZ_OP_CONVOLUTION;
-}
-
 static lz_status take_product(walk *w, line *l, lz_val v)
 {
     const lz_sig *sig = l->f->insts[v].sig;
-    double b, m, n, k, bytes = result_bytes(sig), before = w->out->flops;
+    const lz_work_matrices p = lz_work_matrices_of(sig);
+    double bytes = result_bytes(sig), before = w->out->flops;
     lz_cost_rate rate = lz_cost_rate_of(sig->opnd[0]->dtype);
     if (!(w->c->flop_s[rate] > 0))
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s has no products of %s", w->c->name,
                        lz_dtype_mlir(sig->opnd[0]->dtype));
     for (uint32_t i = 0; i < sig->nopnd; i++)
         bytes += (double)sig->opnd[i]->nbytes;
-    shape_product(sig, &b, &m, &n, &k);
-    double t = lz_cost_product(w->c, rate, b, m, n, k, bytes);
+    double t = lz_cost_product(w->c, rate, p.batch, p.m, p.n, p.k, bytes);
     l->computes += t;
     w->out->products += w->times * t;
-    w->out->flops += w->times * flops_of(sig);
+    w->out->flops += w->times * lz_work_flops(sig);
     if (w->out->flops > 2 * before) /* what is most of them */
         w->out->rate = rate;
     return LZ_OK;
 }
 
-/* A factorization of n x n matrices is about as many operations as a product of them. */
 static double linalg_seconds(const walk *w, const lz_sig *sig)
 {
-    const lz_type *t = sig->nopnd ? sig->opnd[0] : sig->result[0];
-    int r = t->shape.rank;
-    double n = r > 1 ? (double)t->shape.dims[r - 1] : 1,
-           rows = r > 1 ? (double)t->shape.dims[r - 2] : 1;
-    double batch = n * rows > 0 ? (double)t->nelem / (n * rows) : 0;
+    const lz_work_matrices p = lz_work_matrices_of(sig);
     lz_cost_rate rate = w->c->flop_s[LZ_RATE_F32] > 0 ? LZ_RATE_F32 : LZ_RATE_F16;
-    return lz_cost_product(w->c, rate, batch, rows, n, n, result_bytes(sig));
+    return lz_cost_product(w->c, rate, p.batch, p.m, p.n, p.k, result_bytes(sig));
 }
 
 /* ---- collectives ---- */
@@ -234,16 +190,13 @@ static lz_status take_collective(walk *w, line *l, lz_val v)
 
 static lz_status walk_func(walk *w, const lz_func *f, double *seconds, double *most);
 
-/* Loops in loops of 2^63 rounds stay numbers. */
-#define LONGEST 1e30
-
 static lz_status take_region(walk *w, const lz_func *f, double times, double *seconds, double *most)
 {
     double before = w->times, inner, bytes;
-    w->times = fmin(w->times * times, LONGEST);
+    w->times = lz_work_times(w->times, times);
     lz_status s = walk_func(w, f, &inner, &bytes);
     w->times = before;
-    *seconds = fmin(times * inner, LONGEST);
+    *seconds = lz_work_times(inner, times);
     *most = fmax(*most, bytes);
     return s;
 }
@@ -255,10 +208,8 @@ static lz_status take_control(walk *w, line *l, lz_val v)
     double t = 0, other = 0, most = 0;
     l->computes = fmax(l->computes, l->moves);
     if (sig->op == LZ_OP_WHILE) {
-        int64_t trips = lz_control_counted(sig);
-        w->out->guessed |= trips < 0;
-        LZ_TRY(take_region(w, LZ_ATTR(loop, sig->attr)->body, trips < 0 ? 1 : (double)trips, &t,
-                           &most));
+        double trips = lz_work_rounds(l->f, &l->f->insts[v], &w->out->guessed);
+        LZ_TRY(take_region(w, LZ_ATTR(loop, sig->attr)->body, trips, &t, &most));
     } else {
         for (int k = 0; k < 2; k++) {
             const lz_func *region = lz_attr_region(sig->attr, k);
@@ -282,7 +233,7 @@ static void wait_for(const walk *w, line *l, const lz_inst *in)
         double late = l->ready[from] - l->computes;
         if (late > 0)
             l->computes +=
-                late * (l->moved[from] && is_product(in->sig->op) ? 1 - w->c->hide_own : 1);
+                late * (l->moved[from] && lz_work_is_product(in->sig->op) ? 1 - w->c->hide_own : 1);
     }
 }
 
@@ -298,7 +249,7 @@ static lz_status take(walk *w, line *l, lz_val v)
         return LZ_OK;
     }
     wait_for(w, l, in);
-    if (is_product(in->sig->op)) {
+    if (lz_work_is_product(in->sig->op)) {
         LZ_TRY(take_product(w, l, v));
     } else if (cls == LZ_CLASS_CONTROL) {
         LZ_TRY(take_control(w, l, v));
@@ -394,16 +345,16 @@ static double program_flops(const lz_func *f, double times)
     double sum = 0;
     for (lz_val v = 0; v < f->ninst; v++) {
         const lz_sig *sig = f->insts[v].sig;
-        int64_t trips = sig->op == LZ_OP_WHILE ? lz_control_counted(sig) : 1;
-        double runs = fmin(times * (trips < 0 ? 1 : (double)trips), LONGEST), most = 0;
-        if (is_product(sig->op))
-            sum += times * flops_of(sig);
+        double most = 0;
+        if (lz_work_is_product(sig->op))
+            sum += times * lz_work_flops(sig);
         else if (sig->op == LZ_OP_WHILE)
-            sum += program_flops(LZ_ATTR(loop, sig->attr)->body, runs);
+            sum += program_flops(LZ_ATTR(loop, sig->attr)->body,
+                                 lz_work_times(times, lz_work_rounds(f, &f->insts[v], NULL)));
         else if (lz_op_get(sig->op)->cls == LZ_CLASS_CONTROL)
             for (int k = 0; k < 2; k++)
                 if (lz_attr_region(sig->attr, k))
-                    most = fmax(most, program_flops(lz_attr_region(sig->attr, k), runs));
+                    most = fmax(most, program_flops(lz_attr_region(sig->attr, k), times));
         sum += most;
     }
     return sum;

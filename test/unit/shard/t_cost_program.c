@@ -311,7 +311,12 @@ START_TEST(rounds)
     forget(&x);
     char other[sizeof loop];
     memcpy(other, loop, sizeof loop);
-    memcpy(strstr(other, "LT,"), "LE,", 3); /* no round that is counted */
+    memcpy(strstr(other, "LT,"), "LE,", 3); /* a round more */
+    ck_assert_int_eq(price(&x, other, "h100"), LZ_OK);
+    ck_assert(!x.step.guessed);
+    ck_assert_double_eq(x.step.model_flops, 8 * 2. * 1024 * 1024 * 1024);
+    forget(&x);
+    memcpy(strstr(other, "LE,"), "EQ,", 3); /* no trip count */
     ck_assert_int_eq(price(&x, other, "h100"), LZ_OK);
     ck_assert(x.step.guessed);
     ck_assert_double_eq(x.step.model_flops, 2. * 1024 * 1024 * 1024);
