@@ -74,11 +74,9 @@ lz_status lz_auto_spmd_mesh(const lz_dev *d, const lz_mesh **out)
 
 lz_status lz_auto_spmd_set(const lz_dev *d, bool on, const lz_mesh *mesh)
 {
-    if (mesh)
-        LZ_TRY(check(d, mesh));
-    else if (on)
+    if (!mesh && on)
         LZ_TRY(default_mesh(d, &mesh));
-    if (on)
+    if (mesh)
         LZ_TRY(check(d, mesh));
     atomic_store(&on_mesh, mesh);
     atomic_store(&said, on ? ON : lz_cfg_bool(LZ_OPT_AUTO_SPMD) ? UNSAID : OFF);
