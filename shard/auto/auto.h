@@ -19,7 +19,10 @@ typedef struct lz_auto_machine {
     double bytes;   /* that it sends in a second */
     double latency; /* of a collective, in seconds */
 } lz_auto_machine;
-/* Eight operations in the time of a byte, as of a few cores of a processor. */
+/* Eight operations in the time of a byte, as of a few cores of a processor. Not a row of
+ * shard/cost/machines.def: it orders plans by work and bytes, the same on all machines, and its
+ * latency only tells plans apart that send as much. That of a row, some 30 us, would have programs
+ * of small tensors whole on every device. */
 #define LZ_AUTO_MACHINE ((lz_auto_machine){.flops = 4e10, .bytes = 5e9, .latency = 4e-8})
 
 typedef struct lz_auto_options {

@@ -4,7 +4,7 @@
  * partition. See search.h.
  * Threads: thread-compatible. */
 #include "shard/auto/search.h"
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SWEEPS = 3, WORTH = 3 };
@@ -35,6 +35,13 @@ static bool of_class(const lz_auto_search *s, lz_val v, lz_val first)
            lz_val_type(s->m.f, v) == lz_val_type(s->m.f, first);
 }
 
+/* Equal ones in the order of their first parameters. */
+static int larger_first(const void *a, const void *b)
+{
+    const class *x = a, *y = b;
+    return x->nbytes != y->nbytes ? (x->nbytes < y->nbytes ? 1 : -1) : x->first < y->first ? -1 : 1;
+}
+
 /* Classes by the bytes of all their parameters, the largest first. */
 static lz_status find_classes(improver *x)
 {
@@ -60,12 +67,8 @@ static lz_status find_classes(improver *x)
         x->classes[k - 1].nbytes += (double)lz_val_type(f, v)->nbytes;
     }
     lz_map_free(&of);
-    for (uint32_t i = 1; i < x->n; i++) /* few; equal ones keep their order */
-        for (uint32_t k = i; k && x->classes[k - 1].nbytes < x->classes[k].nbytes; k--) {
-            class t = x->classes[k];
-            x->classes[k] = x->classes[k - 1];
-            x->classes[k - 1] = t;
-        }
+    if (x->n)
+        qsort(x->classes, x->n, sizeof *x->classes, larger_first);
     return LZ_OK;
 }
 
@@ -219,6 +222,8 @@ static lz_status sweep(improver *x, bool *better)
 lz_status lz_auto_improve(lz_auto_search *s)
 {
     lz_arena a = {0};
+    if (!s->best) /* nothing could be partitioned */
+        return LZ_OK;
     improver x = {.s = s, .a = &a};
     size_t n = (size_t)s->m.vars.len + 1;
     bool better = true;
