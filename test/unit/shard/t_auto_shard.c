@@ -11,6 +11,7 @@
 #include "support/units.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the solver ---- */
@@ -391,6 +392,134 @@ START_TEST(meshes)
 }
 END_TEST
 
+/* Functions that leave little to choose: they have plans, and finite ones. */
+static const char *const odd[] = {
+    /* no parameters; nothing but parameters; no elements; a single scalar */
+    "func.func @main() -> tensor<4x8xf32> {\n %c = stablehlo.constant dense<1.0> : "
+    "tensor<4x8xf32>\n return %c : tensor<4x8xf32>\n}\n",
+    "func.func @main(%x: tensor<4x8xf32>, %y: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {\n"
+    " return %y, %y : tensor<8xi32>, tensor<8xi32>\n}\n",
+    "func.func @main(%x: tensor<0x8xf32>, %y: tensor<8x0xf32>) -> (tensor<0x0xf32>, "
+    "tensor<8x8xf32>) {\n %a = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : "
+    "(tensor<0x8xf32>, tensor<8x0xf32>) -> tensor<0x0xf32>\n %b = stablehlo.dot_general %y, %x, "
+    "contracting_dims = [1] x [0] : (tensor<8x0xf32>, tensor<0x8xf32>) -> tensor<8x8xf32>\n"
+    " return %a, %b : tensor<0x0xf32>, tensor<8x8xf32>\n}\n",
+    "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n %y = stablehlo.add %x, %x : tensor<f32>\n"
+    " return %y : tensor<f32>\n}\n",
+    /* many dimensions */
+    "func.func @main(%x: tensor<2x2x2x2x2x2x2x2xf32>) -> tensor<2x2x2x2x2x2x2x2xf32> {\n"
+    " %y = stablehlo.transpose %x, dims = [7, 6, 5, 4, 3, 2, 1, 0] : "
+    "(tensor<2x2x2x2x2x2x2x2xf32>) -> tensor<2x2x2x2x2x2x2x2xf32>\n"
+    " %z = stablehlo.add %x, %y : tensor<2x2x2x2x2x2x2x2xf32>\n"
+    " return %z : tensor<2x2x2x2x2x2x2x2xf32>\n}\n",
+};
+enum { ODD = sizeof odd / sizeof *odd };
+
+START_TEST(odd_functions)
+{
+    static const int64_t sizes[][2] = {{1, 1}, {2, 4}, {64, 64}};
+    for (int k = 0; k < 3; k++) {
+        const lz_mesh *m = mesh_of(sizes[k][0], sizes[k][1]);
+        lz_auto_plan p;
+        lz_func *f;
+        ck_assert_msg(lz_func_parse(odd[_i], strlen(odd[_i]), "odd", &f) == LZ_OK, "%s",
+                      lz_error_get()->message);
+        search(f, m, NULL, &p);
+        ck_assert_uint_eq(p.cost.sent, sent_of(f, m, p.marks, p.nmark));
+        ck_assert(isfinite(p.cost.seconds) && isfinite(p.model_seconds));
+        lz_auto_plan_free(&p);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
+/* Loops in loops around a product of matrices. */
+static lz_func *loops(int depth, const char *rounds)
+{
+    lz_buf b = {0};
+    lz_func *f;
+    lz_buf_puts(&b, "func.func @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> "
+                    "tensor<64x64xf32> {\n");
+    for (int d = 0; d < depth; d++) {
+        char x[16] = "%x";
+        if (d)
+            snprintf(x, sizeof x, "%%h%d", d - 1);
+        lz_buf_printf(&b,
+                      " %%z%d = stablehlo.constant dense<0> : tensor<i64>\n"
+                      " %%r%d:2 = stablehlo.while(%%i%d = %%z%d, %%h%d = %s) : tensor<i64>, "
+                      "tensor<64x64xf32>\n cond {\n"
+                      " %%n%d = stablehlo.constant dense<%s> : tensor<i64>\n"
+                      " %%c%d = stablehlo.compare LT, %%i%d, %%n%d : (tensor<i64>, tensor<i64>) -> "
+                      "tensor<i1>\n stablehlo.return %%c%d : tensor<i1>\n } do {\n",
+                      d, d, d, d, d, x, d, rounds, d, d, d, d);
+    }
+    lz_buf_printf(&b,
+                  " %%p = stablehlo.dot_general %%h%d, %%w, contracting_dims = [1] x [0] : "
+                  "(tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>\n",
+                  depth - 1);
+    for (int d = depth; d-- > 0;) {
+        char y[16] = "%p";
+        if (d < depth - 1)
+            snprintf(y, sizeof y, "%%r%d#1", d + 1);
+        lz_buf_printf(&b,
+                      " %%one%d = stablehlo.constant dense<1> : tensor<i64>\n"
+                      " %%j%d = stablehlo.add %%i%d, %%one%d : tensor<i64>\n"
+                      " stablehlo.return %%j%d, %s : tensor<i64>, tensor<64x64xf32>\n }\n",
+                      d, d, d, d, d, y);
+    }
+    lz_buf_puts(&b, " return %r0#1 : tensor<64x64xf32>\n}\n");
+    ck_assert_msg(lz_func_parse(lz_buf_str(&b), b.len, "loops", &f) == LZ_OK, "%s\n%s",
+                  lz_error_get()->message, lz_buf_str(&b));
+    lz_buf_free(&b);
+    return f;
+}
+
+/* Work and bytes count as often as loops run; numbers stay finite where that is no time at all. */
+START_TEST(loops_in_loops)
+{
+    static const struct {
+        int depth;
+        const char *rounds;
+    } of[] = {{1, "7"}, {2, "10"}, {14, "4611686018427387904"}};
+    const lz_mesh *m = mesh_of(2, 4);
+    const double product = 2. * 64 * 64 * 64;
+    double rounds = pow(strtod(of[_i].rounds, NULL), of[_i].depth);
+    lz_func *f = loops(of[_i].depth, of[_i].rounds);
+    lz_auto_plan p;
+    lz_buf json = {0};
+    search(f, m, NULL, &p);
+    ck_assert(isfinite(p.cost.seconds) && isfinite(p.model_seconds) && p.whole_work > 0);
+    if (_i < 2) {
+        ck_assert_double_ge(p.whole_work, rounds * product);
+        ck_assert_double_le(p.whole_work, rounds * (product + 100));
+    }
+    ck_assert_int_eq(lz_auto_report_json(f, m, &p, &json), LZ_OK);
+    ck_assert_ptr_null(strstr(lz_buf_str(&json), "inf"));
+    ck_assert_ptr_null(strstr(lz_buf_str(&json), "nan"));
+    lz_buf_free(&json);
+    lz_auto_plan_free(&p);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Factorizations are work of the third power, which their batch divides. */
+START_TEST(factorizations)
+{
+    static const char text[] = "func.func @main(%x: tensor<8x16x16xf32>) -> tensor<8x16x16xf32> {\n"
+                               " %y = stablehlo.cholesky %x, lower = true : tensor<8x16x16xf32>\n"
+                               " return %y : tensor<8x16x16xf32>\n}\n";
+    lz_auto_plan p;
+    lz_func *f;
+    ck_assert_int_eq(lz_func_parse(text, sizeof text - 1, "cholesky", &f), LZ_OK);
+    search(f, mesh_of(2, 4), NULL, &p);
+    ck_assert_double_eq(p.whole_work, 8 * 2. * 16 * 16 * 16);
+    ck_assert_double_eq(p.cost.work, p.whole_work / 8);
+    ck_assert_uint_eq(p.cost.sent, 0);
+    lz_auto_plan_free(&p);
+    lz_func_free(f);
+}
+END_TEST
+
 /* A chain of products of 2,000 nodes in the model is a tree, and is solved exactly. */
 START_TEST(long_chain)
 {
@@ -520,6 +649,9 @@ int main(void)
     tcase_add_test(u, marks_stay);
     tcase_add_test(u, memory_limits);
     tcase_add_loop_test(u, meshes, 0, 5);
+    tcase_add_loop_test(u, odd_functions, 0, ODD);
+    tcase_add_loop_test(u, loops_in_loops, 0, 3);
+    tcase_add_test(u, factorizations);
     tcase_add_test(u, long_chain);
     tcase_add_test(u, bytes);
     tcase_add_test(u, no_memory);
