@@ -33,6 +33,8 @@ typedef struct line {
     const lz_func *f;
     uint32_t *uses;         /* [ninst] */
     lz_val *user;           /* [ninst]: the last one; LZ_NOVAL: a result */
+    lz_val *source;         /* [ninst]: the value that a name is of, or itself */
+    lz_val *last;           /* [ninst]: who needs the value last; LZ_NOVAL: it stays */
     double *ready;          /* [ninst]: when a value is there */
     bool *moved;            /* [ninst]: whether a collective brought it */
     double computes, moves; /* until when the engines are busy */
@@ -63,16 +65,11 @@ static bool is_fused(const line *l, lz_val v)
            l->user[v] != LZ_NOVAL && takes_fused(&l->f->insts[l->user[v]]);
 }
 
-/* The value that a name is of. */
-static lz_val source_of(const line *l, lz_val v)
+/* Another name of its operand. */
+static bool is_name(const lz_inst *in)
 {
-    const lz_inst *in = &l->f->insts[v];
-    while (in->sig->nopnd &&
-           (lz_op_has(in->sig->op, LZ_F_RELABEL) || lz_op_get(in->sig->op)->cls == LZ_CLASS_META)) {
-        v = in->opnd[0];
-        in = &l->f->insts[v];
-    }
-    return v;
+    return in->sig->nopnd &&
+           (lz_op_has(in->sig->op, LZ_F_RELABEL) || lz_op_get(in->sig->op)->cls == LZ_CLASS_META);
 }
 
 static double result_bytes(const lz_sig *sig)
@@ -89,7 +86,7 @@ static double kernel_bytes(const line *l, lz_val v)
     const lz_inst *in = &l->f->insts[v];
     double made = result_bytes(in->sig), read = 0;
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-        lz_val from = source_of(l, in->opnd[k]);
+        lz_val from = l->source[in->opnd[k]];
         bool made_here = l->f->insts[from].sig->op != LZ_OP_PARAMETER &&
                          (is_free(&l->f->insts[from]) || is_fused(l, from));
         read += made_here ? 0 : (double)in->sig->opnd[k]->nbytes;
@@ -117,7 +114,7 @@ static lz_status take_product(walk *w, line *l, lz_val v)
 {
     const lz_sig *sig = l->f->insts[v].sig;
     const lz_work_matrices p = lz_work_matrices_of(sig);
-    double bytes = result_bytes(sig), before = w->out->flops;
+    double bytes = result_bytes(sig);
     lz_cost_rate rate = lz_cost_rate_of(sig->opnd[0]->dtype);
     if (!(w->c->flop_s[rate] > 0))
         return LZ_FAIL(LZ_EUNSUPPORTED, "%s has no products of %s", w->c->name,
@@ -128,8 +125,6 @@ static lz_status take_product(walk *w, line *l, lz_val v)
     l->computes += t;
     w->out->products += w->times * t;
     w->out->flops += w->times * lz_work_flops(sig);
-    if (w->out->flops > 2 * before) /* what is most of them */
-        w->out->rate = rate;
     return LZ_OK;
 }
 
@@ -169,10 +164,9 @@ static lz_status take_collective(walk *w, line *l, lz_val v)
 {
     const lz_inst *in = &l->f->insts[v];
     uint32_t axes;
-    double t, all, start = l->moves, bytes = collective_bytes(in->sig);
+    double t, start = l->moves, bytes = collective_bytes(in->sig);
     LZ_TRY(find_axes(w, in->sig, &axes));
-    LZ_TRY(lz_cost_step_add(w->out, w->place, in->sig->op, axes, bytes, w->times, &all));
-    t = lz_cost_collective(w->place, in->sig->op, axes, bytes);
+    LZ_TRY(lz_cost_step_add(w->out, w->place, in->sig->op, axes, bytes, w->times, &t));
     for (uint32_t k = 0; k < in->sig->nopnd; k++)
         start = fmax(start, l->ready[in->opnd[k]]);
     if (w->c->hide > 0) {
@@ -201,22 +195,45 @@ static lz_status take_region(walk *w, const lz_func *f, double times, double *se
     return s;
 }
 
+/* The longer branch; the other one only as far as memory goes. */
+static lz_status take_branches(walk *w, const lz_sig *sig, double *seconds, double *most)
+{
+    lz_cost_step *all = w->out, longer = {0};
+    lz_status s = LZ_OK;
+    for (int k = 0; k < 2 && s == LZ_OK; k++) {
+        const lz_func *region = lz_attr_region(sig->attr, k);
+        lz_cost_step one = {0};
+        double t = 0;
+        w->out = &one;
+        if (region)
+            s = take_region(w, region, 1, &t, most);
+        all->guessed |= one.guessed;
+        if (t > *seconds) {
+            lz_cost_step shorter = longer;
+            *seconds = t;
+            longer = one;
+            one = shorter;
+        }
+        lz_cost_step_free(&one);
+    }
+    w->out = all;
+    if (s == LZ_OK)
+        s = lz_cost_step_merge(all, &longer);
+    lz_cost_step_free(&longer);
+    return s;
+}
+
 /* Loops and branches: nothing runs beside them. */
 static lz_status take_control(walk *w, line *l, lz_val v)
 {
     const lz_sig *sig = l->f->insts[v].sig;
-    double t = 0, other = 0, most = 0;
+    double t = 0, most = 0;
     l->computes = fmax(l->computes, l->moves);
     if (sig->op == LZ_OP_WHILE) {
         double trips = lz_work_rounds(l->f, &l->f->insts[v], &w->out->guessed);
         LZ_TRY(take_region(w, LZ_ATTR(loop, sig->attr)->body, trips, &t, &most));
     } else {
-        for (int k = 0; k < 2; k++) {
-            const lz_func *region = lz_attr_region(sig->attr, k);
-            if (region)
-                LZ_TRY(take_region(w, region, 1, &other, &most));
-            t = fmax(t, other);
-        }
+        LZ_TRY(take_branches(w, sig, &t, &most));
     }
     l->most = fmax(l->most, l->live + most);
     l->computes += t;
@@ -229,7 +246,7 @@ static lz_status take_control(walk *w, line *l, lz_val v)
 static void wait_for(const walk *w, line *l, const lz_inst *in)
 {
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-        lz_val from = source_of(l, in->opnd[k]);
+        lz_val from = l->source[in->opnd[k]];
         double late = l->ready[from] - l->computes;
         if (late > 0)
             l->computes +=
@@ -270,21 +287,26 @@ static lz_status take(walk *w, line *l, lz_val v)
 static void find_uses(line *l)
 {
     const lz_func *f = l->f;
-    for (lz_val v = 0; v < f->ninst; v++)
-        l->user[v] = LZ_NOVAL;
-    for (lz_val v = 0; v < f->ninst; v++)
-        for (uint32_t k = 0; k < f->insts[v].sig->nopnd; k++) {
-            l->uses[f->insts[v].opnd[k]]++;
-            l->user[f->insts[v].opnd[k]] = v;
+    for (lz_val v = 0; v < f->ninst; v++) {
+        const lz_inst *in = &f->insts[v];
+        bool name = is_name(in);
+        l->user[v] = l->last[v] = LZ_NOVAL;
+        l->source[v] = name ? l->source[in->opnd[0]] : v;
+        for (uint32_t k = 0; k < in->sig->nopnd; k++) {
+            l->uses[in->opnd[k]]++;
+            l->user[in->opnd[k]] = v;
+            if (!name)
+                l->last[l->source[in->opnd[k]]] = v;
         }
+    }
     for (uint32_t k = 0; k < f->nresult; k++) {
         l->uses[f->results[k]]++;
         l->user[f->results[k]] = LZ_NOVAL;
+        l->last[l->source[f->results[k]]] = LZ_NOVAL;
     }
 }
 
-/* A value is in memory from its kernel to its last use; parameters, and results, are counted by who
- * calls. */
+/* A value is in memory from its kernel to its last use; parameters are counted by who calls. */
 static bool in_memory(const line *l, lz_val v)
 {
     const lz_inst *in = &l->f->insts[v];
@@ -298,20 +320,20 @@ static void count_memory(line *l, lz_val v)
         l->live += result_bytes(in->sig);
     l->most = fmax(l->most, l->live);
     for (uint32_t k = 0; k < in->sig->nopnd; k++) {
-        lz_val from = in->opnd[k];
-        if (l->user[from] == v && in_memory(l, from) && l->uses[from] != 0) {
+        lz_val from = l->source[in->opnd[k]];
+        if (l->last[from] == v && in_memory(l, from)) {
             l->live -= result_bytes(l->f->insts[from].sig);
-            l->uses[from] = 0; /* an operand twice */
+            l->last[from] = LZ_NOVAL; /* an operand twice */
         }
     }
 }
 
 static lz_status walk_line(walk *w, line *l)
 {
-    for (lz_val v = 0; v < l->f->ninst; v++)
-        LZ_TRY(take(w, l, v));
-    for (lz_val v = 0; v < l->f->ninst; v++)
+    for (lz_val v = 0; v < l->f->ninst; v++) {
+        LZ_TRY(take(w, l, v)); /* of a region with what lives around it */
         count_memory(l, v);
+    }
     return LZ_OK;
 }
 
@@ -321,10 +343,12 @@ static lz_status walk_func(walk *w, const lz_func *f, double *seconds, double *m
     line l = {.f = f,
               .uses = lz_calloc(n, sizeof *l.uses),
               .user = lz_calloc(n, sizeof *l.user),
+              .source = lz_calloc(n, sizeof *l.source),
+              .last = lz_calloc(n, sizeof *l.last),
               .ready = lz_calloc(n, sizeof *l.ready),
               .moved = lz_calloc(n, sizeof *l.moved)};
     lz_status s = LZ_OK;
-    if (!l.uses || !l.user || !l.ready || !l.moved)
+    if (!l.uses || !l.user || !l.source || !l.last || !l.ready || !l.moved)
         s = LZ_FAIL(LZ_EMEM, "no memory to predict %s", f->name);
     if (s == LZ_OK) {
         find_uses(&l);
@@ -334,44 +358,82 @@ static lz_status walk_func(walk *w, const lz_func *f, double *seconds, double *m
     *most = l.most;
     lz_free(l.uses);
     lz_free(l.user);
+    lz_free(l.source);
+    lz_free(l.last);
     lz_free(l.ready);
     lz_free(l.moved);
     return s;
 }
 
-/* Products of the program as it was written. Regions nest at most LZ_MAX_REGION_DEPTH deep. */
-static double program_flops(const lz_func *f, double times)
+/* Operations of products, by what they multiply. */
+typedef struct flops {
+    double rate[LZ_RATE_COUNT];
+} flops;
+
+static double sum_of(const flops *x)
 {
     double sum = 0;
+    for (int r = 0; r < LZ_RATE_COUNT; r++)
+        sum += x->rate[r];
+    return sum;
+}
+
+static void add_flops(const lz_func *f, double times, flops *sum);
+
+/* The branch that does more. */
+static void add_branches(const lz_sig *sig, double times, flops *sum)
+{
+    flops most = {{0}};
+    for (int k = 0; k < 2; k++) {
+        flops one = {{0}};
+        if (lz_attr_region(sig->attr, k))
+            add_flops(lz_attr_region(sig->attr, k), times, &one);
+        most = sum_of(&one) > sum_of(&most) ? one : most;
+    }
+    for (int r = 0; r < LZ_RATE_COUNT; r++)
+        sum->rate[r] += most.rate[r];
+}
+
+/* All of a function. Regions nest at most LZ_MAX_REGION_DEPTH deep. */
+static void add_flops(const lz_func *f, double times, flops *sum)
+{
     for (lz_val v = 0; v < f->ninst; v++) {
         const lz_sig *sig = f->insts[v].sig;
-        double most = 0;
         if (lz_work_is_product(sig->op))
-            sum += times * lz_work_flops(sig);
+            sum->rate[lz_cost_rate_of(sig->opnd[0]->dtype)] += times * lz_work_flops(sig);
         else if (sig->op == LZ_OP_WHILE)
-            sum += program_flops(LZ_ATTR(loop, sig->attr)->body,
-                                 lz_work_times(times, lz_work_rounds(f, &f->insts[v], NULL)));
+            add_flops(LZ_ATTR(loop, sig->attr)->body,
+                      lz_work_times(times, lz_work_rounds(f, &f->insts[v], NULL)), sum);
         else if (lz_op_get(sig->op)->cls == LZ_CLASS_CONTROL)
-            for (int k = 0; k < 2; k++)
-                if (lz_attr_region(sig->attr, k))
-                    most = fmax(most, program_flops(lz_attr_region(sig->attr, k), times));
-        sum += most;
+            add_branches(sig, times, sum);
     }
-    return sum;
+}
+
+static lz_cost_rate rate_of_most(const flops *x)
+{
+    lz_cost_rate best = LZ_RATE_F32;
+    for (int r = 0; r < LZ_RATE_COUNT; r++)
+        best = x->rate[r] > x->rate[best] ? (lz_cost_rate)r : best;
+    return best;
 }
 
 lz_status lz_cost_program(const lz_cost_place *place, const lz_func *f, const lz_partitioned *p,
                           lz_cost_step *out)
 {
     walk w = {.place = place, .c = place->machine, .out = out, .times = 1};
+    flops local = {{0}}, written = {{0}};
     double seconds, most;
-    *out = (lz_cost_step){.rate = LZ_RATE_F32};
+    *out = (lz_cost_step){0};
     LZ_TRY(walk_func(&w, p->local, &seconds, &most));
+    add_flops(p->local, 1, &local);
+    if (f)
+        add_flops(f, 1, &written);
+    out->rate = rate_of_most(&local);
     for (uint32_t i = 0; i < p->local->nparam; i++)
         out->state_bytes += (double)lz_val_type(p->local, i)->nbytes;
     out->seconds = seconds;
     out->exposed = fmax(0, seconds - out->products - out->memory);
     out->peak_bytes = out->state_bytes + most;
-    out->model_flops = f ? program_flops(f, 1) : out->flops * (double)place->mesh->ndevice;
+    out->model_flops = f ? sum_of(&written) : out->flops * (double)place->mesh->ndevice;
     return LZ_OK;
 }

@@ -1,4 +1,4 @@
-/* cost_report.c - what a predicted step is told as, text and JSON. See cost_step.h.
+/* cost_report.c - sums of a predicted step; what it is told as, text and JSON. See cost_step.h.
  * Threads: pure. */
 #include "base/alloc.h"
 #include "base/formats/json.h"
@@ -24,24 +24,43 @@ static double sent(lz_op kind, double n, double bytes)
                : share;
 }
 
+static lz_status add_use(lz_cost_step *s, const lz_cost_use *more)
+{
+    uint32_t i = 0;
+    while (i < s->uses.len &&
+           (s->uses.data[i].kind != more->kind || s->uses.data[i].axes != more->axes))
+        i++;
+    if (i == s->uses.len)
+        LZ_TRY(lz_vec_push(&s->uses, ((lz_cost_use){.kind = more->kind, .axes = more->axes})));
+    lz_cost_use *u = &s->uses.data[i];
+    u->calls += more->calls;
+    u->bytes += more->bytes;
+    u->seconds += more->seconds;
+    s->communication += more->seconds;
+    return LZ_OK;
+}
+
 lz_status lz_cost_step_add(lz_cost_step *s, const lz_cost_place *p, lz_op kind, uint32_t axes,
                            double bytes, double calls, double *seconds)
 {
-    double t = calls * lz_cost_collective(p, kind, axes, bytes);
     double n = (double)lz_mesh_mask_size(p->mesh, axes);
-    uint32_t i = 0;
-    *seconds = t;
+    *seconds = lz_cost_collective(p, kind, axes, bytes);
     if (n <= 1)
         return LZ_OK;
-    while (i < s->uses.len && (s->uses.data[i].kind != kind || s->uses.data[i].axes != axes))
-        i++;
-    if (i == s->uses.len)
-        LZ_TRY(lz_vec_push(&s->uses, ((lz_cost_use){.kind = kind, .axes = axes})));
-    lz_cost_use *u = &s->uses.data[i];
-    u->calls += calls;
-    u->bytes += calls * sent(kind, n, bytes);
-    u->seconds += t;
-    s->communication += t;
+    return add_use(s, &(lz_cost_use){.kind = kind,
+                                     .axes = axes,
+                                     .calls = calls,
+                                     .bytes = calls * sent(kind, n, bytes),
+                                     .seconds = calls * *seconds});
+}
+
+lz_status lz_cost_step_merge(lz_cost_step *to, const lz_cost_step *from)
+{
+    to->products += from->products;
+    to->memory += from->memory;
+    to->flops += from->flops;
+    for (uint32_t i = 0; i < from->uses.len; i++)
+        LZ_TRY(add_use(to, &from->uses.data[i]));
     return LZ_OK;
 }
 

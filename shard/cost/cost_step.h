@@ -26,17 +26,19 @@ typedef struct lz_cost_step {
     bool guessed; /* a loop whose trip count is not static counts once */
 } lz_cost_step;
 void lz_cost_step_free(lz_cost_step *s);
-/* Adds `calls` collectives; their sum. */
+/* Adds `calls` collectives of *seconds each. */
 lz_status lz_cost_step_add(lz_cost_step *s, const lz_cost_place *p, lz_op kind, uint32_t axes,
                            double bytes, double calls, double *seconds);
+/* Adds what `from` does to what `to` does, but for its seconds, its bubble and its bytes. */
+lz_status lz_cost_step_merge(lz_cost_step *to, const lz_cost_step *from);
 
 /* ---- a program (cost_program.c) ---- */
 
 /* f was partitioned (NULL: nobody has it, its operations are those of all devices), p->local is
- * what a device runs: its instructions one after the other, a kernel
- * for each but elementwise ones whose only use is another (they are fused); collectives by their
- * own engine in their order, as soon as their operands are there, before who needs them. Loops
- * count as often as they run, of branches the longer one.
+ * what a device runs: its instructions one after the other, a kernel for each but elementwise ones
+ * whose only use is another (they are fused); collectives by their own engine in their order, as
+ * soon as their operands are there, before who needs them. Loops count as often as they run; of
+ * branches the longer one counts, and it alone.
  * Errors: LZ_EUNSUPPORTED (the machine does not multiply that dtype), LZ_EINVAL, LZ_EMEM. */
 lz_status lz_cost_program(const lz_cost_place *place, const lz_func *f, const lz_partitioned *p,
                           lz_cost_step *out);

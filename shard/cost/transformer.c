@@ -213,7 +213,7 @@ static lz_status wait(model *x, lz_op kind, int axis, double bytes, double calls
 {
     double t;
     LZ_TRY(lz_cost_step_add(x->out, &x->place, kind, x->axes[axis], bytes, calls, &t));
-    *exposed += t * (1 - x->c->hide_own);
+    *exposed += calls * t * (1 - x->c->hide_own);
     return LZ_OK;
 }
 
@@ -221,10 +221,9 @@ static lz_status wait(model *x, lz_op kind, int axis, double bytes, double calls
 static lz_status behind(model *x, lz_op kind, int axis, double bytes, double calls, double compute,
                         double *exposed)
 {
-    double t, hidden;
+    double t;
     LZ_TRY(lz_cost_step_add(x->out, &x->place, kind, x->axes[axis], bytes, calls, &t));
-    hidden = fmin(t * x->c->hide, compute);
-    *exposed += t - hidden;
+    *exposed += calls * t - fmin(calls * t * x->c->hide, compute);
     return LZ_OK;
 }
 

@@ -37,155 +37,18 @@ static void forget(priced *x)
 #define MESH "sdy.mesh @mesh = <[\"data\"=2, \"model\"=4]>\n"
 #define AT(dims) "{sdy.sharding = #sdy.sharding<@mesh, " dims ">}"
 /* Two products, the second one's sums over "model"; the batch along "data". */
-static const char mlp[] = MESH "func.func @main(%x: tensor<4096x1024xbf16> " AT(
-    "[{\"data\"}, {}]") ", %u: tensor<1024x4096xbf16> " AT("[{}, {\"model\"}]") ", %d: "
-                                                                                "tensor<"
-                                                                                "4096x1024xbf16>"
-                                                                                " " AT("[{"
-                                                                                       "\"model\"},"
-                                                                                       " {}]") ") "
-                                                                                               "-> "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<40"
-                                                                                               "96x"
-                                                                                               "102"
-                                                                                               "4xb"
-                                                                                               "f16"
-                                                                                               "> "
-                                                                                               "{\n"
-                                                                                               "%a "
-                                                                                               "= "
-                                                                                               "sta"
-                                                                                               "ble"
-                                                                                               "hlo"
-                                                                                               ".do"
-                                                                                               "t_"
-                                                                                               "gen"
-                                                                                               "era"
-                                                                                               "l "
-                                                                                               "%x,"
-                                                                                               " %"
-                                                                                               "u, "
-                                                                                               "con"
-                                                                                               "tra"
-                                                                                               "cti"
-                                                                                               "ng_"
-                                                                                               "dim"
-                                                                                               "s "
-                                                                                               "= "
-                                                                                               "[1]"
-                                                                                               " x "
-                                                                                               "[0]"
-                                                                                               " : "
-                                                                                               "(te"
-                                                                                               "nso"
-                                                                                               "r<"
-                                                                                               "409"
-                                                                                               "6x1"
-                                                                                               "024"
-                                                                                               "xbf"
-                                                                                               "16>"
-                                                                                               ", "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<10"
-                                                                                               "24x"
-                                                                                               "409"
-                                                                                               "6xb"
-                                                                                               "f16"
-                                                                                               ">) "
-                                                                                               "-> "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<40"
-                                                                                               "96x"
-                                                                                               "409"
-                                                                                               "6xb"
-                                                                                               "f16"
-                                                                                               ">\n"
-                                                                                               "%b "
-                                                                                               "= "
-                                                                                               "sta"
-                                                                                               "ble"
-                                                                                               "hlo"
-                                                                                               ".ta"
-                                                                                               "nh "
-                                                                                               "%a "
-                                                                                               ": "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<40"
-                                                                                               "96x"
-                                                                                               "409"
-                                                                                               "6xb"
-                                                                                               "f16"
-                                                                                               ">\n"
-                                                                                               "%c "
-                                                                                               "= "
-                                                                                               "sta"
-                                                                                               "ble"
-                                                                                               "hlo"
-                                                                                               ".do"
-                                                                                               "t_"
-                                                                                               "gen"
-                                                                                               "era"
-                                                                                               "l "
-                                                                                               "%b,"
-                                                                                               " %"
-                                                                                               "d, "
-                                                                                               "con"
-                                                                                               "tra"
-                                                                                               "cti"
-                                                                                               "ng_"
-                                                                                               "dim"
-                                                                                               "s "
-                                                                                               "= "
-                                                                                               "[1]"
-                                                                                               " x "
-                                                                                               "[0]"
-                                                                                               " : "
-                                                                                               "(te"
-                                                                                               "nso"
-                                                                                               "r<"
-                                                                                               "409"
-                                                                                               "6x4"
-                                                                                               "096"
-                                                                                               "xbf"
-                                                                                               "16>"
-                                                                                               ", "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<40"
-                                                                                               "96x"
-                                                                                               "102"
-                                                                                               "4xb"
-                                                                                               "f16"
-                                                                                               ">) "
-                                                                                               "-> "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<40"
-                                                                                               "96x"
-                                                                                               "102"
-                                                                                               "4xb"
-                                                                                               "f16"
-                                                                                               ">\n"
-                                                                                               "ret"
-                                                                                               "urn"
-                                                                                               " %"
-                                                                                               "c "
-                                                                                               ": "
-                                                                                               "ten"
-                                                                                               "sor"
-                                                                                               "<40"
-                                                                                               "96x"
-                                                                                               "102"
-                                                                                               "4xb"
-                                                                                               "f16"
-                                                                                               ">\n"
-                                                                                               "}"
-                                                                                               "\n";
+static const char mlp[] =
+    MESH "func.func @main(%x: tensor<4096x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, "
+         "[{\"data\"}, {}]>}, %u: tensor<1024x4096xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, "
+         "{\"model\"}]>}, %d: tensor<4096x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, "
+         "[{\"model\"}, {}]>}) -> tensor<4096x1024xbf16> {\n"
+         "%a = stablehlo.dot_general %x, %u, contracting_dims = [1] x [0] : "
+         "(tensor<4096x1024xbf16>, tensor<1024x4096xbf16>) -> tensor<4096x4096xbf16>\n"
+         "%b = stablehlo.tanh %a : tensor<4096x4096xbf16>\n"
+         "%c = stablehlo.dot_general %b, %d, contracting_dims = [1] x [0] : "
+         "(tensor<4096x4096xbf16>, tensor<4096x1024xbf16>) -> tensor<4096x1024xbf16>\n"
+         "return %c : tensor<4096x1024xbf16>\n"
+         "}\n";
 
 START_TEST(counted_by_hand)
 {
@@ -231,70 +94,26 @@ START_TEST(bytes_of_the_report)
 END_TEST
 
 /* A loop of seven rounds of a product of rows that stay and columns that are summed. */
-static const char loop[] = MESH "func.func @main(%x: tensor<1024x1024xf32> " AT(
-    "[{}, {\"model\"}]") ", %w: tensor<1024x1024xf32> " AT("[{\"model\"}, {}]") ") -> "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32> {\n"
-                                                                                "%zero = "
-                                                                                "stablehlo."
-                                                                                "constant dense<0> "
-                                                                                ": tensor<i64>\n"
-                                                                                "%r:2 = "
-                                                                                "stablehlo.while(%"
-                                                                                "i = %zero, %h = "
-                                                                                "%x) : "
-                                                                                "tensor<i64>, "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32>\n"
-                                                                                "cond {\n"
-                                                                                "%n = "
-                                                                                "stablehlo."
-                                                                                "constant dense<7> "
-                                                                                ": tensor<i64>\n"
-                                                                                "%c = "
-                                                                                "stablehlo.compare "
-                                                                                "LT, %i, %n : "
-                                                                                "(tensor<i64>, "
-                                                                                "tensor<i64>) -> "
-                                                                                "tensor<i1>\n"
-                                                                                "stablehlo.return "
-                                                                                "%c : tensor<i1>\n"
-                                                                                "} do {\n"
-                                                                                "%one = "
-                                                                                "stablehlo."
-                                                                                "constant dense<1> "
-                                                                                ": tensor<i64>\n"
-                                                                                "%j = "
-                                                                                "stablehlo.add %i, "
-                                                                                "%one : "
-                                                                                "tensor<i64>\n"
-                                                                                "%p = "
-                                                                                "stablehlo.dot_"
-                                                                                "general %h, %w, "
-                                                                                "contracting_dims "
-                                                                                "= [1] x [0] : "
-                                                                                "(tensor<"
-                                                                                "1024x1024xf32>, "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32>) "
-                                                                                "-> "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32>\n"
-                                                                                "%t = "
-                                                                                "stablehlo.tanh %p "
-                                                                                ": "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32>\n"
-                                                                                "stablehlo.return "
-                                                                                "%j, %t : "
-                                                                                "tensor<i64>, "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32>\n"
-                                                                                "}\n"
-                                                                                "return %r#1 : "
-                                                                                "tensor<"
-                                                                                "1024x1024xf32>\n}"
-                                                                                "\n";
+static const char loop[] =
+    MESH "func.func @main(%x: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, "
+         "{\"model\"}]>}, %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, "
+         "[{\"model\"}, {}]>}) -> tensor<1024x1024xf32> {\n"
+         "%zero = stablehlo.constant dense<0> : tensor<i64>\n"
+         "%r:2 = stablehlo.while(%i = %zero, %h = %x) : tensor<i64>, tensor<1024x1024xf32>\n"
+         "cond {\n"
+         "%n = stablehlo.constant dense<7> : tensor<i64>\n"
+         "%c = stablehlo.compare LT, %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>\n"
+         "stablehlo.return %c : tensor<i1>\n"
+         "} do {\n"
+         "%one = stablehlo.constant dense<1> : tensor<i64>\n"
+         "%j = stablehlo.add %i, %one : tensor<i64>\n"
+         "%p = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0] : "
+         "(tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>\n"
+         "%t = stablehlo.tanh %p : tensor<1024x1024xf32>\n"
+         "stablehlo.return %j, %t : tensor<i64>, tensor<1024x1024xf32>\n"
+         "}\n"
+         "return %r#1 : tensor<1024x1024xf32>\n"
+         "}\n";
 
 START_TEST(rounds)
 {
@@ -323,6 +142,109 @@ START_TEST(rounds)
     forget(&x);
 }
 END_TEST
+
+/* ---- programs of one device ---- */
+
+static void price_alone(const char *text, lz_cost_step *step)
+{
+    lz_func *f;
+    lz_mesh_axis one = {lz_string_get("x", 1), 1};
+    lz_cost_place place;
+    ck_assert_msg(lz_func_parse(text, strlen(text), "step", &f) == LZ_OK, "%s",
+                  lz_error_get()->message);
+    lz_cost_place_mesh(lz_cost_machine_find("h100"), lz_mesh_get(&one, 1, NULL), &place);
+    const lz_partitioned p = {.local = f};
+    ck_assert_int_eq(lz_cost_program(&place, f, &p, step), LZ_OK);
+    ck_assert_double_eq_tol(step->seconds, step->products + step->memory + step->exposed, 1e-12);
+    lz_func_free(f);
+}
+
+#define TILE "tensor<1024x1024xf32>"
+#define DOT(a, b)                                                                                  \
+    "stablehlo.dot_general " a ", " b ", contracting_dims = [1] x [0] : (" TILE ", " TILE          \
+    ") -> " TILE "\n"
+static const double tile = 4. * 1024 * 1024, tile_flops = 2. * 1024 * 1024 * 1024;
+
+/* Of two branches the longer one, wherever it is written, and nothing of the other. */
+START_TEST(branches)
+{
+    static const char *const body[] = {
+        "%a = " DOT("%x", "%x") "%b = " DOT("%a", "%x") "stablehlo.return %b : " TILE "\n",
+        "%a = " DOT("%x", "%x") "stablehlo.return %a : " TILE "\n"};
+    for (int i = 0; i < 2; i++) {
+        char text[2000];
+        lz_cost_step s;
+        snprintf(text, sizeof text,
+                 "func.func @main(%%p: tensor<i1>, %%x: " TILE ") -> " TILE " {\n"
+                 "%%r = \"stablehlo.if\"(%%p) ({\n%s}, {\n%s}) : (tensor<i1>) -> " TILE "\n"
+                 "return %%r : " TILE "\n}\n",
+                 body[i], body[1 - i]);
+        price_alone(text, &s);
+        ck_assert_double_eq(s.flops, 2 * tile_flops);
+        ck_assert_double_eq(s.model_flops, 2 * tile_flops);
+        ck_assert_double_eq(s.peak_bytes, s.state_bytes + 2 * tile); /* a and b */
+        lz_cost_step_free(&s);
+    }
+}
+END_TEST
+
+/* The peak that utilisation is of is that of most operations, in any order. */
+START_TEST(rate_of_most)
+{
+#define FEW(r, a, type)                                                                            \
+    r " = stablehlo.dot_general " a ", " a ", contracting_dims = [1] x [0] : (tensor<64x64x" type  \
+      ">, tensor<64x64x" type ">) -> tensor<64x64x" type ">\n"
+    static const char *const body[] = {
+        FEW("%a", "%x", "f32") FEW("%b", "%y", "bf16") FEW("%c", "%b", "bf16"),
+        FEW("%b", "%y", "bf16") FEW("%c", "%b", "bf16") FEW("%a", "%x", "f32")};
+    for (int i = 0; i < 2; i++) {
+        char text[2000];
+        lz_cost_step s;
+        snprintf(text, sizeof text,
+                 "func.func @main(%%x: tensor<64x64xf32>, %%y: tensor<64x64xbf16>) -> "
+                 "(tensor<64x64xf32>, tensor<64x64xbf16>) {\n%s"
+                 "return %%a, %%c : tensor<64x64xf32>, tensor<64x64xbf16>\n}\n",
+                 body[i]);
+        price_alone(text, &s);
+        ck_assert_int_eq(s.rate, LZ_RATE_F16);
+        lz_cost_step_free(&s);
+    }
+#undef FEW
+}
+END_TEST
+
+/* A value is there as long as a name of it is needed, and while a region runs. */
+START_TEST(lives)
+{
+    static const char names[] =
+        "func.func @main(%x: " TILE ") -> " TILE " {\n"
+        "%a = " DOT(
+            "%x", "%x") "%n = stablehlo.reshape %a : (" TILE ") -> tensor<1048576xf32>\n"
+                        "%b = " DOT("%x", "%x") "%c = " DOT(
+                            "%b", "%x") "%m = stablehlo.reshape %n : (tensor<1048576xf32>) -> " TILE
+                                        "\n"
+                                        "%r = stablehlo.add %c, %m : " TILE "\n"
+                                        "return %r : " TILE "\n}\n";
+    static const char region[] =
+        "func.func @main(%p: tensor<i1>, %x: " TILE ") -> " TILE " {\n"
+        "%a = " DOT("%x", "%x") "%r = \"stablehlo.if\"(%p) ({\n"
+                                "%b = " DOT("%x", "%x") "%c = " DOT(
+                                    "%b", "%x") "stablehlo.return %c : " TILE "\n"
+                                                "}, {\nstablehlo.return %x : " TILE "\n"
+                                                "}) : (tensor<i1>) -> " TILE "\n"
+                                                "%s = stablehlo.add %a, %r : " TILE "\n"
+                                                "return %s : " TILE "\n}\n";
+    lz_cost_step s;
+    price_alone(names, &s);
+    ck_assert_double_eq(s.peak_bytes, s.state_bytes + 3 * tile); /* a, b and c; a, c and r */
+    lz_cost_step_free(&s);
+    price_alone(region, &s);
+    ck_assert_double_eq(s.peak_bytes, s.state_bytes + 3 * tile); /* a, b and c */
+    lz_cost_step_free(&s);
+}
+END_TEST
+
+/* ---- overlap, loops in loops ---- */
 
 /* What runs behind compute: the same program on a machine that hides, and one that does not. */
 START_TEST(hidden)
@@ -380,62 +302,19 @@ END_TEST
 /* FSDP: what a later layer needs is gathered while earlier ones compute. */
 START_TEST(gathers_ahead)
 {
-    static const char
-        text[] =
-            MESH "func.func @main(%x: tensor<65536x1024xbf16> " AT("[{\"data\", \"model\"}, {}]") ", %u: tensor<1024x1024xbf16> " AT("[{\"data\", \"model\"}, {}]") ", %d: tensor<1024x1024xbf16> " AT(
-                "[{\"data\", \"model\"}, {}]") ") -> (tensor<65536x1024xbf16> " AT("[{\"data\", "
-                                                                                   "\"model\"}, "
-                                                                                   "{}]") ") {\n"
-                                                                                          "%a = "
-                                                                                          "stablehl"
-                                                                                          "o.dot_"
-                                                                                          "general "
-                                                                                          "%x, %u, "
-                                                                                          "contract"
-                                                                                          "ing_"
-                                                                                          "dims = "
-                                                                                          "[1] x "
-                                                                                          "[0] : "
-                                                                                          "(tensor<"
-                                                                                          "65536x10"
-                                                                                          "24xbf16>"
-                                                                                          ", "
-                                                                                          "tensor<"
-                                                                                          "1024x102"
-                                                                                          "4xbf16>)"
-                                                                                          " -> "
-                                                                                          "tensor<"
-                                                                                          "65536x10"
-                                                                                          "24xbf16>"
-                                                                                          "\n"
-                                                                                          "%b = "
-                                                                                          "stablehl"
-                                                                                          "o.dot_"
-                                                                                          "general "
-                                                                                          "%a, %d, "
-                                                                                          "contract"
-                                                                                          "ing_"
-                                                                                          "dims = "
-                                                                                          "[1] x "
-                                                                                          "[0] : "
-                                                                                          "(tensor<"
-                                                                                          "65536x10"
-                                                                                          "24xbf16>"
-                                                                                          ", "
-                                                                                          "tensor<"
-                                                                                          "1024x102"
-                                                                                          "4xbf16>)"
-                                                                                          " -> "
-                                                                                          "tensor<"
-                                                                                          "65536x10"
-                                                                                          "24xbf16>"
-                                                                                          "\n"
-                                                                                          "return "
-                                                                                          "%b : "
-                                                                                          "tensor<"
-                                                                                          "65536x10"
-                                                                                          "24xbf16>"
-                                                                                          "\n}\n";
+    static const char text[] =
+        MESH "func.func @main(%x: tensor<65536x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, "
+             "[{\"data\", \"model\"}, {}]>}, %u: tensor<1024x1024xbf16> {sdy.sharding = "
+             "#sdy.sharding<@mesh, [{\"data\", \"model\"}, {}]>}, %d: tensor<1024x1024xbf16> "
+             "{sdy.sharding = #sdy.sharding<@mesh, [{\"data\", \"model\"}, {}]>}) -> "
+             "(tensor<65536x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{\"data\", "
+             "\"model\"}, {}]>}) {\n"
+             "%a = stablehlo.dot_general %x, %u, contracting_dims = [1] x [0] : "
+             "(tensor<65536x1024xbf16>, tensor<1024x1024xbf16>) -> tensor<65536x1024xbf16>\n"
+             "%b = stablehlo.dot_general %a, %d, contracting_dims = [1] x [0] : "
+             "(tensor<65536x1024xbf16>, tensor<1024x1024xbf16>) -> tensor<65536x1024xbf16>\n"
+             "return %b : tensor<65536x1024xbf16>\n"
+             "}\n";
     priced x;
     ck_assert_msg(price(&x, text, "h100") == LZ_OK, "%s", lz_error_get()->message);
     ck_assert_double_gt(x.step.communication, 0);
@@ -446,12 +325,13 @@ END_TEST
 
 START_TEST(refused)
 {
-    static const char text[] = MESH "func.func @main(%x: tensor<8x8xf64> " AT(
-        "[{\"data\"}, {}]") ") -> tensor<8x8xf64> {\n"
-                            "%a = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : "
-                            "(tensor<8x8xf64>, "
-                            "tensor<8x8xf64>) -> tensor<8x8xf64>\n"
-                            "return %a : tensor<8x8xf64>\n}\n";
+    static const char text[] =
+        MESH "func.func @main(%x: tensor<8x8xf64> {sdy.sharding = #sdy.sharding<@mesh, "
+             "[{\"data\"}, {}]>}) -> tensor<8x8xf64> {\n"
+             "%a = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<8x8xf64>, "
+             "tensor<8x8xf64>) -> tensor<8x8xf64>\n"
+             "return %a : tensor<8x8xf64>\n"
+             "}\n";
     priced x;
     ck_assert_int_eq(price(&x, text, "v5e"), LZ_EUNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "v5e has no products of f64"));
@@ -539,6 +419,9 @@ int main(void)
     tcase_add_test(t, counted_by_hand);
     tcase_add_test(t, bytes_of_the_report);
     tcase_add_test(t, rounds);
+    tcase_add_test(t, branches);
+    tcase_add_test(t, rate_of_most);
+    tcase_add_test(t, lives);
     tcase_add_test(t, hidden);
     tcase_add_test(t, endless);
     tcase_add_test(t, gathers_ahead);
