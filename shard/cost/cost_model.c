@@ -173,7 +173,8 @@ void lz_cost_place_mesh(const lz_cost_machine *c, const lz_mesh *mesh, lz_cost_p
     rest r;
     *out = (lz_cost_place){.machine = c, .mesh = mesh};
     int64_t devices = c->torus ? place_network(out, placed) : mesh->ndevice;
-    int64_t node = c->torus ? largest_divisor(devices, c->node) : c->node;
+    bool whole = c->torus || devices <= c->node; /* nodes that all have the same number of them */
+    int64_t node = whole ? largest_divisor(devices, c->node) : c->node;
     shape_torus(c, c->torus ? devices / node : 1, out->torus);
     for (int l = 0; l < LZ_LEVEL_COUNT; l++)
         r.left[l] = l == LZ_LEVEL_NODE ? node

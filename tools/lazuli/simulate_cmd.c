@@ -1,6 +1,7 @@
 /* simulate_cmd.c - lazuli shard --simulate MACHINE: how long a step would take there, of a program
  * or of a transformer that is only described. See simulate_cmd.h. */
 #include "tools/lazuli/simulate_cmd.h"
+#include "backends/cpu/workers.h"
 #include "base/formats/json.h"
 #include "base/text.h"
 #include "ir/participants.h"
@@ -13,16 +14,17 @@
 
 /* ---- the machine ---- */
 
-/* A core of this processor, by what profiles measure of it. */
+/* A core of this processor, by what profiles measure of its threads. */
 static void measure(lz_cost_machine *c)
 {
     lz_cpu_limits l = lz_profile_limits();
     long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES);
-    if (!(l.flop_s > 0) || cores < 1 || pages < 1)
+    double threads = lz_workers_count();
+    if (!(l.flop_s > 0) || threads < 1 || cores < 1 || pages < 1)
         return;
     for (int r = 0; r < LZ_RATE_COUNT; r++)
-        c->flop_s[r] = l.flop_s / (double)cores / (r == LZ_RATE_F64 ? 2 : 1);
-    c->memory_s = l.byte_s / (double)cores;
+        c->flop_s[r] = l.flop_s / threads / (r == LZ_RATE_F64 ? 2 : 1);
+    c->memory_s = l.byte_s / threads;
     c->memory = (double)pages * (double)sysconf(_SC_PAGESIZE) / (double)cores;
 }
 
@@ -51,7 +53,7 @@ bool simulate_knows(const simulate_options *o)
     return false;
 }
 
-/* The dtype of the most bytes of parameters that are multiplied. */
+/* Of the floats that most bytes of parameters are. */
 static lz_cost_rate rate_of(const lz_func *f)
 {
     double bytes[LZ_RATE_COUNT] = {0};
@@ -69,11 +71,16 @@ static lz_cost_rate rate_of(const lz_func *f)
 lz_auto_machine simulate_machine(const simulate_options *o, const lz_func *f, const lz_mesh *mesh)
 {
     const lz_cost_machine *c = machine_of(o);
-    double flops = c->flop_s[rate_of(f)], link = c->net_s, wait = c->net_latency;
-    if (mesh->ndevice <= c->node)
+    double flops = c->flop_s[rate_of(f)], link = c->link_s, wait = c->link_latency;
+    int far = mesh->nfactor ? LZ_LEVEL_NODE : LZ_LEVEL_NET;
+    lz_cost_place place;
+    lz_cost_place_mesh(c, mesh, &place);
+    for (int k = 0; k < mesh->nfactor; k++)
+        far = place.level[k] > far ? place.level[k] : far;
+    if (far == LZ_LEVEL_NODE)
         link = c->node_s, wait = c->node_latency;
-    else if (c->torus > 0 && mesh->ndevice <= c->pod * c->node)
-        link = c->link_s, wait = c->link_latency;
+    else if (far == LZ_LEVEL_NET)
+        link = c->net_s, wait = c->net_latency;
     flops = flops > 0 ? flops : c->flop_s[LZ_RATE_F32]; /* what it cannot is as slow as it can */
     return (lz_auto_machine){
         .flops = flops * c->product, .bytes = link * c->link, .latency = wait + c->launch};

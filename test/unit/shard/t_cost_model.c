@@ -296,7 +296,7 @@ static double predicted(const struct published *p, lz_cost_step *s)
                                : (double)(p->model.batch * p->model.seq) / s->seconds;
 }
 
-/* LZ_TEST_PRINT=1 prints what docs/dev/spmd.md has a table of. */
+/* LZ_TEST_PRINT=1 prints what docs/spmd-on-paper.md has a table of. */
 START_TEST(published)
 {
     const struct published *p = &rows[_i];
@@ -540,6 +540,21 @@ START_TEST(places)
 }
 END_TEST
 
+/* As many devices as a node has, or fewer, are in one node, whatever divides what. */
+START_TEST(parts_of_nodes)
+{
+    const lz_cost_machine *c;
+    for (int i = 0; (c = lz_cost_machine_at(i)); i++)
+        for (int64_t n = 2; n <= c->node; n++) {
+            lz_cost_place p;
+            const lz_mesh *m = mesh_of(1, (const char *[]){"x"}, &n);
+            lz_cost_place_mesh(c, m, &p);
+            for (int k = 0; k < m->nfactor; k++)
+                ck_assert_msg(p.level[k] == LZ_LEVEL_NODE, "%s: %d", c->name, (int)n);
+        }
+}
+END_TEST
+
 /* (p - 1) / (m v) of the time that m micro-batches take. */
 START_TEST(bubbles)
 {
@@ -652,6 +667,7 @@ int main(void)
     tcase_add_test(t, collectives);
     tcase_add_test(t, bandwidths);
     tcase_add_test(t, places);
+    tcase_add_test(t, parts_of_nodes);
     tcase_add_test(t, bubbles);
     tcase_add_test(t, products);
     tcase_add_test(t, nonsense);
