@@ -255,7 +255,8 @@ void lz_plugin_watch(lz_plugin *p, PJRT_Event *e, const char *function, lz_event
 /* Without a time limit by the plugin's own function, if it has that: nothing here can run out. */
 lz_status lz_plugin_await(lz_plugin *p, PJRT_Event *e, const char *function)
 {
-    if (e && p->config.timeout <= 0 && p->api.Event_Await) {
+    if (e && p->config.timeout <= 0 && p->api.Event_Await &&
+        !atomic_load_explicit(&p->no_await, memory_order_relaxed)) {
         bool had;
         LZ_PLUGIN_ARGS(x, Event_Await, .event = e);
         lz_status s = lz_plugin_check_optional(p, function, p->api.Event_Await(&x.a), true, &had);
@@ -263,6 +264,7 @@ lz_status lz_plugin_await(lz_plugin *p, PJRT_Event *e, const char *function)
             destroy_event(p, e);
             return s;
         }
+        atomic_store_explicit(&p->no_await, true, memory_order_relaxed);
     }
     lz_event *done = lz_event_new();
     if (!done)

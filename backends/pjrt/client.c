@@ -191,9 +191,12 @@ lz_status lz_plugin_device_info(lz_plugin *p, int device, lz_device_info *out)
     LZ_TRY(lz_plugin_device_check(p, device));
     const lz_plugin_device *d = &p->device[device];
     (void)snprintf(out->kind, sizeof out->kind, "%.24s: %.36s", p->platform, d->kind);
-    (void)snprintf(out->details, sizeof out->details, "%.100s, PJRT %d.%d, host %d", p->version,
+    char host[24] = "";
+    if (p->process >= 0) /* a plugin need not say it */
+        (void)snprintf(host, sizeof host, ", host %d", p->process);
+    (void)snprintf(out->details, sizeof out->details, "%.100s, PJRT %d.%d%s", p->version,
                    p->api.pjrt_api_version.major_version, p->api.pjrt_api_version.minor_version,
-                   p->process);
+                   host);
     read_memory(p, d, out);
     return LZ_OK;
 }

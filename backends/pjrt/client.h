@@ -38,6 +38,7 @@ typedef struct lz_plugin {
     int ndevice;
     lz_plugin_device *device;
     _Atomic uint64_t used, peak; /* bytes of our buffers, where the plugin does not say */
+    atomic_bool no_await;        /* its Event_Await is not implemented: nobody asks again */
 } lz_plugin;
 
 /* Arguments of a function: LZ_PLUGIN_ARGS(x, Event_Await, .event = e); then x.a */

@@ -252,7 +252,8 @@ static PJRT_LoadedExecutable *any_loaded(lz_plugin_exec *x)
     return l;
 }
 
-/* Appends the plugin's own bytes. */
+/* Appends the plugin's own bytes. Each executable is asked for: one that calls functions of the
+ * process may say UNIMPLEMENTED where others do not. */
 static lz_status put_executable(lz_plugin *p, PJRT_LoadedExecutable *l, lz_buf *out)
 {
     LZ_PLUGIN_ARGS(e, LoadedExecutable_GetExecutable, .loaded_executable = l);

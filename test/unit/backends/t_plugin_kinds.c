@@ -186,6 +186,7 @@ START_TEST(kinds)
     ck_assert_int_eq(b->device_count(), 2);
     ck_assert_int_eq(b->device_info(1, &info), LZ_OK);
     ck_assert_str_eq(info.kind, "mock: Mock 9000");
+    ck_assert_ptr_null(strstr(info.details, "host")); /* nobody says which */
     ck_assert_uint_eq(info.memory_limit, 4096);
     ck_assert_int_eq(b->device_info(2, &info), LZ_ENOENT);
     lz_func *f = parse(same_text);
