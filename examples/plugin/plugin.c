@@ -198,26 +198,32 @@ static int32_t type_of(lz_dtype d)
     return 0;
 }
 
-/* A buffer of this type, its bytes not set; NULL: there is no such type, or no memory. */
-static buffer *new_buffer(int32_t type, const int64_t *dims, size_t ndim)
+/* A buffer of this type, its bytes not set. */
+static error *new_buffer(int32_t type, const int64_t *dims, size_t ndim, buffer **out)
 {
     size_t size = lz_dtype_size(dtype_of(type));
-    if (ndim > LZ_MAX_RANK || size == 0)
-        return NULL;
-    for (size_t i = 0; i < ndim; i++)
-        if (dims[i] < 0 || __builtin_mul_overflow(size, (size_t)dims[i], &size))
-            return NULL;
-    buffer *b = malloc(sizeof *b);
-    if (!b)
-        return NULL;
-    *b = (buffer){.type = type, .ndim = ndim, .size = size, .bytes = malloc(size ? size : 1)};
-    if (!b->bytes) {
-        free(b);
-        return NULL;
+    if (size == 0)
+        return fail(CODE_UNIMPLEMENTED, "reference: this device has no such element type");
+    if (ndim > LZ_MAX_RANK)
+        return fail(CODE_UNIMPLEMENTED, "reference: so many dimensions");
+    for (size_t i = 0; i < ndim; i++) {
+        if (dims[i] < 0)
+            return fail(CODE_INVALID_ARGUMENT, "reference: an extent is negative");
+        if (__builtin_mul_overflow(size, (size_t)dims[i], &size))
+            return &no_memory;
     }
+    buffer *b = malloc(sizeof *b);
+    char *bytes = malloc(size ? size : 1);
+    if (!b || !bytes) {
+        free(b);
+        free(bytes);
+        return &no_memory;
+    }
+    *b = (buffer){.type = type, .ndim = ndim, .size = size, .bytes = bytes};
     if (ndim)
         memcpy(b->dims, dims, ndim * sizeof *dims);
-    return b;
+    *out = b;
+    return NULL;
 }
 
 static void free_buffer(buffer *b)
@@ -232,15 +238,15 @@ static error *from_host(void *args)
     from_host_args *a = args;
     if (a->num_byte_strides)
         return fail(CODE_UNIMPLEMENTED, "reference: arrays are row-major");
-    a->buffer = new_buffer(a->type, a->dims, a->num_dims);
-    a->done = calloc(1, sizeof *a->done);
-    if (!a->buffer || !a->done) {
-        free_buffer(a->buffer);
-        free(a->done);
-        return fail(CODE_INVALID_ARGUMENT, "reference: no such type, or no memory for it");
+    event *e = calloc(1, sizeof *e);
+    error *failed = e ? new_buffer(a->type, a->dims, a->num_dims, &a->buffer) : &no_memory;
+    if (failed) {
+        free(e);
+        return failed;
     }
     if (a->buffer->size)
         memcpy(a->buffer->bytes, a->data, a->buffer->size);
+    a->done = e;
     return NULL;
 }
 
@@ -340,15 +346,18 @@ static lz_tensor *tensor_of(const buffer *b)
 /* A buffer with the elements of t. */
 static error *buffer_of(lz_tensor *t, buffer **out)
 {
+    lz_status s = lz_status_of(t);
+    if (s != LZ_OK)
+        return fail_as(s);
     lz_shape shape = lz_shape_of(t);
-    buffer *b = new_buffer(type_of(lz_dtype_of(t)), shape.dims, (size_t)shape.rank);
-    lz_status s = b ? lz_to_host(t, b->bytes, b->size) : lz_status_of(t);
-    if (b && s == LZ_OK) {
-        *out = b;
+    error *e = new_buffer(type_of(lz_dtype_of(t)), shape.dims, (size_t)shape.rank, out);
+    if (e)
+        return e;
+    s = lz_to_host(t, (*out)->bytes, (*out)->size);
+    if (s == LZ_OK)
         return NULL;
-    }
-    free_buffer(b);
-    return s != LZ_OK ? fail_as(s) : fail(CODE_UNIMPLEMENTED, "reference: a result's type");
+    free_buffer(*out);
+    return fail_as(s);
 }
 
 /* The program on the arguments: results, or an error and none. */
