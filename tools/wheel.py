@@ -74,20 +74,19 @@ def sources(package, version):
     return files
 
 
-def jax(version, library, folder):
-    files = sources("jax_lazuli", version)
-    files["jax_lazuli/libpjrt_lazuli.so"] = pathlib.Path(library).read_bytes()
-    write("jax_lazuli", version, f"py3-none-linux_{platform.machine()}", files, folder,
-          [("Summary", "Lazuli as a device of JAX"), ("Requires-Python", ">=3.10"), ("Requires-Dist", "jax>=0.7")],
-          "[jax_plugins]\nlazuli = jax_lazuli\n")
+def plugin(package, host, python, requires, entry_points, version, library, folder):
+    files = sources(package, version)
+    files[f"{package}/libpjrt_lazuli.so"] = pathlib.Path(library).read_bytes()
+    write(package, version, f"py3-none-linux_{platform.machine()}", files, folder,
+          [("Summary", f"Lazuli as a device of {host}"), ("Requires-Python", python), ("Requires-Dist", requires)], entry_points)
 
 
-def torch(version, library, folder):
-    files = sources("torch_xla_lazuli", version)
-    files["torch_xla_lazuli/libpjrt_lazuli.so"] = pathlib.Path(library).read_bytes()
-    write("torch_xla_lazuli", version, f"py3-none-linux_{platform.machine()}", files, folder,
-          [("Summary", "Lazuli as a device of torch_xla"), ("Requires-Python", ">=3.9"), ("Requires-Dist", "torch_xla>=2.7")],
-          "[torch_xla.plugins]\nlazuli = torch_xla_lazuli:LazuliPlugin\n")
+def jax(*args):
+    plugin("jax_lazuli", "JAX", ">=3.10", "jax>=0.7", "[jax_plugins]\nlazuli = jax_lazuli\n", *args)
+
+
+def torch(*args):
+    plugin("torch_xla_lazuli", "torch_xla", ">=3.9", "torch_xla>=2.7", "[torch_xla.plugins]\nlazuli = torch_xla_lazuli:LazuliPlugin\n", *args)
 
 
 def lazuli(version, prefix, folder):
