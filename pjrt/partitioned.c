@@ -488,7 +488,7 @@ static lz_status print_attributes(const lz_pjrt_partitioned *x, lz_buf *out)
     return LZ_OK;
 }
 
-/* The text of f, with the attributes behind the name of the module. */
+/* The text of f, with the attributes behind the name of the module, which has no end of a line. */
 static lz_status print_module(const lz_pjrt_partitioned *x, const lz_func *f, lz_buf *out)
 {
     lz_buf text = {0};
