@@ -17,7 +17,7 @@
 
 /* For one that has connected to say who it is. */
 #define PATIENCE_NS INT64_C(2000000000)
-/* For all to start UCX and to hear each other over it. */
+/* For all to start a transport that has addresses, and to hear each other over it. */
 #define GREETINGS_NS INT64_C(10000000000)
 
 typedef struct joining {
@@ -59,7 +59,6 @@ static uint64_t machine_of(const char *host)
 
 static void introduce(joining *j, uint32_t ndevice)
 {
-    const char *why;
     j->me = (lz_wire_hello){.job = j->p->job,
                             .version = LZ_WIRE_VERSION,
                             .rank = (uint32_t)j->p->index,
@@ -69,8 +68,7 @@ static void introduce(joining *j, uint32_t ndevice)
     if (gethostname(j->me.host, sizeof j->me.host - 1) != 0)
         snprintf(j->me.host, sizeof j->me.host, "?");
     j->me.machine = machine_of(j->me.host);
-    j->me.mpi = lz_mpi_offer(&why);
-    j->me.ucx = j->me.mpi ? 0 : lz_ucx_offer(&why);
+    j->me.transport = lz_transport_choose(&j->me.offer);
 }
 
 static lz_status send_hello(joining *j, int fd)
@@ -83,7 +81,7 @@ static lz_status send_hello(joining *j, int fd)
 static lz_status receive(joining *j, int fd, lz_wire_type type, int64_t deadline, lz_wire_header *h)
 {
     lz_wire_refuse no;
-    do /* an address may come when its receiver has given up UCX */
+    do /* an address may come when its receiver has given up the transport */
         LZ_TRY(lz_net_receive(fd, h, &j->message, deadline));
     while (h->type == LZ_WIRE_ADDRESS && type != LZ_WIRE_ADDRESS);
     if (h->type == type)
@@ -186,15 +184,14 @@ static lz_status take_in(joining *j, int fd)
     return s;
 }
 
-/* The first of MPI and UCX that all offer, in the same version. */
+/* What all offer, in the same version. */
 static uint32_t choose_transport(const lz_join *j)
 {
-    bool mpi = j->all[0].mpi != 0, ucx = j->all[0].ucx != 0;
-    for (uint32_t i = 1; i < j->size; i++) {
-        mpi &= j->all[i].mpi == j->all[0].mpi;
-        ucx &= j->all[i].ucx == j->all[0].ucx;
-    }
-    return mpi ? LZ_TRANSPORT_MPI : ucx ? LZ_TRANSPORT_UCX : LZ_TRANSPORT_SOCKETS;
+    const lz_wire_hello *first = &j->all[0];
+    bool same = true;
+    for (uint32_t i = 1; i < j->size; i++)
+        same &= j->all[i].transport == first->transport && j->all[i].offer == first->offer;
+    return same ? first->transport : LZ_TRANSPORT_SOCKETS;
 }
 
 static lz_status gather(joining *j)
@@ -299,28 +296,24 @@ static lz_status meet_others(joining *j)
 
 /* ---- the transport ---- */
 
-const lz_transport *lz_transport_of(uint32_t transport)
-{
-    static const lz_transport *const all[LZ_TRANSPORTS] = {
-        [LZ_TRANSPORT_SOCKETS] = &lz_transport_sockets,
-        [LZ_TRANSPORT_MPI] = &lz_transport_mpi,
-        [LZ_TRANSPORT_UCX] = &lz_transport_ucx,
-    };
-    return all[transport < LZ_TRANSPORTS ? transport : LZ_TRANSPORT_SOCKETS];
-}
-
 void lz_join_why_sockets(char *text, size_t n)
 {
-    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT), *mpi, *ucx;
+    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
+    size_t at = 0;
     if (*want) {
         snprintf(text, n, "LAZULI_TRANSPORT=%.40s", want);
         return;
     }
-    if (lz_mpi_offer(&mpi))
-        mpi = "it has not started in all processes";
-    if (lz_ucx_offer(&ucx))
-        ucx = "it has not started in all processes";
-    snprintf(text, n, "MPI: %s; UCX: %s", mpi, ucx);
+    text[0] = 0;
+    for (uint32_t t = 0; t < LZ_TRANSPORTS && at < n; t++) {
+        const lz_transport *via = lz_transport_of(t);
+        const char *why;
+        if (!via->offer)
+            continue;
+        if (via->offer(&why))
+            why = "it has not started in all processes";
+        at += (size_t)snprintf(text + at, n - at, "%s%s: %s", at ? "; " : "", via->title, why);
+    }
 }
 
 /* Addresses go to all others and come from all; one that has none has failed. Gives whether all
@@ -345,38 +338,42 @@ static bool trade_addresses(joining *j, const lz_buf *mine, lz_buf *theirs, int6
     return ok;
 }
 
-static lz_status start_ucx(joining *j, bool *ok)
+/* Who has not started it gives an empty address, so that nobody waits for more of it. */
+static bool connect_all(joining *j, const lz_transport *via, bool started, lz_buf *mine,
+                        lz_buf *theirs)
 {
-    lz_buf mine = {0}, *theirs = lz_calloc(j->to->size, sizeof *theirs);
-    if (!theirs)
-        return LZ_FAIL(LZ_EMEM, "no memory for %u processes", j->to->size);
-    *ok = lz_ucx_start(j->me.rank, j->me.size, &mine) == LZ_OK;
-    if (!*ok) {
-        LZ_WARN("distributed", "UCX cannot be used: %s", lz_error_get()->message);
-        mine.len = 0;
-    }
     int64_t now = lz_now_ns(), left = (j->deadline - now) / 2; /* all must still agree */
     int64_t until = now + (left < GREETINGS_NS ? left : GREETINGS_NS);
-    if (!trade_addresses(j, &mine, theirs, until))
-        *ok = false;
-    else if (*ok && lz_ucx_connect(theirs, j->to->fd, until) != LZ_OK) {
-        LZ_WARN("distributed", "UCX cannot be used: %s", lz_error_get()->message);
-        *ok = false;
-    }
-    for (uint32_t i = 0; i < j->to->size; i++)
-        lz_buf_free(&theirs[i]);
-    lz_buf_free(&mine);
-    lz_free(theirs);
-    return LZ_OK;
+    if (!started)
+        mine->len = 0;
+    if (!trade_addresses(j, mine, theirs, until) || !started)
+        return false;
+    if (via->connect(theirs, j->to->fd, until) == LZ_OK)
+        return true;
+    LZ_WARN("distributed", "%s cannot be used: %s", via->title, lz_error_get()->message);
+    return false;
 }
 
 static lz_status start_transport(joining *j, bool *ok)
 {
-    if (j->to->transport == LZ_TRANSPORT_UCX)
-        return start_ucx(j, ok);
-    *ok = j->to->transport != LZ_TRANSPORT_MPI || lz_mpi_start(j->me.rank, j->me.size) == LZ_OK;
+    const lz_transport *via = lz_transport_of(j->to->transport);
+    lz_buf mine = {0}, *theirs;
+    *ok = true;
+    if (!via->start)
+        return LZ_OK;
+    theirs = lz_calloc(j->to->size, sizeof *theirs);
+    if (!theirs)
+        return LZ_FAIL(LZ_EMEM, "no memory for %u processes", j->to->size);
+    *ok = j->to->transport == j->me.transport && /* rank 0 says so, but it was not offered */
+          via->start(j->me.rank, j->me.size, &mine) == LZ_OK;
     if (!*ok)
-        LZ_WARN("distributed", "MPI cannot be used: %s", lz_error_get()->message);
+        LZ_WARN("distributed", "%s cannot be used: %s", via->title, lz_error_get()->message);
+    if (via->connect)
+        *ok = connect_all(j, via, *ok, &mine, theirs);
+    for (uint32_t i = 0; i < j->to->size; i++)
+        lz_buf_free(&theirs[i]);
+    lz_buf_free(&mine);
+    lz_free(theirs);
     return LZ_OK;
 }
 
@@ -386,9 +383,9 @@ static lz_status check_wanted(uint32_t transport)
     const char *want = lz_cfg_str(LZ_OPT_TRANSPORT), *why = "";
     if (!*want || strcmp(want, lz_transport_of(transport)->name) == 0)
         return LZ_OK;
-    uint32_t offer = strcmp(want, "mpi") == 0 ? lz_mpi_offer(&why) : lz_ucx_offer(&why);
+    const lz_transport *via = lz_transport_of(lz_transport_named(want));
     return LZ_FAIL(LZ_EUNAVAILABLE, "LAZULI_TRANSPORT=%s: %s", want,
-                   offer ? "it has not started in all processes" : why);
+                   !via->offer || via->offer(&why) ? "it has not started in all processes" : why);
 }
 
 /* Rank 0 asks all whether they have started it. */
@@ -420,8 +417,7 @@ lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
     joining j = {.p = p, .to = out, .listener = -1};
     *out = (lz_join){.size = (uint32_t)p->count};
     const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
-    if (*want && strcmp(want, "mpi") != 0 && strcmp(want, "ucx") != 0 &&
-        strcmp(want, "sockets") != 0)
+    if (*want && lz_transport_named(want) == LZ_TRANSPORTS)
         return LZ_FAIL(LZ_EINVAL, "LAZULI_TRANSPORT=%.40s: mpi, ucx or sockets", want);
     out->all = lz_calloc(out->size, sizeof *out->all);
     out->fd = lz_alloc(out->size * sizeof *out->fd);
@@ -436,13 +432,13 @@ lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out)
     }
     if (s == LZ_OK && p->index > 0)
         s = meet_others(&j);
-    uint32_t started = out->transport;
+    const lz_transport *started = lz_transport_of(out->transport);
     if (s == LZ_OK) {
         s = agree(&j);
         if (s != LZ_OK && p->index == 0)
             refuse_all(&j);
-        if (started == LZ_TRANSPORT_UCX && (s != LZ_OK || out->transport != started))
-            lz_transport_ucx.end(true);
+        if (started->end && (s != LZ_OK || lz_transport_of(out->transport) != started))
+            started->end(true);
     }
     lz_net_close(&j.listener);
     lz_buf_free(&j.message);

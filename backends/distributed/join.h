@@ -6,7 +6,6 @@
 #define LZ_BACKENDS_DISTRIBUTED_JOIN_H
 #include "backends/distributed/launcher.h"
 #include "backends/distributed/net.h"
-#include "backends/distributed/transport.h"
 
 typedef struct lz_join {
     uint32_t size, transport; /* LZ_TRANSPORT_SOCKETS, .. */
@@ -20,7 +19,6 @@ lz_status lz_join_all(const lz_process_info *p, uint32_t ndevice, lz_join *out);
 void lz_join_free(lz_join *j);
 /* Nanoseconds of LAZULI_COLLECTIVE_TIMEOUT; INT64_MAX / 2 where it is 0. */
 int64_t lz_join_limit(void);
-/* Row LZ_TRANSPORT_.. of the transports; why, after a join, it is none but sockets. */
-const lz_transport *lz_transport_of(uint32_t transport);
+/* Why, after a join, it is none but sockets. */
 void lz_join_why_sockets(char *text, size_t n);
 #endif

@@ -348,6 +348,7 @@ static bool cancel(lz_transfer *t)
 
 const lz_transport lz_transport_sockets = {
     .name = "sockets",
+    .title = "sockets",
     .last_tag = INT32_MAX,
     .send = post_send,
     .receive = post_receive,
@@ -412,7 +413,7 @@ static bool end_frame(peer_link *l)
         atomic_store(&l->bye_seen, true);
         return false;
     case LZ_WIRE_BEAT:
-    case LZ_WIRE_ADDRESS: /* of a join that has given up UCX */
+    case LZ_WIRE_ADDRESS: /* of a join that has given up its transport */
         return false;
     case LZ_WIRE_ARRIVE:
     case LZ_WIRE_MISS:

@@ -4,6 +4,7 @@
  * again after a while. Threads: thread-safe; a transfer belongs to who posted it. */
 #ifndef LZ_BACKENDS_DISTRIBUTED_TRANSPORT_H
 #define LZ_BACKENDS_DISTRIBUTED_TRANSPORT_H
+#include "base/process_end.h"
 #include "base/status.h"
 #include "base/vec.h"
 #include <stdatomic.h>
@@ -25,8 +26,19 @@ struct lz_transfer {
 
 typedef struct lz_transport {
     const char *name;  /* as LAZULI_TRANSPORT has it */
+    const char *title; /* as messages have it */
     bool polls;        /* nobody rings when a transfer is done, and cancel may be refused */
     uint32_t last_tag; /* the largest tag; they are used in turn */
+    /* Whether it can be used here: what it is, equal in processes that can use it together; 0: it
+     * cannot, *why says why. NULL: always, and there is nothing to start. */
+    uint32_t (*offer)(const char **why);
+    /* Starts it; all processes do. address: what the others need to know of this one, where there
+     * is `connect`. LZ_EUNAVAILABLE. */
+    lz_status (*start)(uint32_t rank, uint32_t size, lz_buf *address);
+    /* Connects to all others (theirs[rank]), and waits until each has heard each, until the
+     * deadline at most, or one of the sockets to them is closed. LZ_EUNAVAILABLE names who cannot
+     * be reached. NULL: its start does that. */
+    lz_status (*connect)(const lz_buf *theirs, const int *sockets, int64_t deadline);
     /* Errors: LZ_EIO: the peer has gone. p lives until the transfer is over. */
     lz_status (*send)(lz_transfer *t, uint32_t to, uint32_t tag, const void *p, size_t nbytes);
     lz_status (*receive)(lz_transfer *t, uint32_t from, uint32_t tag, void *p, size_t nbytes);
@@ -34,8 +46,9 @@ typedef struct lz_transport {
     /* Whether its memory, and the transfer, are not touched any more: true of sockets. Of what is
      * done already, nothing happens. */
     bool (*cancel)(lz_transfer *t);
-    /* In the last breath of the process; lost: some have gone without a word. NULL: nothing needs
-     * to be ended. end_together: when all end, or some are lost. */
+    /* In the last breath of the process, or when a join has failed or given it up (then lost);
+     * lost: some have gone without a word. NULL: nothing needs to be ended. end_together: when all
+     * end, or some are lost. */
     void (*end)(bool lost);
     bool end_together;
 } lz_transport;
@@ -43,19 +56,16 @@ typedef struct lz_transport {
 extern const lz_transport lz_transport_sockets; /* processes.c */
 extern const lz_transport lz_transport_mpi;     /* transport_mpi.c */
 extern const lz_transport lz_transport_ucx;     /* transport_ucx.c */
+/* In the order in which they are preferred, but for sockets, which are what is left. */
 enum { LZ_TRANSPORT_SOCKETS, LZ_TRANSPORT_MPI, LZ_TRANSPORT_UCX, LZ_TRANSPORTS };
+const lz_transport *lz_transport_of(uint32_t transport); /* sockets, if there is none such */
+uint32_t lz_transport_named(const char *name);           /* LZ_TRANSPORTS: there is none */
+/* The first that can be used here, and is what LAZULI_TRANSPORT wants, and its offer. */
+uint32_t lz_transport_choose(uint32_t *offer);
 
-/* Whether MPI can be used here as the transport: the launcher is one of its, and the library is
- * there. What it is: equal in processes that can use it together; 0: it cannot, *why says why. */
-uint32_t lz_mpi_offer(const char **why);
-/* Starts it; all processes do. LZ_EUNAVAILABLE. */
-lz_status lz_mpi_start(uint32_t rank, uint32_t size);
-
-/* The same of UCX, for processes that no MPI launcher has started. */
-uint32_t lz_ucx_offer(const char **why);
-/* Starts it; address: what the other processes need to know of this one. LZ_EUNAVAILABLE. */
-lz_status lz_ucx_start(uint32_t rank, uint32_t size, lz_buf *address);
-/* Connects to all others (theirs[rank]), and waits until each has heard each, until the deadline at
- * most, or one of the sockets to them is closed. LZ_EUNAVAILABLE names who cannot be reached. */
-lz_status lz_ucx_connect(const lz_buf *theirs, const int *sockets, int64_t deadline);
+/* Opens the library of a transport, and fills in its table. NULL: it is not there, or has not all,
+ * as the reason says. package: Debian's, which has it. */
+enum { LZ_TRANSPORT_REASON = 256 };
+void *lz_transport_library(const char *name, const char *package, int flags, const lz_symbol *all,
+                           size_t n, void *table, char reason[LZ_TRANSPORT_REASON]);
 #endif

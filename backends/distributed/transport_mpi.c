@@ -5,7 +5,6 @@
  * Threads: MPI_THREAD_SERIALIZED is asked for: one lock around every call. */
 #include "backends/distributed/processes.h"
 #include "base/config.h"
-#include "base/process_end.h"
 #include "base/thread.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -51,7 +50,7 @@ static struct {
     lz_mutex lock;
     uint32_t kind; /* 0: there is none; 1 Open MPI, 2 MPICH */
     const char *why;
-    char reason[256];
+    char reason[LZ_TRANSPORT_REASON];
     mpi_api api;
     handle world, byte, errors_return, comm;
     void *ignore;  /* MPI_STATUS_IGNORE */
@@ -62,15 +61,6 @@ static struct {
 
 /* ---- the library ---- */
 
-static bool find_all(void *h)
-{
-    const char *missing =
-        lz_library_symbols(h, symbols, sizeof symbols / sizeof *symbols, &mpi.api);
-    if (missing)
-        snprintf(mpi.reason, sizeof mpi.reason, "the MPI library has no %s", missing);
-    return !missing;
-}
-
 static void set_handles(void *h)
 {
     void *world = dlsym(h, "ompi_mpi_comm_world");
@@ -80,6 +70,8 @@ static void set_handles(void *h)
         mpi.errors_return = (handle)dlsym(h, "ompi_mpi_errors_return");
         mpi.ignore = NULL;
         mpi.kind = mpi.byte && mpi.errors_return ? 1 : 0;
+        if (!mpi.kind)
+            mpi.why = "the MPI library has no ompi_mpi_byte, or no ompi_mpi_errors_return";
     } else {
         mpi.world = 0x44000000;
         mpi.byte = 0x4c00010d;
@@ -93,28 +85,22 @@ static void set_handles(void *h)
 static void load(void)
 {
     const lz_process_info *p;
-    const char *name = lz_cfg_str(LZ_OPT_MPI), *why = "";
+    const char *name = lz_cfg_str(LZ_OPT_MPI);
     mpi.why = mpi.reason;
     if (lz_process_info_get(&p) != LZ_OK) {
         snprintf(mpi.reason, sizeof mpi.reason, "%.200s", lz_error_get()->message);
         return;
     }
     bool open_mpi = p->launcher == LZ_LAUNCHER_OPENMPI, mpich = p->launcher == LZ_LAUNCHER_MPICH;
-    const char *want = lz_cfg_str(LZ_OPT_TRANSPORT);
-    if (*want && strcmp(want, "mpi") != 0) {
-        snprintf(mpi.reason, sizeof mpi.reason, "LAZULI_TRANSPORT=%.40s", want);
-        return;
-    }
     if (!*name && !open_mpi && !mpich) {
         mpi.why = "processes were not started by an MPI launcher (mpirun)";
         return;
     }
     name = *name ? name : open_mpi ? "libmpi.so.40" : "libmpich.so.12";
-    void *h = lz_open_library(name, RTLD_NOW | RTLD_GLOBAL, &why);
-    if (!h)
-        snprintf(mpi.reason, sizeof mpi.reason, "%.60s (package %s) cannot be loaded: %.120s", name,
-                 mpich ? "libmpich12" : "libopenmpi3", why);
-    else if (find_all(h))
+    void *h =
+        lz_transport_library(name, mpich ? "libmpich12" : "libopenmpi3", RTLD_NOW | RTLD_GLOBAL,
+                             symbols, sizeof symbols / sizeof *symbols, &mpi.api, mpi.reason);
+    if (h)
         set_handles(h);
 }
 
@@ -125,7 +111,7 @@ static void load_once(void)
     }
 }
 
-uint32_t lz_mpi_offer(const char **why)
+static uint32_t offer(const char **why)
 {
     lz_once_run(&mpi.once, load_once);
     *why = mpi.why;
@@ -181,8 +167,9 @@ static lz_status start_mpi(uint32_t rank, uint32_t size)
     return duplicate_world();
 }
 
-lz_status lz_mpi_start(uint32_t rank, uint32_t size)
+static lz_status start(uint32_t rank, uint32_t size, lz_buf *address)
 {
+    (void)address;
     lz_mutex_lock(&mpi.lock);
     lz_status s = start_mpi(rank, size);
     lz_mutex_unlock(&mpi.lock);
@@ -269,8 +256,11 @@ static bool cancel(lz_transfer *t)
 
 const lz_transport lz_transport_mpi = {
     .name = "mpi",
+    .title = "MPI",
     .polls = true,
     .last_tag = 32767, /* the least that the standard allows */
+    .offer = offer,
+    .start = start,
     .send = post_send,
     .receive = post_receive,
     .test = test,

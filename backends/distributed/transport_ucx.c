@@ -16,7 +16,6 @@
 #include "base/config.h"
 #include "base/env.h"
 #include "base/log.h"
-#include "base/process_end.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include <dlfcn.h>
@@ -66,7 +65,7 @@ static struct {
     lz_mutex lock;
     uint32_t version; /* major << 16 | minor; 0: it cannot be used */
     const char *why;
-    char reason[256];
+    char reason[LZ_TRANSPORT_REASON];
     lz_ucx_api api;
     void *context, *worker;
     uint32_t self, size;
@@ -82,7 +81,7 @@ static struct {
 /* ---- the library ---- */
 
 /* UCX takes signals that report errors, which belong to the program. */
-static void *open_without_handlers(const char *name, const char **why)
+static void *open_without_handlers(const char *name)
 {
     static const int taken[] = {SIGILL, SIGSEGV, SIGBUS, SIGFPE};
     enum { TAKEN = sizeof taken / sizeof *taken };
@@ -91,7 +90,8 @@ static void *open_without_handlers(const char *name, const char **why)
     bool known[TAKEN], stacked = sigaltstack(NULL, &stack) == 0;
     for (int i = 0; i < TAKEN; i++)
         known[i] = sigaction(taken[i], NULL, &was[i]) == 0;
-    void *h = lz_open_library(name, RTLD_NOW | RTLD_LOCAL, why);
+    void *h = lz_transport_library(name, "libucx0", RTLD_NOW | RTLD_LOCAL, symbols,
+                                   sizeof symbols / sizeof *symbols, &ucx.api, ucx.reason);
     for (int i = 0; i < TAKEN; i++)
         if (known[i])
             (void)sigaction(taken[i], &was[i], NULL);
@@ -102,25 +102,14 @@ static void *open_without_handlers(const char *name, const char **why)
 
 static void load(void)
 {
-    const char *name = lz_cfg_str(LZ_OPT_UCX), *want = lz_cfg_str(LZ_OPT_TRANSPORT), *why = "";
+    const char *name = lz_cfg_str(LZ_OPT_UCX);
     unsigned major = 0, minor = 0, release = 0;
     ucx.why = ucx.reason;
-    if (*want && strcmp(want, "ucx") != 0) {
-        snprintf(ucx.reason, sizeof ucx.reason, "LAZULI_TRANSPORT=%.40s", want);
-        return;
-    }
     name = *name ? name : "libucp.so.0";
-    void *h = open_without_handlers(name, &why);
-    const char *missing =
-        h ? lz_library_symbols(h, symbols, sizeof symbols / sizeof *symbols, &ucx.api) : NULL;
-    if (h && !missing)
-        ucx.api.ucp_get_version(&major, &minor, &release);
-    if (!h)
-        snprintf(ucx.reason, sizeof ucx.reason, "%.60s (package libucx0) cannot be loaded: %.120s",
-                 name, why);
-    else if (missing)
-        snprintf(ucx.reason, sizeof ucx.reason, "%.60s has no %.60s", name, missing);
-    else if (major != LZ_UCX_MAJOR || minor < LZ_UCX_MINOR)
+    if (!open_without_handlers(name))
+        return;
+    ucx.api.ucp_get_version(&major, &minor, &release);
+    if (major != LZ_UCX_MAJOR || minor < LZ_UCX_MINOR)
         snprintf(ucx.reason, sizeof ucx.reason,
                  "%.60s is UCX %u.%u.%u; %d.%d or a later %d.x is needed", name, major, minor,
                  release, LZ_UCX_MAJOR, LZ_UCX_MINOR, LZ_UCX_MAJOR);
@@ -135,7 +124,7 @@ static void load_once(void)
     }
 }
 
-uint32_t lz_ucx_offer(const char **why)
+static uint32_t offer(const char **why)
 {
     lz_once_run(&ucx.once, load_once);
     *why = ucx.why;
@@ -273,7 +262,7 @@ static lz_status open_worker(lz_buf *address)
     return address->failed ? LZ_FAIL(LZ_EMEM, "no memory for an address") : LZ_OK;
 }
 
-lz_status lz_ucx_start(uint32_t rank, uint32_t size, lz_buf *address)
+static lz_status start(uint32_t rank, uint32_t size, lz_buf *address)
 {
     sigset_t was;
     ucx.self = rank;
@@ -483,7 +472,7 @@ static lz_status greet(greeting *g, const int *sockets, int64_t deadline)
     return LZ_OK;
 }
 
-lz_status lz_ucx_connect(const lz_buf *theirs, const int *sockets, int64_t deadline)
+static lz_status connect_all(const lz_buf *theirs, const int *sockets, int64_t deadline)
 {
     sigset_t was;
     lz_status s = LZ_OK;
@@ -586,8 +575,12 @@ static void end(bool lost)
 
 const lz_transport lz_transport_ucx = {
     .name = "ucx",
+    .title = "UCX",
     .polls = true,
     .last_tag = GREET - 1,
+    .offer = offer,
+    .start = start,
+    .connect = connect_all,
     .send = post_send,
     .receive = post_receive,
     .test = test,

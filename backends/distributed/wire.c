@@ -95,8 +95,8 @@ static void put_process(lz_buf *b, const lz_wire_hello *h)
 {
     lz_buf_u64(b, h->job);
     lz_buf_u64(b, h->machine);
-    const uint32_t v[] = {h->version, h->rank, h->size, h->ndevice,
-                          h->pid,     h->port, h->mpi,  h->ucx};
+    const uint32_t v[] = {h->version, h->rank, h->size,      h->ndevice,
+                          h->pid,     h->port, h->transport, h->offer};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         lz_buf_u32(b, v[i]);
     lz_wire_put_text(b, h->host, sizeof h->host);
@@ -107,8 +107,8 @@ static void get_process(lz_rd *r, lz_wire_hello *h)
 {
     h->job = lz_rd_u64(r);
     h->machine = lz_rd_u64(r);
-    uint32_t *const v[] = {&h->version, &h->rank, &h->size, &h->ndevice,
-                           &h->pid,     &h->port, &h->mpi,  &h->ucx};
+    uint32_t *const v[] = {&h->version, &h->rank, &h->size,      &h->ndevice,
+                           &h->pid,     &h->port, &h->transport, &h->offer};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++)
         *v[i] = lz_rd_u32(r);
     lz_wire_get_text(r, h->host, sizeof h->host);

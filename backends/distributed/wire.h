@@ -27,7 +27,7 @@ typedef enum lz_wire_type {
     LZ_WIRE_END,        /* there are no more */
     LZ_WIRE_STATISTICS, /* its counters */
     LZ_WIRE_NOTE,       /* a piece of what is said outside of collectives (talk.h) */
-    LZ_WIRE_ADDRESS,    /* of UCX in the process; nothing: it has none */
+    LZ_WIRE_ADDRESS,    /* of a transport in the process; nothing: it has none */
     LZ_WIRE_TYPES
 } lz_wire_type;
 
@@ -58,7 +58,8 @@ lz_status lz_wire_ended(const lz_rd *r, const char *what);
 /* A process. */
 typedef struct lz_wire_hello {
     uint64_t job, machine; /* machine: equal on one host */
-    uint32_t version, rank, size, ndevice, pid, port, mpi, ucx;
+    uint32_t version, rank, size, ndevice, pid, port;
+    uint32_t transport, offer;                      /* lz_transport_choose */
     char host[LZ_WIRE_TEXT], address[LZ_WIRE_TEXT]; /* address: as rank 0 sees it; "" from itself */
 } lz_wire_hello;
 void lz_wire_put_hello(lz_buf *b, const lz_wire_hello *h);

@@ -16,8 +16,8 @@ static lz_wire_hello hello(uint32_t rank)
                        .ndevice = 2,
                        .pid = 4711,
                        .port = 65535,
-                       .mpi = 2,
-                       .ucx = 3};
+                       .transport = 2,
+                       .offer = 3};
     strcpy(h.host, "node1");
     strcpy(h.address, rank ? "10.0.0.2" : "");
     return h;
