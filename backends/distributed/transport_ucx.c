@@ -71,6 +71,7 @@ static struct {
     uint32_t self, size;
     peer_end *peer; /* [size] */
     pthread_t thread;
+    void *kept;            /* the greetings, where they could not be cancelled */
     bool runs;             /* the thread */
     bool logs;             /* log_it is pushed */
     bool stop, rung;       /* under lock: it must end; something has ended */
@@ -80,21 +81,22 @@ static struct {
 
 /* ---- the library ---- */
 
-/* UCX takes signals that report errors, which belong to the program. */
+/* UCX takes signals that report errors, SIGHUP, and what its options say; they belong to the
+ * program. */
 static void *open_without_handlers(const char *name)
 {
-    static const int taken[] = {SIGILL, SIGSEGV, SIGBUS, SIGFPE};
-    enum { TAKEN = sizeof taken / sizeof *taken };
-    struct sigaction was[TAKEN];
+    struct sigaction was[NSIG];
     stack_t stack;
-    bool known[TAKEN], stacked = sigaltstack(NULL, &stack) == 0;
-    for (int i = 0; i < TAKEN; i++)
-        known[i] = sigaction(taken[i], NULL, &was[i]) == 0;
+    bool known[NSIG], stacked = sigaltstack(NULL, &stack) == 0;
+    for (int i = 1; i < NSIG; i++)
+        known[i] = sigaction(i, NULL, &was[i]) == 0;
     void *h = lz_transport_library(name, "libucx0", RTLD_NOW | RTLD_LOCAL, symbols,
                                    sizeof symbols / sizeof *symbols, &ucx.api, ucx.reason);
-    for (int i = 0; i < TAKEN; i++)
-        if (known[i])
-            (void)sigaction(taken[i], &was[i], NULL);
+    for (int i = 1; i < NSIG; i++) {
+        struct sigaction is;
+        if (known[i] && sigaction(i, NULL, &is) == 0 && is.sa_handler != was[i].sa_handler)
+            (void)sigaction(i, &was[i], NULL);
+    }
     if (stacked)
         (void)sigaltstack(&stack, NULL);
     return h;
@@ -304,7 +306,7 @@ static void sent(void *request, lz_ucs_status status, void *user)
 static void received(void *request, lz_ucs_status status, const lz_ucp_tag_info *info, void *user)
 {
     lz_transfer *t = user;
-    bool ok = status == LZ_UCS_OK && info->length == t->nbytes;
+    bool ok = status == LZ_UCS_OK && info->length == t->nbytes; /* as where it comes at once */
     ucx.api.ucp_request_free(request);
     is_over(t, ok);
 }
@@ -324,21 +326,25 @@ static bool begin(lz_transfer *t)
         .user_data = t,
         .memory_type = LZ_UCS_MEMORY_TYPE_HOST,
     };
+    lz_ucp_tag_info info = {.length = t->nbytes};
     peer_end *e = &ucx.peer[t->peer];
     if (!ucx.worker || !e->ep || atomic_load(&e->failed))
         return false;
     uint64_t tag = (uint64_t)(t->sends ? ucx.self : t->peer) << 32 | t->tag;
-    if (t->sends)
+    if (t->sends) {
         param.cb.send = sent;
-    else
+    } else {
+        param.op_attr_mask |= LZ_UCP_OP_ATTR_RECV_INFO;
         param.cb.recv = received;
+        param.recv_info = &info;
+    }
     void *request =
         t->sends ? ucx.api.ucp_tag_send_nbx(e->ep, t->at, t->nbytes, tag, &param)
                  : ucx.api.ucp_tag_recv_nbx(ucx.worker, t->at, t->nbytes, tag, UINT64_MAX, &param);
     if (lz_ucs_is_error(request))
         return false;
     if (!request)
-        is_over(t, true);
+        is_over(t, info.length == t->nbytes);
     else
         t->request = (uint64_t)(uintptr_t)request;
     return true;
@@ -352,6 +358,8 @@ static bool post(lz_transfer *t, uint32_t peer, uint32_t tag, void *p, size_t nb
     if (ok && sends)
         (void)some_progress(SOME);
     unlock_and_ring();
+    if (!ok)
+        atomic_store(&t->over, 2);
     wake_thread();
     return ok;
 }
@@ -397,11 +405,10 @@ static void *close_end(peer_end *e, bool by_force)
 }
 
 /* Nobody touches the memory of a receive that has not begun, or of a process that has gone. */
-static bool cancel(lz_transfer *t)
+static bool cancel_of(lz_transfer *t, bool dead)
 {
     if (atomic_load(&t->over))
         return true;
-    bool dead = lz_processes_state(t->peer) == LZ_PROCESS_GONE;
     lz_mutex_lock(&ucx.lock);
     if (ucx.worker && !t->sends && t->request)
         ucx.api.ucp_request_cancel(ucx.worker, (void *)(uintptr_t)t->request);
@@ -415,6 +422,11 @@ static bool cancel(lz_transfer *t)
     bool is = atomic_load(&t->over) != 0;
     unlock_and_ring();
     return is;
+}
+
+static bool cancel(lz_transfer *t)
+{
+    return cancel_of(t, lz_processes_state(t->peer) == LZ_PROCESS_GONE);
 }
 
 /* ---- connecting ---- */
@@ -461,10 +473,10 @@ static lz_status greet(greeting *g, const int *sockets, int64_t deadline)
             uint32_t seen = lz_processes_bell(), in = atomic_load(&g[i].in.over),
                      out = atomic_load(&g[i].out.over);
             int64_t left = deadline - lz_now_ns();
-            if (in == 1 && out == 1)
+            if (in == 1 && out == 1 && g[i].heard == i)
                 break;
-            if (in == 2 || out == 2 || left <= 0 || atomic_load(&ucx.peer[i].failed) ||
-                lz_net_is_closed(sockets[i]))
+            if (in == 2 || out == 2 || (in == 1 && g[i].heard != i) || left <= 0 ||
+                atomic_load(&ucx.peer[i].failed) || lz_net_is_closed(sockets[i]))
                 return LZ_FAIL(LZ_EUNAVAILABLE, "rank %u cannot be reached", i);
             lz_processes_wait(seen, left < LOOK_NS ? left : LOOK_NS);
         }
@@ -488,9 +500,16 @@ static lz_status connect_all(const lz_buf *theirs, const int *sockets, int64_t d
     (void)pthread_sigmask(SIG_SETMASK, &was, NULL);
     if (s == LZ_OK)
         s = greet(g, sockets, deadline);
-    if (s != LZ_OK)
-        lz_transport_ucx.end(true); /* then nothing is under way any more */
-    lz_free(g);
+    bool all_over = true;
+    for (uint32_t i = 0; i < ucx.size && s != LZ_OK; i++)
+        for (int in = 0; in < 2; in++) {
+            lz_transfer *t = in ? &g[i].in : &g[i].out;
+            all_over &= !t->at || cancel_of(t, true);
+        }
+    if (all_over)
+        lz_free(g);
+    else
+        ucx.kept = g;
     return s;
 }
 

@@ -83,12 +83,14 @@ typedef struct lz_ucp_request_param {
     void *user_data;
     void *reply_buffer;
     uint32_t memory_type;
+    lz_ucp_tag_info *recv_info; /* of a receive that is done at once */
 } lz_ucp_request_param;
 enum {
     LZ_UCP_OP_ATTR_CALLBACK = 1 << 1,
     LZ_UCP_OP_ATTR_USER_DATA = 1 << 2,
     LZ_UCP_OP_ATTR_FLAGS = 1 << 4,
-    LZ_UCP_OP_ATTR_MEMORY_TYPE = 1 << 6
+    LZ_UCP_OP_ATTR_MEMORY_TYPE = 1 << 6,
+    LZ_UCP_OP_ATTR_RECV_INFO = 1 << 7
 };
 
 /* The functions that are used. */

@@ -58,12 +58,14 @@ VALUE(LZ_UCP_OP_ATTR_CALLBACK, UCP_OP_ATTR_FIELD_CALLBACK);
 VALUE(LZ_UCP_OP_ATTR_USER_DATA, UCP_OP_ATTR_FIELD_USER_DATA);
 VALUE(LZ_UCP_OP_ATTR_FLAGS, UCP_OP_ATTR_FIELD_FLAGS);
 VALUE(LZ_UCP_OP_ATTR_MEMORY_TYPE, UCP_OP_ATTR_FIELD_MEMORY_TYPE);
+VALUE(LZ_UCP_OP_ATTR_RECV_INFO, UCP_OP_ATTR_FIELD_RECV_INFO);
 FIELD(lz_ucp_request_param, ucp_request_param_t, op_attr_mask);
 FIELD(lz_ucp_request_param, ucp_request_param_t, flags);
 FIELD(lz_ucp_request_param, ucp_request_param_t, cb.send);
 FIELD(lz_ucp_request_param, ucp_request_param_t, cb.recv);
 FIELD(lz_ucp_request_param, ucp_request_param_t, user_data);
 FIELD(lz_ucp_request_param, ucp_request_param_t, memory_type);
+FIELD(lz_ucp_request_param, ucp_request_param_t, recv_info);
 VALUE(sizeof(lz_ucp_request_param) <= sizeof(ucp_request_param_t), 1);
 
 /* ---- functions: lz_ucx_api with UCX's types for pointers, structures and statuses ---- */
