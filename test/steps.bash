@@ -59,3 +59,7 @@ total() {
     echo "$passed passed, $failed failed"
     [ $failed -eq 0 ]
 }
+jax_python() { # the python that may have JAX
+    [ -x build/peers/bin/python ] && set -- "$PWD/build/peers/bin/python"
+    echo "${LZ_JAX_PYTHON:-${1:-python3}}"
+}

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # jax.sh - the package jax_lazuli as a user of JAX has it: the wheel's files, found by JAX itself, and Python functions in programs.
-# LZ_TEST_PYTHON: the python with JAX, 0.10 or later; skipped where there is none.
+# LZ_JAX_PYTHON: the python with JAX, 0.10 or later; skipped where there is none.
 # shellcheck disable=SC2154  # tmp is that of steps.bash
 set -u
 # shellcheck source=test/steps.bash
 . test/steps.bash
-python=${LZ_TEST_PYTHON:-python3}
+python=$(jax_python)
 if ! JAX_PLATFORMS=cpu "$python" -c 'import sys, jax; sys.exit(jax.__version_info__ < (0, 10))' 2>/dev/null; then
-    echo "skipped: $python has no JAX"
+    echo "skipped: $python has no JAX (LZ_JAX_PYTHON)"
     exit 77
 fi
 case $(cat "$BUILD/flags") in *-fsanitize*)

@@ -34,8 +34,7 @@ C
 step 'a C program builds' $CC -std=gnu11 -O1 $san -Iinclude "$tmp/share.c" -L"$(dirname "$lib")" -llazuli -Wl,-rpath,"$(dirname "$lib")" -o "$tmp/share"
 step 'a C program finds what the plugin compiled' env XDG_CACHE_HOME="$tmp" "$tmp/share"
 # JAX, where there is one: programs on eight devices, against its own CPU devices
-python=${LZ_JAX_PYTHON:-build/peers/bin/python}
-[ -x "$python" ] || python=python3
+python=$(jax_python)
 if [ -n "$san" ]; then
     echo 'skipped: JAX with sanitizers'
 elif ! "$python" -c 'import jax' 2>/dev/null; then
