@@ -83,7 +83,8 @@ done
 unset LAZULI_TRANSPORT
 on_turn && mpi_runs mpirun.openmpi && trained openmpi mpirun.openmpi --oversubscribe -n 4
 on_turn && mpi_runs mpirun.mpich && trained mpich mpirun.mpich -n 4
-# ---- collectives go on beside compute: the same bits, and what is waited for is less than what is on its way ----
+# ---- collectives go on beside compute: the same bits, and what is waited for is less than what is on its way: by what is computed between a
+# start and its done, which a busy machine only makes longer ----
 for axes in data=4 fsdp=4; do
     for beside in 0 1; do
         for n in 4 2; do
