@@ -9,7 +9,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-enum { ROOM = 64 }; /* a power of two; who starts more waits for the oldest */
+enum { ROOM = 64 };            /* a power of two; who starts more waits for the oldest */
+#define FIRST ((uint32_t)-100) /* so that numbers soon begin again at 0, in tests too */
 
 typedef struct flight {
     lz_plan_meet_fn *fn;
@@ -38,10 +39,13 @@ struct lz_collective_stream {
 lz_collective_stream *lz_collective_stream_new(const char *name)
 {
     lz_collective_stream *s = lz_calloc(1, sizeof *s);
-    if (s)
-        snprintf(s->name, sizeof s->name, "%s", name);
-    else
+    if (!s) {
         (void)LZ_FAIL(LZ_EMEM, "no memory for the collectives of %s", name);
+        return NULL;
+    }
+    snprintf(s->name, sizeof s->name, "%s", name);
+    atomic_init(&s->begun, FIRST);
+    atomic_init(&s->over, FIRST);
     return s;
 }
 
@@ -65,18 +69,19 @@ static void come_to(lz_collective_stream *s, flight *f)
 static void *serve(void *arg)
 {
     lz_collective_stream *s = arg;
-    for (uint32_t n = 0; !atomic_load(&s->stop);) {
+    for (uint32_t n = FIRST;;) {
         if (atomic_load_explicit(&s->begun, memory_order_acquire) == n) {
             (void)lz_futex_wait(&s->begun, n, -1);
             continue;
         }
+        if (atomic_load(&s->stop)) /* looked at behind `begun`, which then counts nothing */
+            return NULL;
         LZ_QUIETLY {
             come_to(s, &s->all[n % ROOM]);
         }
         atomic_store_explicit(&s->over, ++n, memory_order_release);
         lz_futex_wake(&s->over, INT_MAX);
     }
-    return NULL;
 }
 
 void lz_collective_stream_free(lz_collective_stream *s)
@@ -149,7 +154,7 @@ lz_status lz_collective_stream_start(lz_collective_stream *s, lz_plan_meet_fn *f
 lz_status lz_collective_stream_done(lz_collective_stream *s, const lz_step_collective *c)
 {
     uint32_t begun = atomic_load_explicit(&s->begun, memory_order_relaxed);
-    for (uint32_t k = 1; k <= ROOM && k <= begun; k++)
+    for (uint32_t k = 1; k <= ROOM; k++)
         if (s->all[(begun - k) % ROOM].c == c) {
             await(s, begun - k);
             break;

@@ -275,16 +275,22 @@ static lz_status come_to(void *job, const lz_step_collective *c, const lz_site *
     return j->x->ops->meet(job, c, site, bufs);
 }
 
+static lz_status make_stream(lz_exec_device *d)
+{
+    char name[16];
+    snprintf(name, sizeof name, "lz-comm-%d", d->index);
+    d->stream = lz_collective_stream_new(name);
+    return d->stream ? LZ_OK : LZ_EMEM;
+}
+
 static lz_status start(void *job, const lz_step_collective *c, const lz_site *site,
                        void *const *bufs, uint32_t reached)
 {
     lz_job *j = job;
-    char name[16];
     if (j->uses)
         LZ_TRY(lz_collective_count(j->uses, c->sig, c, c->who.largest));
-    snprintf(name, sizeof name, "lz-comm-%d", j->d->index);
-    if (!j->d->stream && !(j->d->stream = lz_collective_stream_new(name)))
-        return LZ_EMEM;
+    if (!j->d->stream)
+        LZ_TRY(make_stream(j->d));
     return lz_collective_stream_start(j->d->stream, come_to, j, c, site, bufs, reached);
 }
 
@@ -320,7 +326,9 @@ static lz_status run_single(lz_job *j, void *temp, void *run)
     lz_status s = lz_plan_exec_run_one(&j->x->plan_exec, j->state, temp, run, &m, &j->reached);
     if (!j->d->stream)
         return s;
-    lz_error err = *lz_error_get();
+    lz_error err;
+    if (s != LZ_OK)
+        err = *lz_error_get();
     uint32_t first = lz_collective_stream_drain(j->d->stream);
     if (first < j->reached)
         j->reached = first;

@@ -5,6 +5,7 @@
 #include "backends/common/collective_totals.h"
 #include "base/thread.h"
 #include "suite.h"
+#include <time.h>
 
 enum { MANY = 300 };
 static lz_step_collective step[MANY];
@@ -13,8 +14,8 @@ static int order[MANY];
 static lz_latch gate; /* the first waits for it */
 
 /* site, as a number: what is to happen. */
-enum { PASS, WAIT, FAIL };
-static const lz_site what[3];
+enum { PASS, WAIT, FAIL, SLOW };
+static const lz_site what[4];
 
 static lz_status come(void *user, const lz_step_collective *c, const lz_site *site,
                       void *const *bufs, uint32_t reached)
@@ -23,6 +24,8 @@ static lz_status come(void *user, const lz_step_collective *c, const lz_site *si
     (void)bufs, (void)reached;
     if (site == &what[WAIT])
         (void)lz_latch_wait(&gate, -1);
+    if (site == &what[SLOW])
+        (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     if (site == &what[FAIL])
         return LZ_FAIL(LZ_ETIMEOUT, "number %d", (int)(c - step));
     order[atomic_fetch_add(&came, 1)] = (int)(c - step);
@@ -59,6 +62,20 @@ START_TEST(in_order)
     for (int i = 0; i < MANY; i++)
         ck_assert_int_eq(order[i], i);
     lz_collective_stream_free(s);
+}
+END_TEST
+
+/* Who waits for one has it, whatever its number: they begin again at 0. */
+START_TEST(every_number)
+{
+    lz_collective_stream *s = begin();
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_eq(start(s, i, SLOW), LZ_OK);
+        ck_assert_int_eq(lz_collective_stream_done(s, &step[i]), LZ_OK);
+        ck_assert_int_eq(atomic_load(&came), i + 1);
+    }
+    lz_collective_stream_free(s); /* while its thread goes to sleep: it comes to nothing more */
+    ck_assert_int_eq(atomic_load(&came), MANY);
 }
 END_TEST
 
@@ -118,6 +135,7 @@ int main(void)
     Suite *s = suite_create("collective_stream");
     TCase *t = tcase_create("all");
     tcase_add_test(t, in_order);
+    tcase_add_test(t, every_number);
     tcase_add_test(t, beside);
     tcase_add_test(t, failure);
     suite_add_tcase(s, t);
