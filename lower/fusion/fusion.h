@@ -168,6 +168,14 @@ void lz_fusion_scan_map(const lz_fusion *fu, lz_val v, lz_ixmap *m);
 /* Splits axis a so that the inner part has extent `inner`: dimensions and reads follow. */
 void lz_fusion_node_split(lz_fusion_node *n, uint32_t a, int64_t inner);
 const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf);
+/* Whether a buffer is temporary memory: no argument, constant or result. */
+static inline bool lz_fusion_is_temporary(const lz_fusion *fu, uint32_t buf)
+{
+    const lz_func *f = fu->f;
+    return (buf >= f->ninst || (buf >= f->nparam && !f->insts[buf].lit)) && !fu->is_result[buf];
+}
+/* Whether a group keeps the order that it has in the program; a dead one does not. */
+bool lz_group_is_ordered(const lz_fusion *fu, const lz_group *g);
 static inline uint32_t lz_fusion_nbuf(const lz_fusion *fu)
 {
     return fu->f->ninst + fu->extra.len;

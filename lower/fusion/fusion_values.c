@@ -82,6 +82,14 @@ const lz_type *lz_fusion_buf_type(const lz_fusion *fu, uint32_t buf)
     return buf < fu->f->ninst ? lz_val_type(fu->f, buf) : fu->extra.data[buf - fu->f->ninst];
 }
 
+bool lz_group_is_ordered(const lz_fusion *fu, const lz_group *g)
+{
+    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
+        if (fu->nodes[g->nodes.data[i]]->ordered)
+            return true;
+    return false;
+}
+
 /* ---- the forward look ---- */
 
 /* The operand whose memory v views; LZ_NOVAL when v is not a view. */

@@ -10,16 +10,15 @@
  *   is limited by twice the largest that a single one adds: of a model of equal layers one more is
  *   gathered ahead, and one more is summed behind. Results that are in place of operands add
  *   nothing.
- * Cost:     O(groups + reads + collectives x IN_FLIGHT).   Threads: pure. */
+ * Cost:     O(groups x LZ_STARTED_MAX + reads + updates in place of what collectives read, for each
+ *   of them).   Threads: pure. */
 #include "lower/plan/schedule.h"
 #include "base/alloc.h"
 #include "lower/effort.h"
+#include "lower/plan/plan.h"
 #include <string.h>
 
-enum {
-    IN_FLIGHT = 32,        /* collectives that have started and are not done */
-    SMALL_BYTES = 64 << 10 /* that they may always add */
-};
+enum { SMALL_BYTES = 64 << 10 }; /* that those on their way may always add */
 
 /* Places are in the order of the schedule. */
 typedef struct flight {
@@ -35,13 +34,14 @@ typedef struct overlap {
     const lz_schedule *s;
     uint32_t *place; /* by group; LZ_NONE: it is dead */
     uint32_t *taken; /* by buffer: the first place at which a group would like to be in its place */
+    uint32_t *last;  /* by buffer: the last place at which it is read, or 0 */
     flight *all;     /* in order */
     uint32_t n;
     /* The new order. */
     uint32_t *order, *start, len;
-    uint32_t *began;                 /* by collective: the place of its start in it */
-    uint32_t open[IN_FLIGHT], nopen; /* those that have started and are not done, in order */
-    uint64_t held;                   /* bytes that they add */
+    uint32_t *began;                      /* by collective: the place of its start in it */
+    uint32_t open[LZ_STARTED_MAX], nopen; /* those that have started and are not done, in order */
+    uint64_t held;                        /* bytes that they add */
 } overlap;
 
 static const lz_fusion_node *first_node(const overlap *o, uint32_t at)
@@ -57,25 +57,9 @@ static bool is_collective(const overlap *o, uint32_t at)
            lz_op_get(o->fu->f->insts[n->v].sig->op)->cls == LZ_CLASS_COLLECTIVE;
 }
 
-/* Effects, and what has collectives in it. */
-static bool is_ordered(const overlap *o, uint32_t at)
-{
-    const lz_group *g = o->fu->groups[o->s->order.data[at]];
-    for (uint32_t i = 0; i < g->nodes.len; i++)
-        if (o->fu->nodes[g->nodes.data[i]]->ordered)
-            return true;
-    return false;
-}
-
 static uint32_t place_of(const overlap *o, uint32_t node)
 {
     return o->place[o->fu->nodes[node]->group];
-}
-
-static bool is_memory_of_ours(const overlap *o, uint32_t buf)
-{
-    const lz_func *f = o->fu->f;
-    return (buf >= f->ninst || (buf >= f->nparam && !f->insts[buf].lit)) && !o->fu->is_result[buf];
 }
 
 /* ---- one collective ---- */
@@ -110,7 +94,7 @@ static void look_at_operand(const overlap *o, flight *x, uint32_t buf, uint64_t 
     sooner(&x->use, first_behind(o, o->fu->writers[buf], x->at));
     if (o->taken[buf] > x->at)
         sooner(&x->use, o->taken[buf]);
-    if (is_memory_of_ours(o, buf) && first_behind(o, o->fu->readers[buf], x->at) == LZ_NONE)
+    if (lz_fusion_is_temporary(o->fu, buf) && o->last[buf] <= x->at)
         *dies += lz_fusion_buf_type(o->fu, buf)->nbytes;
 }
 
@@ -135,20 +119,22 @@ static void look_at(const overlap *o, flight *x)
         x->adds = made + dies;
 }
 
-static void note_taken(void *user, uint32_t buf, bool write)
+static void note_use(void *user, uint32_t buf, bool write)
 {
     overlap *o = user;
-    uint32_t from = write ? o->donor[buf] : LZ_NONE;
+    uint32_t from = write && o->donor ? o->donor[buf] : LZ_NONE;
+    if (!write)
+        o->last[buf] = o->len;
     if (from != LZ_NONE && o->taken[from] == LZ_NONE)
         o->taken[from] = o->len; /* the place that is looked at */
 }
 
-static void find_taken(overlap *o)
+static void find_uses(overlap *o)
 {
-    for (o->len = 0; o->donor && o->len < o->s->order.len; o->len++) {
+    for (o->len = 0; o->len < o->s->order.len; o->len++) {
         const lz_group *g = o->fu->groups[o->s->order.data[o->len]];
         for (uint32_t i = 0; i < g->nodes.len; i++)
-            lz_fusion_node_each_buffer(o->fu, o->fu->nodes[g->nodes.data[i]], note_taken, o);
+            lz_fusion_node_each_buffer(o->fu, o->fu->nodes[g->nodes.data[i]], note_use, o);
     }
     o->len = 0;
 }
@@ -158,10 +144,11 @@ static void find_flights(overlap *o)
     uint32_t ordered = 0; /* behind the last one, and the start of each collective behind that */
     for (uint32_t at = 0; at < o->s->order.len; at++)
         o->place[o->s->order.data[at]] = at;
-    find_taken(o);
+    find_uses(o);
     for (uint32_t at = 0; at < o->s->order.len; at++) {
         if (!is_collective(o, at)) {
-            ordered = is_ordered(o, at) ? at + 1 : ordered;
+            const lz_group *g = o->fu->groups[o->s->order.data[at]];
+            ordered = lz_group_is_ordered(o->fu, g) ? at + 1 : ordered;
             continue;
         }
         flight *x = &o->all[o->n++];
@@ -202,7 +189,7 @@ static void end_used(overlap *o, uint32_t place)
 static bool begin(overlap *o, uint32_t c, uint32_t place, uint64_t budget)
 {
     const flight *x = &o->all[c];
-    while (o->nopen && (o->nopen == IN_FLIGHT || o->held + x->adds > budget)) {
+    while (o->nopen && (o->nopen == LZ_STARTED_MAX || o->held + x->adds > budget)) {
         if (x->at > place)
             return false;
         end(o, 0);
@@ -243,16 +230,18 @@ lz_status lz_schedule_overlap(const lz_fusion *fu, const uint32_t *donor, lz_sch
     size_t nbuf = (size_t)lz_fusion_nbuf(fu) + 1;
     o.place = lz_arena_alloc(&a, (fu->ngroup + 1) * sizeof *o.place);
     o.taken = lz_arena_alloc(&a, nbuf * sizeof *o.taken);
+    o.last = lz_arena_alloc(&a, nbuf * sizeof *o.last);
     o.all = lz_arena_alloc(&a, n * sizeof *o.all);
     o.began = lz_arena_alloc(&a, n * sizeof *o.began);
     o.order = lz_arena_alloc(&a, ((size_t)len + n) * sizeof *o.order);
     o.start = lz_alloc(((size_t)len + n) * sizeof *o.start);
-    lz_status st = o.place && o.taken && o.all && o.began && o.order && o.start
+    lz_status st = o.place && o.taken && o.last && o.all && o.began && o.order && o.start
                        ? LZ_OK
                        : LZ_FAIL(LZ_EMEM, "out of memory");
     if (st == LZ_OK) {
         memset(o.place, 0xff, fu->ngroup * sizeof *o.place);
         memset(o.taken, 0xff, nbuf * sizeof *o.taken);
+        memset(o.last, 0, nbuf * sizeof *o.last);
         find_flights(&o);
         arrange(&o);
         s->order.len = 0;

@@ -35,7 +35,8 @@ typedef struct lz_bufref {
 /* A call has the results and the operands of a custom_call, and a collective those of its
  * operation, and so has a routine (lower/routine.h). Collectives are in program order, and so are
  * steps that run plans with collectives. One that others may go on beside is two steps of the same
- * buffers: between its start and its done no step touches its results or writes its operands. */
+ * buffers: between its start and its done no step touches its results or writes its operands, and
+ * at most LZ_STARTED_MAX are between the two at a time. */
 typedef enum lz_step_kind {
     LZ_STEP_KERNEL,
     LZ_STEP_WHILE,
@@ -46,6 +47,7 @@ typedef enum lz_step_kind {
     LZ_STEP_START,
     LZ_STEP_DONE
 } lz_step_kind;
+enum { LZ_STARTED_MAX = 32 };
 /* Where partitions meet. */
 typedef struct lz_step_collective {
     const lz_sig *sig;

@@ -414,8 +414,11 @@ static lz_status check_beside(const lz_plan *p, uint32_t i, uint32_t t)
 /* Each start has one done, of the same buffers. done: of each step, LZ_NOBODY. */
 static lz_status find_dones(const lz_plan *p, uint32_t *done)
 {
+    uint32_t open = 0;
     for (uint32_t i = 0; i < p->nstep; i++) {
         const lz_step *s = &p->steps[i];
+        if (s->kind == LZ_STEP_START && ++open > LZ_STARTED_MAX)
+            return BAD("step %u: starts one more than %d at a time", i, LZ_STARTED_MAX);
         if (s->kind != LZ_STEP_DONE)
             continue;
         const lz_step *of = s->start < i ? &p->steps[s->start] : NULL;
@@ -428,6 +431,7 @@ static lz_status find_dones(const lz_plan *p, uint32_t *done)
         if (!fits)
             return BAD("step %u: is no done of step %u", i, s->start);
         done[s->start] = i;
+        open--;
     }
     return LZ_OK;
 }

@@ -56,11 +56,6 @@ void lz_fusion_node_each_buffer(const lz_fusion *fu, const lz_fusion_node *n,
     (void)fu;
 }
 
-static bool is_memory_of_ours(const sched *s, uint32_t buf)
-{
-    return buf >= s->fu->f->ninst || (buf >= s->fu->f->nparam && !s->fu->f->insts[buf].lit);
-}
-
 /* Groups are noted one after the other, so a buffer is in the list of this one when this one saw it
  * last. */
 static void push(sched *s, ids *v, uint32_t *seen, uint32_t buf)
@@ -127,7 +122,7 @@ static int64_t cost(sched *s, uint32_t g)
     for (uint32_t i = 0; i < s->in[g].len; i++) {
         uint32_t buf = s->in[g].data[i];
         s->seen_in[buf] = s->stamp;
-        if (s->nread[buf] == 1 && is_memory_of_ours(s, buf) && !s->fu->is_result[buf])
+        if (s->nread[buf] == 1 && lz_fusion_is_temporary(s->fu, buf))
             c -= (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes;
     }
     for (uint32_t i = 0; i < s->out[g].len; i++) {
@@ -250,7 +245,7 @@ static int64_t kept_for(const sched *s, const late *l, uint32_t g, uint32_t u, i
     for (uint32_t i = 0; i < s->in[g].len; i++) {
         uint32_t buf = s->in[g].data[i], from;
         lz_effort++;
-        if (!is_memory_of_ours(s, buf) || s->fu->is_result[buf] || l->last[buf] >= l->label[u])
+        if (!lz_fusion_is_temporary(s->fu, buf) || l->last[buf] >= l->label[u])
             continue;
         int64_t all = (int64_t)lz_fusion_buf_type(s->fu, buf)->nbytes, along = all;
         if (chain > 0 && (from = maker_of(s, buf)) != LZ_NONE && s->users[from].len == 1)
@@ -322,15 +317,6 @@ static void note_places(const sched *s, late *l, uint32_t g)
     }
 }
 
-/* What keeps the order that it has in the program. */
-static bool is_ordered(const sched *s, const lz_group *g)
-{
-    for (uint32_t i = 0; i < g->nodes.len && !g->dead; i++)
-        if (s->fu->nodes[g->nodes.data[i]]->ordered)
-            return true;
-    return false;
-}
-
 static bool is_sum(const sched *s, uint32_t g)
 {
     const lz_fusion_node *n = s->fu->nodes[s->fu->groups[g]->nodes.data[0]];
@@ -342,7 +328,8 @@ static bool is_sum(const sched *s, uint32_t g)
 static bool is_summed(const sched *s, uint32_t g)
 {
     bool is = is_sum(s, g);
-    if (is_ordered(s, s->fu->groups[g])) /* who waits for it does so for the order's sake */
+    if (lz_group_is_ordered(s->fu,
+                            s->fu->groups[g])) /* who waits for it does so for the order's sake */
         return is;
     for (uint32_t i = 0; i < s->users[g].len && !is; i++, lz_effort++)
         is = is_sum(s, s->users[g].data[i]);
@@ -411,7 +398,7 @@ static lz_status schedule(sched *s, lz_schedule *out)
     uint32_t last = LZ_NONE; /* what has effects, or is a collective, waits for the one before */
     for (uint32_t g = 0; g < s->ngroup; g++) {
         find_waits(s, g);
-        if (!is_ordered(s, s->fu->groups[g]))
+        if (!lz_group_is_ordered(s->fu, s->fu->groups[g]))
             continue;
         if (last != LZ_NONE)
             wait_for(s, g, last);

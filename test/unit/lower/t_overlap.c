@@ -2,6 +2,7 @@
  * done before what it gives is read, starts are in the order of the program, memory is nobody
  * else's between the two, whenever the bytes move; what is added to the memory is limited. */
 #include "graphs.h"
+#include "lower/effort.h"
 #include "lower/plan/plan_exec.h"
 #include "lower/plan/plan_collective.h"
 #include "suite.h"
@@ -289,6 +290,63 @@ START_TEST(gradients)
 }
 END_TEST
 
+/* n sums of w and of the sum before, and of w alone. */
+static lz_func *sums(int n, bool one_by_one)
+{
+    lz_func *f = lz_func_new("f");
+    lz_attr_any a;
+    lz_val w = lz_build_ew1(f, LZ_OP_TANH, lz_build_param(f, type_of(ROWS))), x = w,
+           *out = lz_alloc((size_t)n * sizeof *out);
+    ck_assert(record(&kinds[0], LZ_F32, ALL, N, 0, 0, &a));
+    for (int i = 0; i < n; i++) {
+        x = lz_build_ew2(f, LZ_OP_ADD, x, lz_build_ew1(f, LZ_OP_TANH, x));
+        lz_val both[2] = {w, x};
+        lz_val c = lz_build(f, LZ_OP_ALL_REDUCE, &a.head, both, 2);
+        out[i] = lz_build_result(f, c, 1);
+        x = one_by_one ? out[i] : x;
+    }
+    ck_assert_int_eq(lz_func_set_results(f, out, (uint32_t)n), LZ_OK);
+    lz_free(out);
+    return f;
+}
+
+/* However many could be: nobody has room for all. */
+START_TEST(as_many_as_may)
+{
+    lz_func *f = sums(3 * LZ_STARTED_MAX, false);
+    lz_plan *p = plan_of(f, true, NULL);
+    int open = 0, most = 0;
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        open += p->steps[i].kind == LZ_STEP_START;
+        open -= p->steps[i].kind == LZ_STEP_DONE;
+        most = open > most ? open : most;
+    }
+    ck_assert_int_eq(open, 0);
+    ck_assert_int_ge(most, LZ_STARTED_MAX / 2);
+    ck_assert_int_le(most, LZ_STARTED_MAX);
+    lz_plan_free(p);
+    lz_func_free(f);
+}
+END_TEST
+
+/* Four times as many that read the same cost at most five times as much. */
+START_TEST(many_of_one)
+{
+    uint64_t work = 0;
+    for (int n = 100; n <= 1600; n *= 4) {
+        lz_func *f = sums(n, _i == 1);
+        uint64_t before = lz_effort;
+        lz_plan *p = plan_of(f, true, NULL);
+        uint64_t now = lz_effort - before;
+        ck_assert_msg(!work || now <= 5 * work, "%d: %llu, %llu of a quarter", n,
+                      (unsigned long long)now, (unsigned long long)work);
+        work = now;
+        lz_plan_free(p);
+        lz_func_free(f);
+    }
+}
+END_TEST
+
 /* ---- damage ---- */
 
 static lz_step *step_of(lz_plan *p, lz_step_kind want)
@@ -334,6 +392,19 @@ START_TEST(mutated)
     ck_assert_int_eq(lz_plan_verify(p), LZ_EINTERNAL);
     a->kind = LZ_STEP_START;
     ck_assert_int_eq(lz_plan_verify(p), LZ_OK);
+    lz_step many[2 * (LZ_STARTED_MAX + 1)], *all = p->steps; /* one more than may */
+    for (uint32_t i = 0; i <= LZ_STARTED_MAX; i++) {
+        many[i] = *a;
+        many[i + LZ_STARTED_MAX + 1] = *d;
+        many[i + LZ_STARTED_MAX + 1].start = i;
+    }
+    uint32_t n = p->nstep;
+    p->steps = many;
+    p->nstep = 2 * (LZ_STARTED_MAX + 1);
+    ck_assert_int_eq(lz_plan_verify(p), LZ_EINTERNAL);
+    ck_assert_ptr_nonnull(strstr(lz_error_get()->message, "at a time"));
+    p->steps = all;
+    p->nstep = n;
     lz_plan_free(p);
     lz_func_free(f);
 }
@@ -394,6 +465,8 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_loop_test(t, random_programs, 0, 4);
     tcase_add_test(t, gradients);
+    tcase_add_test(t, as_many_as_may);
+    tcase_add_loop_test(t, many_of_one, 0, 2);
     tcase_add_test(t, mutated);
     tcase_add_loop_test(t, damaged, 0, 2);
     tcase_add_test(t, no_memory);
