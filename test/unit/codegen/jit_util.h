@@ -261,13 +261,15 @@ static inline lz_target small_vectors(void)
     return t;
 }
 
-/* Processors that load nothing under masks (x86-64-v2, AArch64) have other schedules for windows
- * and for factors in place, about which a test of these has nothing to say. */
-static inline bool without_masks(void)
+/* This machine, and one that loads nothing under masks, as AArch64 and x86-64-v2: what it has no
+ * instructions for is packed instead. */
+enum { MASKS = 2 };
+static inline lz_target with_masks_or_not(int i)
 {
-    lz_target t;
-    must(lz_target_host(&t));
-    return !lz_target_masks(&t);
+    lz_target t = small_vectors();
+    if (i == 0)
+        must(lz_target_host(&t));
+    return t;
 }
 
 /* The code for processors with 16 registers of 32 bytes, to be run here. false: this is none that
