@@ -65,7 +65,10 @@ extreme='
 function extreme(p,    type, name) {
     type = p; sub(/[ *]*[a-z_A-Z0-9]*$/, "", type); sub(/^const /, "", type)
     name = p; sub(/.*[ *]/, "", name)
-    if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema|mesh) \*/) return value(p)
+    if (p ~ /\(\*|_fn \*|lz_(ffi_handler|site|function|stablehlo|params|optim|grad_scaler|ema|mesh) \*/) {
+        if (p ~ /\*const \*/) lists = 1
+        return value(p)
+    }
     if (p ~ /^lz_partition_spec /) return "lz_partition_spec_make(NUMBER(int, 0), NULL)"
     if (p ~ /^lz_placements /) return "lz_placements_make(NUMBER(int, 0), (const lz_placement[16]){{(lz_placement_kind)NUMBER(int, 0), NUMBER(int, 0), NULL}})"
     if (p ~ /lz_local_shard \*/) { lists = 1; return "(lz_local_shard[8]){{0}}" }
