@@ -105,7 +105,7 @@ static lz_status callback(const manual *m, lz_body *b, lz_tensor **t)
         t[i] = lz_body_tensor(b, local);
         LZ_TRY(lz_status_of(t[i]));
     }
-    lz_callback back = lz_callback_begin(b->thr);
+    lz_callback back = lz_callback_begin(b->thr, true);
     lz_manual_mesh = m->mesh;
     m->fn(t, t + m->nin, m->user);
     lz_manual_mesh = NULL;

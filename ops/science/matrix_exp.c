@@ -148,7 +148,7 @@ static lz_tensor *blocks(const lz_composite *c, lz_tensor *a, lz_tensor *b)
 static void backward(lz_tensor *const *residuals, lz_tensor *const *grad_out, lz_tensor **grad_in,
                      void *user)
 {
-    const lz_composite at = {.site = ((const lz_composite *)user)->site}, *c = &at;
+    const lz_composite *c = user;
     lz_tensor *a = lz_conj_at(lz_transpose_at(residuals[0], -2, -1, c->site), c->site);
     int64_t n = lz_shape_of(a).dims[lz_rank_of(a) - 1];
     lz_tensor *both = blocks(c, a, grad_out[0]);

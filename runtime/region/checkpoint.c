@@ -62,7 +62,7 @@ static lz_status record(checkpoint *x, const lz_func **region)
     b->rec.rule = LZ_ASSIGN_RESULT;
     lz_status s = lz_body_handles(b, x->c.in.data + 1, (uint32_t)x->nin, x->t);
     if (s == LZ_OK) {
-        lz_callback f = lz_callback_begin(b->thr);
+        lz_callback f = lz_callback_begin(b->thr, x->c.frame.outer);
         x->fn(x->t, x->t + x->nin, x->user);
         lz_callback_end(b->thr, &f);
         s = take_results(x);

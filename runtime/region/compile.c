@@ -46,7 +46,7 @@ static lz_status run(lz_thread_state *t, lz_compile_fn *fn, void *user, lz_compi
     LZ_TRY(step_named(t, before, site));
     t->graph_name = name;
     lz_compiling_now = k;
-    lz_callback back = lz_callback_begin(t);
+    lz_callback back = lz_callback_begin(t, true);
     fn(user);
     lz_callback_end(t, &back);
     k->leaving = true;

@@ -55,7 +55,7 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
     if (!p || !iteration)
         return lz_error_get()->status;
     lz_body_loop(b, iteration, UINT64_C(1) << 20);
-    lz_callback f = lz_callback_begin(b->thr);
+    lz_callback f = lz_callback_begin(b->thr, c->frame.outer);
     lz_tensor *more = cond(r->in, user);
     lz_callback_end(b->thr, &f);
     lz_node *pred = NULL, *next = NULL;
@@ -64,7 +64,7 @@ static lz_status record_while(lz_call *c, lz_body *b, room *r, lz_cond_fn *cond,
         s = lz_body_region(b, &pred, 1, &a->cond);
     lz_node_release(pred);
     LZ_TRY(s);
-    f = lz_callback_begin(b->thr);
+    f = lz_callback_begin(b->thr, c->frame.outer);
     body(r->in, r->out, user);
     lz_callback_end(b->thr, &f);
     LZ_TRY(lz_body_results(r->out, n, r->type, "result", r->node));
@@ -167,7 +167,7 @@ static lz_status run_fori(lz_call *c, int64_t lower, int64_t trip_count, lz_roun
         types_of(c, n, r.type);
         lz_tensor *i = round_handle(iteration, lower, c->site);
         lz_body_loop(&b, iteration, (uint64_t)trip_count);
-        lz_callback f = lz_callback_begin(b.thr);
+        lz_callback f = lz_callback_begin(b.thr, c->frame.outer);
         body(i, r.in, r.out, user);
         lz_callback_end(b.thr, &f);
         s = lz_body_results(r.out, n, r.type, "result", r.node);
@@ -259,7 +259,7 @@ static lz_status record_step(lz_call *c, const scan *x, lz_body *b, lz_node **it
     if (s == LZ_OK) {
         types_of(c, n, r.type);
         lz_body_loop(b, *iteration, (uint64_t)x->length);
-        lz_callback f = lz_callback_begin(b->thr);
+        lz_callback f = lz_callback_begin(b->thr, c->frame.outer);
         x->body(r.in, r.in + n, r.out, r.out + n, x->user);
         lz_callback_end(b->thr, &f);
         s = lz_body_results(r.out, n, r.type, "carried value", r.node);
@@ -449,7 +449,7 @@ static lz_status record_branch(lz_call *c, const choice *x, lz_body *b, int k,
         s = lz_status_of(r.in[i]);
     }
     if (s == LZ_OK) {
-        lz_callback f = lz_callback_begin(b->thr);
+        lz_callback f = lz_callback_begin(b->thr, c->frame.outer);
         x->fn[k](r.in, r.out, x->user);
         lz_callback_end(b->thr, &f);
         s = lz_body_results(r.out, r.nout, k ? types : NULL,

@@ -25,7 +25,7 @@ static lz_status run_forward(custom *x, lz_tensor *const *in)
     if (!thr)
         return lz_error_get()->status;
     LZ_TRY(lz_scope_begin());
-    lz_callback back = lz_callback_begin(thr);
+    lz_callback back = lz_callback_begin(thr, x->c.frame.outer);
     x->forward(in, out, residual, x->user);
     lz_callback_end(thr, &back);
     lz_status s = lz_body_results(out, (uint32_t)x->nout, NULL, "result", x->made);
@@ -101,7 +101,7 @@ static lz_status record_backward(custom *x, lz_body *b, const lz_func **region)
     lz_status s = node ? add_placeholders(x, b, given, residual)
                        : LZ_FAIL(LZ_EMEM, "no memory for %d gradients", x->nin);
     if (s == LZ_OK) {
-        lz_callback back = lz_callback_begin(b->thr);
+        lz_callback back = lz_callback_begin(b->thr, x->c.frame.outer);
         x->backward(residual, given, g, x->user);
         lz_callback_end(b->thr, &back);
         s = take_gradients(x, g, node);

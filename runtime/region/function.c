@@ -223,7 +223,7 @@ static lz_status record(trace *t)
     if (s == LZ_OK) {
         lz_loop_frame *loop = t->b.thr->loop; /* of a body around the trace, not of the calls */
         t->b.thr->loop = NULL;
-        lz_callback back = lz_callback_begin(t->b.thr);
+        lz_callback back = lz_callback_begin(t->b.thr, true);
         f->fn(args, args + f->nin, f->user);
         lz_callback_end(t->b.thr, &back);
         t->b.thr->loop = loop;

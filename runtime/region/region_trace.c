@@ -80,11 +80,13 @@ void lz_body_free(lz_body *b)
 
 /* Within a walk the function is a gradient rule's, which may run under the step lock; the program's
  * own never does. */
-lz_callback lz_callback_begin(lz_thread_state *t)
+lz_callback lz_callback_begin(lz_thread_state *t, bool program)
 {
-    lz_callback c = {t->api_op, t->api_site, t->api_caller};
+    lz_callback c = {program, t->api_op, t->api_site, t->api_caller};
     if (!t->walks)
         lz_assert_unlocked("the function of a body");
+    if (!program)
+        return c;
     t->api_op = NULL;
     t->api_site = NULL;
     return c;
@@ -92,6 +94,8 @@ lz_callback lz_callback_begin(lz_thread_state *t)
 
 void lz_callback_end(lz_thread_state *t, const lz_callback *c)
 {
+    if (!c->program)
+        return;
     t->api_op = c->op;
     t->api_site = c->site;
     t->api_caller = c->caller;

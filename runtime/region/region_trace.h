@@ -57,14 +57,17 @@ lz_status lz_name_gradients_begin(lz_thread_state *t);
 void lz_name_gradients_of(lz_thread_state *t, const char *scope);
 void lz_name_gradients_end(lz_thread_state *t);
 
-/* Around a callback: nodes it records are attributed to its own calls, not to the enclosing public
- *   call. */
+/* Around a callback. program: it is the program's, so that nodes it records are attributed to its
+ * own calls, not to the enclosing public call. Else a function of the library gave it to another
+ * one, and what it calls is part of that function: attributed to it, and automatic mixed precision
+ * leaves it alone. */
 typedef struct lz_callback {
+    bool program;
     const char *op;
     const lz_site *site;
     void *caller;
 } lz_callback;
-lz_callback lz_callback_begin(lz_thread_state *t);
+lz_callback lz_callback_begin(lz_thread_state *t, bool program);
 void lz_callback_end(lz_thread_state *t, const lz_callback *c);
 
 /* Records the instructions of a region again, with args as its parameters: new references in

@@ -112,7 +112,7 @@ static lz_status record(vmap *x, lz_body *b, lz_body_fn *fn, void *user, lz_tens
     if (!number)
         return lz_error_get()->status;
     lz_body_loop(b, number, (uint64_t)x->n);
-    lz_callback back = lz_callback_begin(b->thr);
+    lz_callback back = lz_callback_begin(b->thr, x->c.frame.outer);
     fn(t, t + x->nin, user);
     lz_callback_end(b->thr, &back);
     LZ_TRY(lz_body_results(t + x->nin, (uint32_t)x->nout, NULL, "result", node));

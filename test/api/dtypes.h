@@ -166,6 +166,9 @@ static lz_tensor *counted(lz_shape s)
 
 /* ---- a call ---- */
 
+static lz_dtype autocast; /* of the call; LZ_DTYPE_NONE: no scope */
+static bool derivative;   /* read the gradient of T, too, where there is one */
+
 typedef struct result {
     lz_status status;
     lz_shape shape;
@@ -174,6 +177,17 @@ typedef struct result {
     int n;
     char why[300];
 } result;
+
+/* The gradient of T behind the values; functions without one leave them alone. */
+static void add_gradient(lz_tensor *loss, result *r)
+{
+    lz_tensor *g = NULL;
+    if (lz_grad(loss, &T, 1, &g) != LZ_OK || !g)
+        return;
+    int n = (int)lz_numel(g);
+    if (r->n + n <= MOST && lz_to_host(lz_to(g, LZ_F64), r->v + r->n, 8 * (size_t)n) == LZ_OK)
+        r->n += n;
+}
 
 static void run(int i, const char *device, lz_dtype d, int set, const way *w, bool values,
                 result *r)
@@ -185,7 +199,11 @@ static void run(int i, const char *device, lz_dtype d, int set, const way *w, bo
     operand_dtype = d, operand_set = set;
     T = operand(S, 0), U = operand(S, 1);
     N = lz_full(LZ_I64, S, 0), B = lz_full(LZ_BOOL, S, 1);
+    if (autocast != LZ_DTYPE_NONE)
+        lz_autocast_begin(autocast);
     lz_tensor *t = calls[i].fn();
+    if (autocast != LZ_DTYPE_NONE)
+        lz_autocast_end();
     r->status = lz_status_of(t);
     r->n = 0;
     if (r->status == LZ_OK) {
@@ -195,6 +213,8 @@ static void run(int i, const char *device, lz_dtype d, int set, const way *w, bo
                 t = lz_view_as_real(t);
             r->n = (int)lz_numel(t);
             r->status = lz_to_host(lz_to(t, LZ_F64), r->v, sizeof r->v);
+            if (derivative)
+                add_gradient(lz_sum(t), r);
         }
     }
     if (r->status != LZ_OK)
@@ -350,6 +370,45 @@ static const char *check(int i, const row *w, int d, int set)
     return differ(&a, &b, sums);
 }
 
+/* Automatic mixed precision converts the operands of some functions; those of others stay, and
+ * these give the same bits with and without it, whatever the library makes a function of; so do
+ * their gradients. */
+static const char *check_autocast(int i, const row *w)
+{
+    static result a, b;
+    static char text[200];
+    /* these are made of functions that convert */
+    static const char *const made_of_these[] = {"lz_scaled_dot_product_attention_at",
+                                                "lz_lstm_cell_at", "lz_gru_cell_at"};
+    for (int k = 0; k < 3; k++)
+        if (strcmp(calls[i].name, made_of_these[k]) == 0)
+            return NULL;
+    snprintf(text, sizeof text, "%.*s", (int)strlen(calls[i].name) - 3, calls[i].name);
+    lz_scope_begin();
+    lz_autocast_begin(LZ_BF16);
+    lz_tensor *x = lz_zeros(LZ_F32, LZ_SHAPE(1));
+    bool same = lz_dtype_of(lz_autocast_operand(text, x)) == LZ_F32;
+    lz_autocast_end();
+    lz_scope_end();
+    if (!same)
+        return NULL;
+    derivative = true;
+    run(i, "REF:0", LZ_F32, 0, &w->way, true, &a);
+    autocast = LZ_BF16;
+    run(i, "REF:0", LZ_F32, 0, &w->way, true, &b);
+    autocast = LZ_DTYPE_NONE;
+    derivative = false;
+    if (a.status != b.status || a.dtype != b.dtype || a.n != b.n)
+        return "another dtype, status or gradient with autocast";
+    for (int k = 0; k < a.n; k++)
+        if (memcmp(&a.v[k], &b.v[k], sizeof *a.v) != 0) {
+            snprintf(text, sizeof text, "element %d is %.9g, with autocast %.9g", k, a.v[k],
+                     b.v[k]);
+            return text;
+        }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2)
@@ -371,6 +430,10 @@ int main(int argc, char **argv)
             printf("BAD: %s has no line\n", calls[i].name), bad++;
             continue;
         }
+        const char *bad_scope = check_autocast(i, w);
+        tried++;
+        if (bad_scope)
+            printf("BAD: %s: %s\n", calls[i].name, bad_scope), bad++;
         for (int d = 0; d < NDTYPES; d++)
             for (int set = 0; set < NSETS; set++) {
                 /* what it gives is looked at in each run, values in turn */
