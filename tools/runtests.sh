@@ -5,9 +5,9 @@
 # Environment:
 #   JOBS            programs at a time (default: the cores); the longest start first
 #   TEST_CPU        processor time in seconds that one process may use (900): a loop without end; other work on the machine does not count
-#   TEST_HANG       seconds in which a program that uses no processor time at all is taken for hung (300)
+#   TEST_HANG       seconds in which a program that uses less than a hundredth of a processor is taken for hung (300)
 #   TEST_WATCH      seconds between two looks for such (10)
-#   TEST_TIMEOUT    seconds of wall clock, for what neither of them ends (7200)
+#   TEST_TIMEOUT    seconds of wall clock, for what neither of them ends (1800)
 #   LZ_TEST_SEED    which part of the long loads runs; from the commit when not set
 #   LZ_TEST_QUICK   smaller loads; LZ_TEST_WHOLE: whole ones
 #   LZ_TEST_LOCALE=de_DE.UTF-8  the locale of every test program, made by localedef; --all leaves the scripts out
@@ -63,7 +63,7 @@ grep -qs fsanitize=thread "$BUILD/flags" && export LAZULI_TRANSPORT=${LAZULI_TRA
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/test/lsan.supp:print_suppressions=0}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/test/tsan.supp:halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1}
 export TEST_CPU=${TEST_CPU:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 36000 || echo 900)}
-TEST_TIMEOUT=${TEST_TIMEOUT:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 86400 || echo 7200)}
+TEST_TIMEOUT=${TEST_TIMEOUT:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 86400 || echo 1800)}
 if [ -z "${LZ_TEST_SEED:-}" ]; then
     commit=$(git rev-parse HEAD 2>/dev/null | cut -c1-6)
     LZ_TEST_SEED=$((16#${commit:-0}))
@@ -96,9 +96,11 @@ end_sessions() {
     done
 }
 
-# Looks at the running programs now and then; one that has used no processor time for long, or has run too long, is ended.
+# Looks at the running programs now and then; one that has hardly used a processor for long, or has run too long, is ended: what waits
+# for something that never comes often looks for it now and then.
 watch() {
-    local every=${TEST_WATCH:-10} f name sid now
+    local every=${TEST_WATCH:-10} second f name sid now
+    second=$(getconf CLK_TCK 2>/dev/null || echo 100)
     declare -A last=() idle=() age=()
     trap - EXIT
     while sleep $every; do
@@ -109,10 +111,12 @@ watch() {
             now=$(awk -v s="$sid" '$1 == s { print $2 }' "$run/sessions")
             age[$name]=$((${age[$name]:-0} + every))
             idle[$name]=$((${idle[$name]:-0} + every))
-            [ "$now" = "${last[$name]:-}" ] && [ -n "$now" ] || idle[$name]=0
-            last[$name]=$now
+            # last: when the time without use began
+            if [ -z "$now" ] || [ -z "${last[$name]:-}" ] || [ $(((now - last[$name]) * 100)) -gt $((idle[$name] * second)) ]; then
+                idle[$name]=0 last[$name]=$now
+            fi
             if [ "${idle[$name]}" -ge "${TEST_HANG:-300}" ]; then
-                echo "no processor time used for ${idle[$name]} s" >"$name.timeout"
+                echo "less than 1 % of a processor used for ${idle[$name]} s" >"$name.timeout"
             elif [ "${age[$name]}" -ge "$TEST_TIMEOUT" ]; then
                 echo "$TEST_TIMEOUT s of wall clock" >"$name.timeout"
             else

@@ -13,6 +13,7 @@ echo 'echo "2 passed, 1 failed"; exit 1' | program bad
 echo 'exit 77' | program skipped
 echo 'while :; do :; done' | program spins
 echo 'sleep 1000' | program hangs
+echo 'exec 3<> <(:); while :; do read -rt 0.1 -u 3; done' | program polls
 echo 'echo "$LZ_TEST_SEED ${LAZULI_VARIANTS:-none} ${LAZULI_CPU:-clean} $HOME" >"$out"' | program tells
 run() { # programs...
     mkdir -p "$tmp/build"
@@ -40,15 +41,16 @@ expect 'and given, in a clean environment' grep -q '^42 none clean ' "$tmp/told"
 expect 'each has a home of its own' grep -q "home\..*tells$" "$tmp/told"
 expect 'processor time is printed' says '^pass .* s cpu  .*good$'
 expect 'nothing is to be repeated' [ "$(grep -c '^again:' "$tmp/out")" -eq 0 ]
-run "$tmp/good" "$tmp/bad" "$tmp/spins" "$tmp/hangs"
+run "$tmp/good" "$tmp/bad" "$tmp/spins" "$tmp/hangs" "$tmp/polls"
 expect 'failures' [ $rc -ne 0 ]
-expect 'are counted' closes '5 passed, 3 failed'
+expect 'are counted' closes '5 passed, 4 failed'
 expect 'a loop without end is a timeout' says '^FAIL .*spins \(timeout: 1 s of processor time\)'
 if [ -r /proc/self/stat ]; then
-    expect 'a program that waits for ever is a timeout' says '^FAIL .*hangs \(timeout: no processor time used'
+    expect 'a program that waits for ever is a timeout' says '^FAIL .*hangs \(timeout: less than 1 % of a processor used'
+    expect 'and one that looks for it now and then' says '^FAIL .*polls \(timeout: less than 1 % of a processor used'
 fi
 expect 'a failure is none' says '^FAIL .*/bad$'
-expect 'the command to repeat' says "^again: LZ_TEST_SEED=42 BUILD=.* tools/runtests.sh $tmp/bad $tmp/spins $tmp/hangs\$"
+expect 'the command to repeat' says "^again: LZ_TEST_SEED=42 BUILD=.* tools/runtests.sh $tmp/bad $tmp/spins $tmp/hangs $tmp/polls\$"
 expect 'nothing is left' [ -z "$(find "$tmp" -maxdepth 1 -name 'lazuli-test.*')" ]
 for name in LZ_TEST_VARIANTS LZ_TEST_FORMS; do
     env=("$name=-all")
