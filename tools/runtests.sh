@@ -16,7 +16,7 @@
 #   TOTALS=FILE     the two numbers of the closing line are also appended there
 # A program passes when it exits with 0; 77 means it was skipped. What is counted: the totals that Check prints, a last
 # line "N passed, N failed", else the program as one.
-# The closing line is "N passed, N failed"; exit status 1 when anything failed. $BUILD/test-seconds.txt is the processor time of each.
+# The closing line is "N passed, N failed"; exit status 1 when anything failed. $BUILD/test-seconds.txt is the wall clock of each.
 set -u
 BUILD=${BUILD:?}
 all=no
@@ -160,8 +160,9 @@ one() {
     [ $rc -eq 0 ] && word=pass
     [ $rc -eq 77 ] && word=skip
     [ $word = FAIL ] && limit=$(limit_of "$name" $rc)
-    printf '%s %s\n' "$(awk -v u="$user" -v s="$sys" 'BEGIN { printf "%.1f", u + s }')" "${p#"$BUILD"/}" >"$run/$name.cpu"
-    printf '%s  %7d.%d s %8s s cpu  %s%s\n' $word $((ms / 1000)) $((ms % 1000 / 100)) "$(cut -d' ' -f1 "$run/$name.cpu")" \
+    awk -v u="$user" -v s="$sys" 'BEGIN { printf "%.1f\n", u + s }' >"$run/$name.cpu"
+    echo "$((ms / 1000)).$((ms % 1000 / 100)) ${p#"$BUILD"/}" >"$run/$name.wall"
+    printf '%s  %7d.%d s %8s s cpu  %s%s\n' $word $((ms / 1000)) $((ms % 1000 / 100)) "$(cat "$run/$name.cpu")" \
         "${p#"$BUILD"/}" "${limit:+ (timeout: $limit)}"
 }
 export -f one limit_of
@@ -197,9 +198,8 @@ for p in "${programs[@]}"; do
     fi
     passed=$((passed + ok)) failed=$((failed + bad))
 done
-cat "$run"/*.cpu 2>/dev/null | sort -k1,1nr >"$run/seconds"
-[ $all = yes ] && cp "$run/seconds" "$BUILD/test-seconds.txt"
-awk -v wall=$(($(date +%s) - start)) '{ t += $1 } END { printf "%d s of processor time, %d s of wall clock\n", t, wall }' "$run/seconds"
+[ $all = yes ] && cat "$run"/*.wall | sort -k1,1nr >"$BUILD/test-seconds.txt"
+cat "$run"/*.cpu 2>/dev/null | awk -v wall=$(($(date +%s) - start)) '{ t += $1 } END { printf "%d s of processor time, %d s of wall clock\n", t, wall }'
 if [ ${#again[@]} -gt 0 ]; then
     echo "again: LZ_TEST_SEED=$LZ_TEST_SEED${LZ_TEST_QUICK:+ LZ_TEST_QUICK=1}${LZ_TEST_WHOLE:+ LZ_TEST_WHOLE=1}${variants:+ LZ_TEST_VARIANTS=$variants}${LZ_TEST_TARGET:+ LZ_TEST_TARGET=$LZ_TEST_TARGET} BUILD=$BUILD tools/runtests.sh ${again[*]}"
 fi
