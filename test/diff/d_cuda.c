@@ -30,13 +30,13 @@ int main(int argc, char **argv)
                                       .cases = "test/diff/cases/cuda/*.mlir",
                                       .case_stride = 4,
                                       .seeds = 12,
-                                      .quick_seeds = 5,
+                                      .quick_seeds = 3,
                                       .whole_seeds = 40,
                                       .nets = 3,
                                       .quick_nets = 2,
                                       .whole_nets = 12,
                                       .stride = 311,
-                                      .quick_stride = 503,
+                                      .quick_stride = 1009,
                                       .whole_stride = 11,
                                       .late_quotients = true};
     return lz_diff_main(&o, argc, argv);

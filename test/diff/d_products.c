@@ -114,7 +114,7 @@ START_TEST(as_the_reference)
     ck_assert_int_eq(lz_config_set("LAZULI_CUDA_PROCESSORS", w->processors), LZ_OK);
     pretend(w->capability);
     for (uint64_t seed = 0; seed < 2; seed++) {
-        if (!lz_test_in_turn((unsigned)((uint64_t)_i / WAYS + seed), lz_test_small() ? 6 : 3))
+        if (!lz_test_in_turn((unsigned)((uint64_t)_i / WAYS + seed), lz_test_small() ? 12 : 4))
             continue;
         uint64_t had = boxes();
         lz_literal **args;

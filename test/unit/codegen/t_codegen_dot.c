@@ -169,7 +169,7 @@ START_TEST(all_sizes)
     form f = {LZ_F32, LZ_F32, LZ_F32, _i & 1, (_i >> 1) & 1, 0, 0, _i == 1, 0};
     for (unsigned m = 0; m < NS; m++)
         for (unsigned n = 0; n < NS; n++)
-            if (lz_test_in_turn(m + n + 2 * (unsigned)_i, lz_test_small() ? 24 : 8))
+            if (lz_test_in_turn(m + n + 2 * (unsigned)_i, lz_test_small() ? 36 : 12))
                 check(&f, sizes[m], sizes[n], sizes[(m * 5 + n * 3 + (unsigned)_i) % NS]);
 }
 END_TEST
@@ -185,7 +185,7 @@ START_TEST(whole_vectors)
             must(lz_target_host(&t));
             if (lz_test_in_turn((unsigned)(m * 9 + v + 3 * _i), lz_test_small() ? 6 : 2))
                 check_on(&f, m, v * t.machine.vector_bytes / 4, 11, &t);
-            if (lz_test_in_turn((unsigned)(m * 9 + v + 3 * _i), lz_test_small() ? 20 : 7) &&
+            if (lz_test_in_turn((unsigned)(m * 9 + v + 3 * _i), lz_test_small() ? 30 : 11) &&
                 few_registers(&t))
                 check_on(&f, m, v * t.machine.vector_bytes / 4, 11, &t);
         }

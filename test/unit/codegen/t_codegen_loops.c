@@ -883,7 +883,7 @@ static void random_kernel(void)
 
 START_TEST(randoms)
 {
-    unsigned n = lz_test_whole() ? 40 : lz_test_small() ? 8 : 16;
+    unsigned n = lz_test_whole() ? 40 : lz_test_small() ? 4 : 12;
     for (unsigned i = 0; i < n; i++) {
         rnd_series((unsigned)_i * 40 + lz_test_trial(i, n, 40));
         random_kernel();

@@ -61,7 +61,7 @@ enum { TRIALS = 40 };
 START_TEST(windows_of_images)
 {
     static const int64_t features[] = {1, 3, 10, 16, 20, 33, 48, 49, 64, 80, 130};
-    unsigned n = lz_test_whole() ? TRIALS : lz_test_small() ? 8 : 12;
+    unsigned n = lz_test_whole() ? TRIALS : lz_test_small() ? 4 : 8;
     for (unsigned t = 0; t < n; t++) {
         unsigned trial = lz_test_trial(t, n, TRIALS);
         rnd_series((unsigned)_i * TRIALS + trial);
@@ -158,7 +158,7 @@ START_TEST(images_in_lanes)
 {
     static const int64_t images[] = {1, 5, 16, 17, 32, 40, 48, 64, 80, 128, 200},
                          features[] = {1, 2, 3, 5, 10, 17, 20, 23, 40};
-    unsigned n = lz_test_whole() ? TRIALS : lz_test_small() ? 8 : 12;
+    unsigned n = lz_test_whole() ? TRIALS : lz_test_small() ? 4 : 8;
     for (unsigned t = 0; t < n; t++) {
         unsigned trial = lz_test_trial(t, n, TRIALS);
         rnd_series((unsigned)_i * TRIALS + trial);

@@ -520,23 +520,32 @@ START_TEST(eig)
 }
 END_TEST
 
+/* All of a routine's dtypes and instruction sets, or every second one where each takes long. */
+static void add(TCase *t, const TTest *test, int n)
+{
+    static unsigned many;
+    for (int i = 0; i < n; i++)
+        if (!lz_test_small() || lz_test_in_turn(many++, 2))
+            tcase_add_loop_test(t, test, i, i + 1);
+}
+
 int main(void)
 {
     Suite *s = suite_create("routine_special");
     TCase *t = tcase_create("routines");
     int n = NDTYPE * lz_host_isas();
     tcase_set_timeout(t, 240);
-    tcase_add_loop_test(t, solve, 0, n);
-    tcase_add_loop_test(t, cholesky, 0, n);
-    tcase_add_loop_test(t, lu, 0, n);
-    tcase_add_loop_test(t, qr, 0, n);
-    tcase_add_loop_test(t, eigh, 0, n);
-    tcase_add_loop_test(t, svd, 0, n);
-    tcase_add_loop_test(t, hessenberg, 0, n);
-    tcase_add_loop_test(t, tridiagonal, 0, n);
-    tcase_add_loop_test(t, gtsv, 0, n);
-    tcase_add_loop_test(t, schur, 0, n);
-    tcase_add_loop_test(t, eig, 0, n);
+    add(t, solve, n);
+    add(t, cholesky, n);
+    add(t, lu, n);
+    add(t, qr, n);
+    add(t, eigh, n);
+    add(t, svd, n);
+    add(t, hessenberg, n);
+    add(t, tridiagonal, n);
+    add(t, gtsv, n);
+    add(t, schur, n);
+    add(t, eig, n);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
 }
