@@ -164,6 +164,88 @@ static lz_val broadcast(lz_func *f, const lz_stmt *t)
                               t->result_types.len ? &t->result_types.data[0]->shape : from);
 }
 
+/* ---- bitcast_convert from or to numbers of less than a byte, of which the table has only those
+ * that keep the width ---- */
+
+static lz_dtype unsigned_of(int bits)
+{
+    return bits == 2    ? LZ_U2
+           : bits == 4  ? LZ_U4
+           : bits <= 8  ? LZ_U8
+           : bits <= 16 ? LZ_U16
+           : bits <= 32 ? LZ_U32
+                        : LZ_U64;
+}
+
+bool lz_parse_regroups_bits(const lz_scope *s, const lz_stmt *t)
+{
+    if (t->op != LZ_OP_BITCAST_CONVERT || t->opnd.len != 1 || t->result_types.len != 1)
+        return false;
+    lz_dtype from = lz_val_type(s->f, t->opnd.data[0])->dtype, to = t->result_types.data[0]->dtype;
+    return (lz_dtype_is_narrow(from) || lz_dtype_is_narrow(to)) && from != LZ_BOOL &&
+           to != LZ_BOOL && !lz_dtype_is_complex(from) && !lz_dtype_is_complex(to) &&
+           lz_dtype_bits(from) != lz_dtype_bits(to);
+}
+
+/* 0, n, 2 n, .. along the last dimension of s. */
+static lz_val bit_offsets(lz_func *f, lz_dtype d, const lz_shape *s, int n)
+{
+    const lz_type *t = lz_type_get(d, s);
+    return t ? ew2(f, LZ_OP_MULTIPLY, lz_build_iota(f, t, s->rank - 1), lz_build_splat(f, t, n))
+             : LZ_NOVAL;
+}
+
+/* Each number as several, the lowest bits first. */
+static lz_val split_bits(lz_func *f, lz_val v, int from, int to)
+{
+    const lz_type *t = lz_val_type(f, v);
+    lz_shape s = t->shape;
+    lz_ints dims = {.n = s.rank};
+    if (s.rank == LZ_MAX_RANK) {
+        (void)LZ_FAIL(LZ_ESHAPE, "bitcast_convert: a result of rank %d", s.rank + 1);
+        return LZ_NOVAL;
+    }
+    for (int i = 0; i < s.rank; i++)
+        dims.v[i] = i;
+    s.dims[s.rank++] = from / to;
+    lz_val offsets = bit_offsets(f, t->dtype, &s, to);
+    v = lz_build_broadcast(f, v, &dims, &s);
+    if (v == LZ_NOVAL || offsets == LZ_NOVAL)
+        return LZ_NOVAL;
+    return ew2(f, LZ_OP_AND, ew2(f, LZ_OP_SHIFT_RIGHT_LOGICAL, v, offsets),
+               like(f, v, (1 << to) - 1));
+}
+
+static lz_val join_bits(lz_func *f, lz_val v, int from, int to)
+{
+    const lz_type *t = lz_val_type(f, v);
+    const lz_shape *s = &t->shape;
+    if (s->rank == 0 || s->dims[s->rank - 1] != to / from) {
+        (void)LZ_FAIL(LZ_ESHAPE, "bitcast_convert: the last dimension must be %d", to / from);
+        return LZ_NOVAL;
+    }
+    int64_t last = s->rank - 1;
+    lz_ints over = lz_ints_make(1, &last);
+    lz_val offsets = bit_offsets(f, t->dtype, s, from);
+    return lz_build_reduce(f, LZ_OP_OR, ew2(f, LZ_OP_SHIFT_LEFT, v, offsets),
+                           lz_build_scalar(f, t->dtype, 0), &over);
+}
+
+lz_status lz_parse_regroup_bits(lz_parser *p, lz_scope *s, lz_stmt *t)
+{
+    lz_func *f = s->f;
+    lz_val v = t->opnd.data[0];
+    lz_dtype d = t->result_types.data[0]->dtype;
+    int from = lz_dtype_bits(lz_val_type(f, v)->dtype), to = lz_dtype_bits(d);
+    v = bits_as(f, v, unsigned_of(from));
+    int most = from > to ? from : to;
+    v = v == LZ_NOVAL ? v : cast(f, v, unsigned_of(most > 8 ? most : 8));
+    if (v != LZ_NOVAL)
+        v = from > to ? split_bits(f, v, from, to) : join_bits(f, v, from, to);
+    v = v == LZ_NOVAL ? v : cast(f, v, unsigned_of(to));
+    return lz_parse_push(p, t, v == LZ_NOVAL ? v : bits_as(f, v, d));
+}
+
 static const lz_expansion expansions[] = {
     {"chlo.square", 1, square, NULL},
     {"stablehlo.square", 1, square, NULL},

@@ -180,6 +180,71 @@ START_TEST(top_k)
 }
 END_TEST
 
+/* Bits of numbers of less than a byte: element j of an element is its bits from j times the width
+ * on, and back it is what it was; every pair of dtypes of other widths. */
+static void bits_there_and_back(lz_dtype wide, lz_dtype narrow)
+{
+    enum { N = 3 };
+    int k = lz_dtype_bits(wide) / lz_dtype_bits(narrow), width = lz_dtype_bits(narrow);
+    const char *w = lz_dtype_mlir(wide), *n = lz_dtype_mlir(narrow);
+    char args[64], line[400];
+    lz_func *f;
+    snprintf(args, sizeof args, "%%a: tensor<%dx%s>", N, w);
+    snprintf(line, sizeof line,
+             "%%1 = stablehlo.bitcast_convert %%a : (tensor<%dx%s>) -> tensor<%dx%dx%s>\n"
+             "    %%0 = stablehlo.bitcast_convert %%1 : (tensor<%dx%dx%s>) -> tensor<%dx%s>",
+             N, w, N, k, n, N, k, n, N, w);
+    char result[64];
+    snprintf(result, sizeof result, "tensor<%dx%s>", N, w);
+    ck_assert_msg(parse(args, line, result, &f) == LZ_OK, "%s: %s", line, lz_error_get()->message);
+    lz_rnd r = {lz_test_seed() + (uint64_t)wide * 64 + narrow};
+    lz_shape s = lz_shape_make(1, (int64_t[]){N});
+    lz_literal *in = lz_test_random(&r, lz_type_get(wide, &s), LZ_FILL_MODEST), *out;
+    uint64_t mask =
+        lz_dtype_bits(wide) == 64 ? UINT64_MAX : (UINT64_C(1) << lz_dtype_bits(wide)) - 1;
+    for (int i = 0; i < N; i++)
+        if (!lz_dtype_is_float(wide)) /* NaNs of floats may change */
+            lz_test_set_bits(in, i, lz_dtype_wrap(wide, lz_rnd_u64(&r)));
+    ck_assert_int_eq(lz_ref_run(f, &in, &out), LZ_OK);
+    for (int i = 0; i < N; i++)
+        ck_assert_msg(((lz_test_get_bits(in, i) ^ lz_test_get_bits(out, i)) & mask) == 0,
+                      "%s as %s and back", w, n);
+    lz_literal_release(out);
+    lz_func_free(f);
+    snprintf(result, sizeof result, "tensor<%dx%dx%s>", N, k, n);
+    snprintf(line, sizeof line,
+             "%%0 = stablehlo.bitcast_convert %%a : (tensor<%dx%s>) -> tensor<%dx%dx%s>", N, w, N,
+             k, n);
+    ck_assert_int_eq(parse(args, line, result, &f), LZ_OK);
+    ck_assert_int_eq(lz_ref_run(f, &in, &out), LZ_OK);
+    for (int i = 0; i < N * k; i++) {
+        uint64_t want = lz_test_get_bits(in, i / k) >> i % k * width,
+                 have = lz_test_get_bits(out, i);
+        ck_assert_msg(((want ^ have) & ((1U << width) - 1)) == 0, "%s as %s: part %d", w, n, i % k);
+    }
+    lz_literal_release(out);
+    lz_literal_release(in);
+    lz_func_free(f);
+}
+
+START_TEST(bits_of_narrow_numbers)
+{
+    int tried = 0;
+    for (lz_dtype n = 0; n < LZ_DTYPE_COUNT; n++)
+        for (lz_dtype w = 0; w < LZ_DTYPE_COUNT; w++)
+            if (n != LZ_DTYPE_NONE && w != LZ_DTYPE_NONE && lz_dtype_is_narrow(n) && w != LZ_BOOL &&
+                !lz_dtype_is_complex(w) && lz_dtype_bits(w) > lz_dtype_bits(n) &&
+                lz_dtype_bits(w) % lz_dtype_bits(n) == 0)
+                bits_there_and_back(w, n), tried++;
+    ck_assert_int_gt(tried, 60);
+    lz_func *f;
+    ck_assert_int_eq(parse("%a: tensor<3xi4>",
+                           "%0 = stablehlo.bitcast_convert %a : (tensor<3xi4>) -> tensor<3xi8>",
+                           "tensor<3xi8>", &f),
+                     LZ_EPARSE);
+}
+END_TEST
+
 START_TEST(refused)
 {
     static const struct {
@@ -232,6 +297,7 @@ int main(void)
     tcase_add_test(t, composites);
     tcase_add_test(t, custom_calls);
     tcase_add_test(t, top_k);
+    tcase_add_test(t, bits_of_narrow_numbers);
     tcase_add_test(t, refused);
     suite_add_tcase(s, t);
     return lz_run_suite(s);
