@@ -132,6 +132,7 @@ typedef struct lz_exec_info { /* for analyses and tests of counters */
     /* of LAZULI_TUNE: launches that do not use the cost model's choice; measurements; choices read
      * from disk */
     uint32_t tuned, tune_runs, tune_hits;
+    double flops, bytes; /* of a run, as it was estimated (lz_plan_cost_of); 0: nothing is known */
     double compile_ms;
     /* Of compile_ms: making (passes, fusion, loops) or reading the plan, and the kernels. */
     double lower_ms, kernels_ms;

@@ -11,7 +11,6 @@
         (void)a;                                                                                   \
         return lz_pjrt_error(PJRT_UNIMPLEMENTED, "PJRT_" #NAME " is not implemented by Lazuli");   \
     }
-LACKS(Executable_GetCostAnalysis)
 LACKS(CopyToDeviceStream_Destroy)
 LACKS(CopyToDeviceStream_AddChunk)
 LACKS(CopyToDeviceStream_TotalBytes)
@@ -38,7 +37,6 @@ LACKS(Device_PoisonExecution)
 LACKS(Device_CreateAsyncTrackingEvent)
 LACKS(AsyncTrackingEvent_Destroy)
 LACKS(Buffer_DonateWithControlDependency)
-LACKS(Buffer_Bitcast)
 LACKS(Device_ClearMemoryStats)
 LACKS(TopologyDescription_MakeCanonicalShapeForMemorySpace)
 LACKS(TopologyDescription_GetMemorySpaceKindIds)

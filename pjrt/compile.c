@@ -245,6 +245,25 @@ static lz_status make_exec(lz_pjrt_program *p, const void *plan, size_t nplan)
     return s;
 }
 
+static PJRT_NamedValue number(const char *name, double value)
+{
+    return (PJRT_NamedValue){.struct_size = sizeof(PJRT_NamedValue),
+                             .name = name,
+                             .name_size = strlen(name),
+                             .type = PJRT_FLOAT,
+                             .float_value = (float)value,
+                             .value_size = 1};
+}
+
+/* What one device's run is estimated to do, under XLA's names. */
+static void answer_cost(lz_pjrt_program *p)
+{
+    lz_exec_info info;
+    p->be->exec_info(p->exec, &info);
+    p->cost[0] = number("flops", info.flops);
+    p->cost[1] = number("bytes accessed", info.bytes);
+}
+
 static lz_status make(const PJRT_TopologyDescription *t, const void *code, size_t n,
                       const void *options, size_t noptions, const void *plan, size_t nplan,
                       lz_pjrt_program **out)
@@ -266,10 +285,12 @@ static lz_status make(const PJRT_TopologyDescription *t, const void *code, size_
         s = answer_queries(p);
     if (s == LZ_OK)
         s = make_exec(p, plan, nplan);
-    if (s == LZ_OK)
-        *out = p;
-    else
+    if (s != LZ_OK) {
         lz_pjrt_program_release(p);
+        return s;
+    }
+    answer_cost(p);
+    *out = p;
     return s;
 }
 

@@ -237,6 +237,14 @@ lz_pjrt_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats
     return NULL;
 }
 
+PJRT_Error *lz_pjrt_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *a)
+{
+    const lz_pjrt_program *p = a->executable->p;
+    a->properties = p->cost;
+    a->num_properties = sizeof p->cost / sizeof *p->cost;
+    return NULL;
+}
+
 /* The module as it was received, or what each device runs of a partitioned one, which hosts look
  * through for collectives. Called twice: the first time for the size. */
 PJRT_Error *lz_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *a)

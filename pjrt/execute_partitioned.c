@@ -172,8 +172,10 @@ static PJRT_Error *check_lists(const team *t, const PJRT_LoadedExecutable_Execut
                              "arguments for %zu devices, the program runs on %u", a->num_devices,
                              t->x->n);
     if (a->num_args != t->nin)
-        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "%zu arguments, the program takes %u",
-                             a->num_args, t->nin);
+        return lz_pjrt_error(
+            PJRT_INVALID_ARGUMENT,
+            "Execution supplied %zu buffers but compiled program expected %u buffers", a->num_args,
+            t->nin);
     if (PJRT_HAS(a, execute_device) && a->execute_device)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT,
                              "a program of %u devices does not run on one that is chosen", t->x->n);

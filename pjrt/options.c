@@ -29,6 +29,8 @@ static lz_status read_build(const lz_proto_field *all, lz_pjrt_options *o)
             o->propagate_params = f.at;
             o->npropagate_params = f.n;
             o->all_params = f.value != 0;
+        } else if (f.number == 19) {
+            o->shardy = f.value != 0;
         }
     }
     return r.failed ? LZ_FAIL(LZ_EPARSE, "the compile options are damaged") : LZ_OK;
@@ -84,8 +86,8 @@ bool lz_pjrt_options_may_propagate(const lz_pjrt_options *o, bool param, uint32_
 {
     const uint8_t *list = param ? o->propagate_params : o->propagate_results;
     size_t n = param ? o->npropagate_params : o->npropagate_results;
-    if (!list)
-        return param ? o->all_params : o->all_results;
+    if (!list) /* Shardy's partitioner asks nobody */
+        return o->shardy || (param ? o->all_params : o->all_results);
     return n == 1 ? list[0] != 0 : i < n && list[i] != 0;
 }
 

@@ -156,10 +156,10 @@ typedef struct lz_pjrt_options {
     const void *assignment; /* DeviceAssignmentProto, within the bytes read; NULL: none */
     size_t nassignment;
     /* Which parameters and results without a mark propagation may shard: one for each, or one for
-     * all; NULL: all_params, all_results. */
+     * all; NULL: all_params, all_results, or any with Shardy (use_shardy_partitioner). */
     const uint8_t *propagate_params, *propagate_results;
     size_t npropagate_params, npropagate_results;
-    bool all_params, all_results;
+    bool all_params, all_results, shardy;
 } lz_pjrt_options;
 lz_status lz_pjrt_options_read(const void *p, size_t n, lz_pjrt_options *out);
 bool lz_pjrt_options_may_propagate(const lz_pjrt_options *o, bool param, uint32_t i);
@@ -217,6 +217,7 @@ typedef struct lz_pjrt_program {
     int32_t *device; /* as in lz_pjrt_assignment_read */
     char fingerprint[33];
     lz_buf code, options; /* as they were received */
+    PJRT_NamedValue cost[2];
     lz_buf assignment;    /* as GetDeviceAssignment gives it */
     /* answers to queries, one for each result */
     int32_t *out_type;

@@ -287,7 +287,8 @@ static lz_status copy_across(const lz_backend *be, PJRT_Device *d, const lz_type
     return s;
 }
 
-static PJRT_Error *copy_to(PJRT_Buffer *x, PJRT_Device *d, PJRT_Buffer **out)
+/* The content of x as a buffer of type t on device d. */
+static PJRT_Error *copy_to(PJRT_Buffer *x, PJRT_Device *d, const lz_type *t, PJRT_Buffer **out)
 {
     lz_device_buffer *src, *copy;
     PJRT_Error *e = lz_pjrt_buffer_use(x, &src);
@@ -297,18 +298,101 @@ static PJRT_Error *copy_to(PJRT_Buffer *x, PJRT_Device *d, PJRT_Buffer **out)
         lz_device_buffer_release(src);
         return e;
     }
-    lz_status s = copy_across(d->client->topology.be, d, x->type, src, &copy);
+    lz_status s = copy_across(d->client->topology.be, d, t, src, &copy);
     lz_device_buffer_release(src);
-    *out = s == LZ_OK ? lz_pjrt_buffer(d, x->type, copy) : NULL;
+    *out = s == LZ_OK ? lz_pjrt_buffer(d, t, copy) : NULL;
     return *out ? NULL : lz_pjrt_failed();
 }
 
 PJRT_Error *lz_pjrt_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args *a)
 {
-    return copy_to(a->buffer, a->dst_device, &a->dst_buffer);
+    return copy_to(a->buffer, a->dst_device, a->buffer->type, &a->dst_buffer);
 }
 
 PJRT_Error *lz_pjrt_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args *a)
 {
-    return copy_to(a->buffer, ((lz_pjrt_memory *)a->dst_memory)->device, &a->dst_buffer);
+    return copy_to(a->buffer, ((lz_pjrt_memory *)a->dst_memory)->device, a->buffer->type,
+                   &a->dst_buffer);
+}
+
+static uint64_t bits_of(const lz_type *t)
+{
+    return (uint64_t)t->nelem * (uint64_t)lz_dtype_bits(t->dtype);
+}
+
+/* Numbers of less than a byte lie in the lowest bits of one each. */
+static void regroup(const lz_type *from, const unsigned char *x, const lz_type *to,
+                    unsigned char *y)
+{
+    size_t xsize = lz_dtype_size(from->dtype), ysize = lz_dtype_size(to->dtype);
+    uint64_t xbits = (uint64_t)lz_dtype_bits(from->dtype),
+             ybits = (uint64_t)lz_dtype_bits(to->dtype);
+    uint64_t unit = xbits < ybits ? xbits : ybits, mask = (UINT64_C(1) << unit) - 1, word = 0;
+    for (uint64_t at = 0; at < bits_of(to); at += unit) {
+        uint64_t v = 0;
+        memcpy(&v, x + at / xbits * xsize, xsize);
+        word |= (v >> at % xbits & mask) << at % ybits;
+        if ((at + unit) % ybits)
+            continue;
+        if (lz_dtype_is_narrow(to->dtype) && lz_dtype_is_int(to->dtype))
+            word = lz_dtype_wrap(to->dtype, word);
+        memcpy(y + at / ybits * ysize, &word, ysize);
+        word = 0;
+    }
+}
+
+static PJRT_Error *regroup_to(PJRT_Buffer *x, const lz_type *t, PJRT_Buffer **out)
+{
+    const lz_backend *be = x->device->client->topology.be;
+    lz_device_buffer *src, *b = NULL;
+    PJRT_Error *e = lz_pjrt_buffer_use(x, &src);
+    if (e)
+        return e;
+    e = lz_pjrt_check_wait(src->ready);
+    unsigned char *from = lz_alloc(x->type->nbytes + 1), *to = lz_alloc(t->nbytes + 1);
+    lz_status s = LZ_OK;
+    if (!from || !to)
+        s = LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", x->type->nbytes + t->nbytes);
+    if (!e && s == LZ_OK)
+        s = be->copy_out(src, from, x->type->nbytes);
+    lz_device_buffer_release(src);
+    if (!e && s == LZ_OK) {
+        regroup(x->type, from, t, to);
+        s = be->alloc(x->device->description.id, t->nbytes, &b);
+    }
+    if (b && (s = be->copy_in(b, to, t->nbytes)) != LZ_OK)
+        lz_device_buffer_release(b);
+    lz_free(from);
+    lz_free(to);
+    if (e)
+        return e;
+    *out = s == LZ_OK ? lz_pjrt_buffer(x->device, t, b) : NULL;
+    return *out ? NULL : lz_pjrt_failed();
+}
+
+/* The same bits as another type. A copy: each buffer's memory is its own, so that one can be
+ * donated. */
+PJRT_Error *lz_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *a)
+{
+    PJRT_REACHES(a, out_buffer);
+    const lz_type *from = a->buffer->type, *t = lz_pjrt_type(a->element_type, a->dims, a->num_dims);
+    int64_t stride[LZ_MAX_RANK];
+    char one[128], other[128];
+    if (!t)
+        return lz_pjrt_failed();
+    PJRT_TRY(lz_pjrt_strides(a->device_layout, t, stride));
+    if (bits_of(t) != bits_of(from))
+        return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "%s has other bits than %s",
+                             lz_type_short(t, one, sizeof one),
+                             lz_type_short(from, other, sizeof other));
+    bool narrow = t->nbytes != from->nbytes;
+    if (!lz_pjrt_is_dense(t, stride) ||
+        (narrow && (lz_dtype_is_complex(t->dtype) || lz_dtype_is_complex(from->dtype))))
+        return lz_pjrt_error(PJRT_UNIMPLEMENTED,
+                             "%s as %s is not supported: buffers are row-major, and numbers of "
+                             "less than 8 bits lie in a byte each",
+                             lz_type_short(from, other, sizeof other),
+                             lz_type_short(t, one, sizeof one));
+    return narrow ? regroup_to(a->buffer, t, &a->out_buffer)
+                  : copy_to(a->buffer, a->buffer->device, t, &a->out_buffer);
 }

@@ -24,6 +24,9 @@ static void make_info(lz_exec *x)
             f->alias_bytes += p->out_type[i]->nbytes;
     }
     f->temp_bytes = p->temp_bytes;
+    lz_plan_cost cost = lz_plan_cost_of(p);
+    f->flops = cost.flops;
+    f->bytes = cost.bytes;
     f->kernels = x->plan_exec.nkernel;
     f->steps = p->nstep;
     for (uint32_t i = 0; x->loads && i < f->kernels; i++) {

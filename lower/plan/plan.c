@@ -2,6 +2,7 @@
  * Threads: a plan is immutable once made. */
 #include "lower/plan/plan.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 bool lz_step_writes(const lz_plan *p, const lz_step *s, uint32_t i)
@@ -204,10 +205,23 @@ void lz_plan_print(const lz_plan *p, lz_buf *out)
     }
 }
 
+lz_plan_cost lz_plan_cost_of(const lz_plan *p)
+{
+    lz_plan_cost all = {0};
+    for (uint32_t i = 0; i < p->nstep; i++) {
+        const lz_step *s = &p->steps[i];
+        int64_t rounds;
+        double bytes = (double)s->bytes; /* of a loop, what it carries */
+        if (s->kind == LZ_STEP_WHILE && lz_trip_count_known(&s->trip_count, &rounds))
+            bytes = fmax(bytes, (double)rounds * lz_plan_cost_of(p->subs[s->sub[1]]).bytes);
+        all.flops += (double)s->flops;
+        all.bytes += bytes;
+    }
+    return all;
+}
+
 uint64_t lz_plan_work(const lz_plan *p)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < p->nstep; i++)
-        n += p->steps[i].flops + p->steps[i].bytes;
-    return n;
+    lz_plan_cost c = lz_plan_cost_of(p);
+    return (uint64_t)fmin(c.flops + c.bytes, 0x1p63);
 }

@@ -105,8 +105,13 @@ struct lz_plan {
 lz_status lz_lower(const lz_func *f, const lz_lower_options *o, lz_plan **out);
 void lz_plan_free(lz_plan *p);
 void lz_plan_print(const lz_plan *p, lz_buf *out);
-/* What its steps are estimated to do: operations, and bytes that they move. */
-uint64_t lz_plan_work(const lz_plan *p);
+/* What its steps are estimated to do in a run: operations, and bytes that they move. A loop counts
+ * by its rounds, where these are known. */
+typedef struct lz_plan_cost {
+    double flops, bytes;
+} lz_plan_cost;
+lz_plan_cost lz_plan_cost_of(const lz_plan *p);
+uint64_t lz_plan_work(const lz_plan *p); /* the sum of both */
 lz_status lz_plan_verify(const lz_plan *p);
 void lz_plan_serialize(const lz_plan *p, lz_buf *out);
 /* untrusted bytes; verified */

@@ -27,9 +27,10 @@ static inline void setup(void)
 /* ---- programs ---- */
 
 /* CompileOptionsProto. device: of each replica of each partition; NULL: not said. propagate:
- * whether what has no mark may be sharded by propagation. */
+ * whether what has no mark may be sharded by propagation: 1, because the host says so, 2, because
+ * it asks for Shardy and says nothing. */
 static inline void write_options(lz_buf *b, int replicas, int partitions, const int32_t *device,
-                                 bool propagate)
+                                 int propagate)
 {
     lz_buf build = {0}, assigned = {0};
     const uint8_t numbers[] = {4 << 3, (uint8_t)replicas, 5 << 3, (uint8_t)partitions};
@@ -40,9 +41,12 @@ static inline void write_options(lz_buf *b, int replicas, int partitions, const 
         lz_buf_u8(&build, (uint8_t)assigned.len);
         lz_buf_put(&build, assigned.data, assigned.len);
     }
-    if (propagate) { /* fields 12 and 18, of one flag for all */
+    if (propagate == 1) { /* fields 12 and 18, of one flag for all */
         const uint8_t all[] = {12 << 3 | 2, 1, 1, (18 << 3 & 0x7f) | 0x80 | 2, 18 >> 4, 1, 1};
         lz_buf_put(&build, all, sizeof all);
+    } else if (propagate) { /* field 19 */
+        const uint8_t shardy[] = {(19 << 3 & 0x7f) | 0x80, 19 >> 4, 1};
+        lz_buf_put(&build, shardy, sizeof shardy);
     }
     lz_buf_u8(b, 3 << 3 | 2);
     lz_buf_u8(b, (uint8_t)build.len);
@@ -52,7 +56,7 @@ static inline void write_options(lz_buf *b, int replicas, int partitions, const 
 }
 
 static inline PJRT_Error *try_compile(const char *text, int replicas, int partitions,
-                                      const int32_t *device, bool propagate,
+                                      const int32_t *device, int propagate,
                                       PJRT_LoadedExecutable **out)
 {
     lz_buf o = {0};
@@ -63,7 +67,7 @@ static inline PJRT_Error *try_compile(const char *text, int replicas, int partit
 }
 
 static inline PJRT_LoadedExecutable *compile_partitioned(const char *text, int n,
-                                                         const int32_t *device, bool propagate)
+                                                         const int32_t *device, int propagate)
 {
     PJRT_LoadedExecutable *x;
     must(try_compile(text, 1, n, device, propagate, &x), "Client_Compile");

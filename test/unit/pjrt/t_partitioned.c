@@ -259,7 +259,7 @@ START_TEST(unmarked)
     count_up(v, 12, 12);
     for (int i = 0; i < 12; i++)
         minus[i] = -v[i];
-    for (int may = 0; may < 2; may++) {
+    for (int may = 0; may < 3; may++) {
         PJRT_LoadedExecutable *x = compile_partitioned(text, 4, NULL, may);
         lists l;
         lists_begin(&l, 4);
@@ -469,7 +469,7 @@ START_TEST(wrong)
     l.n = 7;
     expect(try_run(x, &l, 2, NULL, 0), PJRT_INVALID_ARGUMENT, "arguments for 7 devices");
     l.n = N;
-    expect(try_run(x, &l, 1, NULL, 0), PJRT_INVALID_ARGUMENT, "1 arguments");
+    expect(try_run(x, &l, 1, NULL, 0), PJRT_INVALID_ARGUMENT, "supplied 1 buffers");
     PJRT_Buffer *b = l.in[2][0];
     l.in[2][0] = l.in[2][1];
     expect(try_run(x, &l, 2, NULL, 0), PJRT_INVALID_ARGUMENT, "argument 0 is f32[3,4]");

@@ -320,6 +320,94 @@ START_TEST(programs)
 }
 END_TEST
 
+/* A loop of four products counts as four; one device's, as a run is estimated. */
+START_TEST(cost)
+{
+    PJRT_LoadedExecutable *x =
+        compile("module @m { func.func @main(%a: tensor<32x32xf32>) -> tensor<32x32xf32> {\n"
+                "%n = stablehlo.constant dense<0> : tensor<i32>\n"
+                "%r:2 = stablehlo.while(%i = %n, %v = %a) : tensor<i32>, tensor<32x32xf32>\n"
+                "cond {\n%e = stablehlo.constant dense<4> : tensor<i32>\n"
+                "%p = stablehlo.compare LT, %i, %e : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                "stablehlo.return %p : tensor<i1>\n} do {\n"
+                "%one = stablehlo.constant dense<1> : tensor<i32>\n"
+                "%j = stablehlo.add %i, %one : tensor<i32>\n"
+                "%w = stablehlo.dot %v, %v : (tensor<32x32xf32>, tensor<32x32xf32>) -> "
+                "tensor<32x32xf32>\n"
+                "stablehlo.return %j, %w : tensor<i32>, tensor<32x32xf32>\n}\n"
+                "return %r#1 : tensor<32x32xf32> } }");
+    PJRT_LoadedExecutable_GetExecutable_Args g =
+        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = x);
+    CALL(LoadedExecutable_GetExecutable, &g);
+    PJRT_Executable_GetCostAnalysis_Args c =
+        ARGS(Executable_GetCostAnalysis, .executable = g.executable);
+    CALL(Executable_GetCostAnalysis, &c);
+    ck_assert_uint_eq(c.num_properties, 2);
+    ck_assert_str_eq(c.properties[0].name, "flops");
+    ck_assert_uint_eq(c.properties[0].name_size, 5);
+    double flops = c.properties[0].float_value, products = 4 * 2 * 32. * 32 * 32;
+    ck_assert_msg(flops >= products && flops < 1.1 * products, "%g", flops);
+    ck_assert_str_eq(c.properties[1].name, "bytes accessed");
+    ck_assert_double_ge(c.properties[1].float_value, 4 * 2 * 4096.);
+    PJRT_Executable_Destroy_Args e = ARGS(Executable_Destroy, .executable = g.executable);
+    CALL(Executable_Destroy, &e);
+    end_executable(x);
+}
+END_TEST
+
+/* The same bits; the first buffer stays what it was, also when the other is gone. */
+START_TEST(bits)
+{
+    static const int64_t four = 4, pairs[] = {2, 2};
+    const float v[] = {1, -0.0f, INFINITY, 3};
+    unsigned char bytes[16];
+    uint32_t words[4];
+    PJRT_Buffer *b = upload(11, v, 1, &four, NULL);
+    PJRT_Buffer_Bitcast_Args a =
+        ARGS(Buffer_Bitcast, .buffer = b, .element_type = 8, .dims = pairs, .num_dims = 2);
+    CALL(Buffer_Bitcast, &a);
+    download(a.out_buffer, words, sizeof words);
+    ck_assert_int_eq(memcmp(words, v, sizeof v), 0);
+    drop(a.out_buffer);
+    a.element_type = 6; /* bytes */
+    a.dims = (const int64_t[]){2, 8};
+    CALL(Buffer_Bitcast, &a);
+    drop(b);
+    download(a.out_buffer, bytes, sizeof bytes);
+    ck_assert_int_eq(memcmp(bytes, v, sizeof v), 0);
+    a.buffer = a.out_buffer;
+    a.dims = &four;
+    a.num_dims = 1;
+    expect(api->Buffer_Bitcast(&a), PJRT_INVALID_ARGUMENT, "bits");
+    drop(a.buffer);
+    const int64_t two = 2;
+    a.buffer = b = upload(6, &(uint8_t){0x47}, 0, NULL, NULL);
+    a.element_type = 21; /* of four bits */
+    a.dims = &two;
+    a.num_dims = 1;
+    CALL(Buffer_Bitcast, &a);
+    download(a.out_buffer, bytes, 2);
+    ck_assert(bytes[0] == 7 && bytes[1] == 4); /* the lowest bits first */
+    drop(b);
+    a.buffer = a.out_buffer;
+    a.element_type = 6;
+    a.num_dims = 0;
+    CALL(Buffer_Bitcast, &a);
+    download(a.out_buffer, bytes, 1);
+    ck_assert_uint_eq(bytes[0], 0x47);
+    drop(a.buffer);
+    drop(a.out_buffer);
+    a.buffer = b = upload(6, &(uint8_t){0x8f}, 0, NULL, NULL);
+    a.element_type = 21;
+    a.num_dims = 1;
+    CALL(Buffer_Bitcast, &a);
+    download(a.out_buffer, bytes, 2);
+    ck_assert((signed char)bytes[0] == -1 && (signed char)bytes[1] == -8);
+    drop(a.out_buffer);
+    drop(b);
+}
+END_TEST
+
 /* As bytes and back; cut short, or with a byte changed, an error: another number in the text of the
  * program would be another program. */
 START_TEST(bytes)
@@ -533,7 +621,7 @@ START_TEST(wrong_programs)
     static const int64_t dims[] = {2, 3};
     const float a[6] = {0};
     PJRT_Buffer *in[] = {upload(11, a, 2, dims, NULL), upload(4, a, 0, NULL, NULL)}, *out[2];
-    expect(run_with(x, in, 1, NULL, 0, out, NULL), PJRT_INVALID_ARGUMENT, "1 arguments");
+    expect(run_with(x, in, 1, NULL, 0, out, NULL), PJRT_INVALID_ARGUMENT, "supplied 1 buffers");
     expect(run_with(x, in, 2, NULL, 0, out, NULL), PJRT_INVALID_ARGUMENT, "argument 1 is i32[]");
     PJRT_LoadedExecutable_Delete_Args d = ARGS(LoadedExecutable_Delete, .executable = x);
     CALL(LoadedExecutable_Delete, &d);
@@ -669,6 +757,8 @@ int main(void)
     tcase_add_test(t, bad_arrays);
     tcase_add_test(t, readers_outside);
     tcase_add_test(t, programs);
+    tcase_add_test(t, cost);
+    tcase_add_test(t, bits);
     tcase_add_test(t, bytes);
     tcase_add_test(t, donation);
     tcase_add_test(t, donation_that_fails);
