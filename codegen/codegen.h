@@ -110,7 +110,7 @@ lz_status lz_llvm_compile(const lz_kernel *k, const lz_target *t, lz_buf *code, 
 /* Hash of what that would compile: equal ones are the same code. Costs a tenth of it. */
 lz_status lz_llvm_fingerprint(const lz_kernel *k, const lz_target *t, lz_hash *out);
 /* Part of the key of stored code: raise it when the same kernel gives other code. */
-enum { LZ_CODEGEN_VERSION = 24 };
+enum { LZ_CODEGEN_VERSION = 25 };
 /* "19.1.7" as built against; part of keys; does not load LLVM */
 const char *lz_llvm_version(void);
 uint64_t lz_llvm_compile_count(void); /* kernels compiled by this process */

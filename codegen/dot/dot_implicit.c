@@ -417,7 +417,7 @@ static void tile_row(implicit *g, const unit *w, Val r, Val kn, Val k0, Val kc)
     args[T_STEP_B] = SEL(g->direct, g->step_b, wide);
     args[T_NEXT_B] = SEL(g->direct, em_c64(e, 8), em_c64(e, 0));
     if (g->padded)
-        implicit_start_k_range(g, nranges, args);
+        implicit_pass_k_ranges(g, nranges, args);
     args[T_COLS] = SEL(g->direct, SUB(g->N, MUL(p.v, em_c64(e, g->L))), em_c64(e, INT32_MAX));
     Val to_c = tile_c(g, w, &p, r, nrows, args);
     args[T_OLD] = SEL(first, g->zero, args[T_C]);

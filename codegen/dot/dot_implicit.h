@@ -36,7 +36,7 @@ typedef struct implicit {
         *padded; /* a or b, whose padding is skipped (dot_implicit_padding.c), or NULL */
     uint8_t order[LZ_LOOP_MAX]; /* of the inner loops in the tables */
     int64_t kc;                 /* bound of a block of K */
-    Val micro[2][2];            /* micro-kernels by [k-ranges, [narrow panel]] */
+    Val micro[2];               /* micro-kernels by [narrow panel] */
     /* emitted sizes */
     Val M, N, K;
     Val batch;          /* points of the other outer loops */
@@ -58,7 +58,6 @@ typedef struct implicit {
     Val at_b;   /* with padding: bytes to a row of B from the block's first */
     /* skipping padding */
     Val worth;       /* i1: there is enough padding */
-    Val many_ranges; /* i1: a tile has several k-ranges */
     Val k_ranges;    /* of this tile: firsts and ends */
     Val is_finite;   /* i1 in memory: the other factor, as far as it is used now, is finite */
     Val was_checked; /* i1 in memory: all that was checked so far is */
@@ -92,8 +91,8 @@ static inline uint32_t implicit_first_row(const implicit *g)
 /* dot_implicit_micro.c: emits a function of these arguments; strides are bytes. ROWS: a pointer per
  * row of A; OFF_A: by k, bytes from there. B: at its first k; STEP_B: bytes to the next one, NEXT_B
  * bytes apart, or 0: the same for all. COLS: columns of B that exist. C gets the whole tile, the
- * sums plus what is at OLD. The one for several k-ranges: KC is how many, K_RANGES their firsts and
- * ends, AT_B says where B is by k, where rows are not at one distance. */
+ * sums plus what is at OLD. With padding: KC is how many k-ranges there are, K_RANGES their firsts
+ * and ends, AT_B says where B is by k, where rows are not at one distance. */
 enum tile_arg {
     T_ROWS,
     T_OFF_A,
@@ -141,7 +140,7 @@ void implicit_finite_where(implicit *g, Val largest);
 void implicit_check_finite_b(implicit *g, Val first, Val k0, Val kc, Val kn);
 void implicit_check_finite_a(implicit *g);
 /* The k-ranges in k0.. (kc of them) for the tile's rows and nv vectors of columns from v; gives how
- * many, at least one. Then the arguments but T_ROWS and those of C. */
+ * many, at least one. Then the arguments that say so. */
 Val implicit_list_k_ranges(implicit *g, Val v, unsigned nv, Val k0, Val kc);
-void implicit_start_k_range(implicit *g, Val nranges, Val *args);
+void implicit_pass_k_ranges(const implicit *g, Val nranges, Val *args);
 #endif

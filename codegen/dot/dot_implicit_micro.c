@@ -4,7 +4,10 @@
 #include "codegen/dot/dot_implicit.h"
 #include <string.h>
 
-enum { STEPS = 4 }; /* of k in a round of the loop */
+enum {
+    STEPS = 4,  /* of k in a round of the loop, */
+    ENOUGH = 16 /* or one, of so many multiplications: it is compiled in less time */
+};
 
 typedef struct tile {
     unsigned nv;
@@ -40,7 +43,8 @@ static void step(implicit *g, const tile *t, Val k, bool masked, const Val *in, 
 }
 
 /* Steps first to n - 1, `by` at a time, from `state` and back. */
-static void steps(implicit *g, const tile *t, Val first, Val n, unsigned by, Val *state)
+static void steps(implicit *g, const tile *t, Val first, Val n, unsigned by, bool masked,
+                  Val *state)
 {
     em *e = g->e;
     em_loop l;
@@ -49,7 +53,7 @@ static void steps(implicit *g, const tile *t, Val first, Val n, unsigned by, Val
     em_loop_begin(e, &l, first, n, em_c64(e, by), count, state);
     memcpy(s[0], l.phi, (size_t)count * sizeof(Val));
     for (unsigned u = 0; u < by; u++)
-        step(g, t, ADD(l.i, em_c64(e, u)), by == 1, s[u & 1], s[~u & 1]);
+        step(g, t, ADD(l.i, em_c64(e, u)), masked, s[u & 1], s[~u & 1]);
     em_loop_end(e, &l, s[by & 1]);
     memcpy(state, l.phi, (size_t)count * sizeof(Val));
 }
@@ -86,12 +90,14 @@ static void store_tile(implicit *g, const tile *t, const Val *sum)
 static void rounds(implicit *g, const tile *t, Val first, Val last, Val *state)
 {
     em *e = g->e;
-    Val whole = AND(SUB(last, first), em_c64(e, -STEPS)), zero = em_c64(e, 0);
+    unsigned by = g->mr * t->nv < ENOUGH ? STEPS : 1;
+    Val whole = AND(SUB(last, first), em_c64(e, -(int64_t)by)), zero = em_c64(e, 0);
     if (!g->full)
         whole = SEL(ICMP(SGE, t->p[T_COLS], em_c64(e, (int64_t)t->nv * g->L)), whole, zero);
     whole = ADD(first, whole);
-    steps(g, t, first, whole, STEPS, state);
-    steps(g, t, whole, last, 1, state);
+    steps(g, t, first, whole, by, false, state);
+    if (by > 1 || !g->full)
+        steps(g, t, whole, last, 1, true, state);
 }
 
 /* Each run begins where its first k is. */
@@ -114,19 +120,19 @@ static void run_by_run(implicit *g, const tile *t, Val *state)
     memcpy(state + AT_SUMS, l.phi, n * sizeof(Val));
 }
 
-static unsigned nargs(bool runs)
+static unsigned nargs(const implicit *g)
 {
-    return runs ? T_ARGS : T_K_RANGES;
+    return g->padded ? T_ARGS : T_K_RANGES;
 }
 
-static void emit_one(implicit *g, unsigned nv, bool runs, const char *name, Val *fn)
+static void emit_one(implicit *g, unsigned nv, const char *name, Val *fn)
 {
     em *e = g->e;
     Ty i = e->i64, args[T_ARGS] = {e->ptr, e->ptr, e->ptr, e->ptr, i,      i,     e->ptr,
                                    i,      e->ptr, i,      i,      e->ptr, e->ptr};
-    Val f = em_shared_func(e, name, e->none, args, nargs(runs)), state[EM_PHI];
+    Val f = em_shared_func(e, name, e->none, args, nargs(g)), state[EM_PHI];
     tile t = {.nv = nv};
-    for (unsigned q = 0; q < nargs(runs); q++)
+    for (unsigned q = 0; q < nargs(g); q++)
         t.p[q] = LLVMGetParam(f, q);
     for (unsigned r = 0; r < g->mr; r++)
         t.row[r] = em_load(e, e->ptr, em_at(e, t.p[T_ROWS], em_c64(e, r), 8), 8);
@@ -137,7 +143,7 @@ static void emit_one(implicit *g, unsigned nv, bool runs, const char *name, Val 
     for (unsigned q = 0; q < g->mr * nv; q++)
         state[AT_SUMS + q] = LLVMConstNull(g->vec);
     fetch_c(g, &t);
-    if (runs)
+    if (g->padded)
         run_by_run(g, &t, state);
     else
         rounds(g, &t, em_c64(e, 0), t.p[T_KC], state);
@@ -146,52 +152,32 @@ static void emit_one(implicit *g, unsigned nv, bool runs, const char *name, Val 
     *fn = em_shared_end(e, f);
 }
 
-static void emit_both(implicit *g, bool runs, const char *wide, const char *narrow)
-{
-    Val *fn = g->micro[runs];
-    emit_one(g, g->nv, runs, wide, &fn[0]);
-    fn[1] = fn[0];
-    if (g->nv_small != g->nv)
-        emit_one(g, g->nv_small, runs, narrow, &fn[1]);
-}
-
+/* With padding: for lists of k-ranges, of which most have one. Another micro-kernel for these would
+ * save a few instructions a tile, and take a sixth of the kernel's compile time. */
 void implicit_emit_micro(implicit *g)
 {
-    emit_both(g, false, "tile", "tile_narrow");
-    if (g->padded)
-        emit_both(g, true, "tile_runs", "tile_runs_narrow");
+    emit_one(g, g->nv, "tile", &g->micro[0]);
+    g->micro[1] = g->micro[0];
+    if (g->nv_small != g->nv)
+        emit_one(g, g->nv_small, "tile_narrow", &g->micro[1]);
 }
 
-static void call_one(implicit *g, bool runs, Val fn, const Val *args)
+static void call_one(implicit *g, Val fn, const Val *args)
 {
-    LLVMBuildCall2(g->e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, nargs(runs), "");
-}
-
-static void call(implicit *g, bool runs, Val narrow, const Val *args)
-{
-    em_ifelse s;
-    const Val *fn = g->micro[runs];
-    if (fn[0] == fn[1]) {
-        call_one(g, runs, fn[0], args);
-        return;
-    }
-    em_ifelse_begin(g->e, &s, narrow);
-    call_one(g, runs, fn[1], args);
-    em_ifelse_else(g->e, &s);
-    call_one(g, runs, fn[0], args);
-    em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
+    LLVMBuildCall2(g->e->b, LLVMGlobalGetValueType(fn), fn, (Val *)args, nargs(g), "");
 }
 
 void implicit_call_tile(implicit *g, Val narrow, const Val *args)
 {
     em_ifelse s;
-    if (!g->padded) {
-        call(g, false, narrow, args);
+    const Val *fn = g->micro;
+    if (fn[0] == fn[1]) {
+        call_one(g, fn[0], args);
         return;
     }
-    em_ifelse_begin(g->e, &s, g->many_ranges);
-    call(g, true, narrow, args);
+    em_ifelse_begin(g->e, &s, narrow);
+    call_one(g, fn[1], args);
     em_ifelse_else(g->e, &s);
-    call(g, false, narrow, args);
+    call_one(g, fn[0], args);
     em_ifelse_end(g->e, &s, 0, NULL, NULL, NULL);
 }

@@ -259,19 +259,9 @@ Val implicit_list_k_ranges(implicit *g, Val v, unsigned nv, Val k0, Val kc)
     return em_smax(e, n, one);
 }
 
-/* One run is a tile by itself, which begins there. */
-void implicit_start_k_range(implicit *g, Val nranges, Val *args)
+void implicit_pass_k_ranges(const implicit *g, Val nranges, Val *args)
 {
-    em *e = g->e;
-    g->many_ranges = ICMP(SGT, nranges, em_c64(e, 1));
-    Val first = SEL(g->many_ranges, em_c64(e, 0), em_load(e, e->i64, g->k_ranges, 8)),
-        past = em_load(e, e->i64, em_at(e, g->k_ranges, em_c64(e, 1), 8), 8);
-    Val each = em_load(e, e->i64, args[T_STEP_B], 8),
-        place = em_load(e, e->i64, em_at(e, g->at_b, first, 8), 8);
-    args[T_B] = em_at(e, args[T_B], SEL(g->direct, place, MUL(first, each)), 1);
-    args[T_STEP_B] = em_at(e, args[T_STEP_B], MUL(first, args[T_NEXT_B]), 1);
-    args[T_OFF_A] = em_at(e, g->off_a, first, 8);
-    args[T_KC] = SEL(g->many_ranges, nranges, SUB(past, first));
+    args[T_KC] = nranges;
     args[T_K_RANGES] = g->k_ranges;
     args[T_AT_B] = g->at_b;
 }

@@ -311,8 +311,8 @@ START_TEST(few_pixels_pack_once)
     jit j = jit_new_on(q, &t);
     ck_assert_int_eq(j.grid(q->args), lz_target_masks(&t) ? 8 : 21);
     int n = count(lz_buf_str(&j.ll), "call <16 x float> @llvm.fma.v16f32(");
-    ck_assert_int_eq(n, t.machine.vector_bytes == 64 ? 7 * (3 + 2) * (4 + 1)
-                                                     : 0); /* rounds of 4 steps */
+    /* of 7 x 3 one step is in the code, of 7 x 2 a round of 4; and one where columns are missing */
+    ck_assert_int_eq(n, t.machine.vector_bytes == 64 ? 7 * 3 * (1 + 1) + 7 * 2 * (4 + 1) : 0);
     jit_free(&j);
     lz_kernel_free(q);
 }
