@@ -148,10 +148,12 @@ static void emit_sizes(dot_b2b *r)
 {
     em *e = r->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), none = em_c64(e, 0);
+    em_func_rare(e);
     kern_enter(&r->c, NULL, LLVMGetParam(f, 0));
     emit_dims(r);
     LLVMBuildRet(e->b, SEL(ICMP(SGT, r->M, none), MUL(r->batch, r->RU), none));
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    em_func_rare(e);
     kern_enter(&r->c, NULL, LLVMGetParam(f, 0));
     emit_dims(r);
     LLVMBuildRet(e->b, lay_out(r, NULL));

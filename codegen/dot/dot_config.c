@@ -45,6 +45,7 @@ Val dot_sizes_begin(dot_common *g)
 {
     em *e = g->e;
     Val f = em_func(e, "size", e->i64, (Ty[]){e->ptr, e->i64}, 2, false);
+    em_func_rare(e);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     return f;
 }

@@ -259,11 +259,13 @@ static void emit_sizes(dot_inner *g)
 {
     em *e = g->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true), zero = em_c64(e, 0);
+    em_func_rare(e);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     emit_dims(g);
     Val empty = OR(ICMP(EQ, g->M, zero), ICMP(EQ, g->N, zero));
     LLVMBuildRet(e->b, SEL(empty, zero, MUL(MUL(g->RB, g->CB), g->NB)));
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    em_func_rare(e);
     kern_enter(&g->c, NULL, LLVMGetParam(f, 0));
     emit_dims(g);
     parts p;

@@ -46,17 +46,25 @@ static void string_attr(em *e, Val f, const char *key, const char *value)
     LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, a);
 }
 
-static void set_nounwind(em *e, Val f)
+static void enum_attr(em *e, Val f, const char *name)
 {
-    unsigned nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(e->cx, nounwind, 0));
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->cx, kind, 0));
+}
+
+/* Not in a loop of kernels, where it is inlined and its numbers become constants. */
+void em_func_rare(em *e)
+{
+    if (!e->x86 || e->fit)
+        return;
+    enum_attr(e, e->f, "optnone");
+    enum_attr(e, e->f, "noinline"); /* which optnone wants */
 }
 
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported)
 {
     e->f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, nargs, 0));
-    set_nounwind(e, e->f);
+    enum_attr(e, e->f, "nounwind");
     string_attr(e, e->f, "frame-pointer", "all"); /* backtraces go through code without tables */
     /* or code generation splits every vector in two where the tuning prefers that */
     if (e->avx512) {
@@ -90,7 +98,7 @@ Val em_shared_end(em *e, Val f)
     e->m = e->own;
     e->own = NULL;
     Val d = LLVMAddFunction(e->m, lz_shared_name(e->shared->n - 1), LLVMGlobalGetValueType(f));
-    set_nounwind(e, d);
+    enum_attr(e, d, "nounwind");
     LLVMSetVisibility(d, LLVMHiddenVisibility);
     return d;
 }
@@ -465,7 +473,7 @@ Val em_declare(em *e, const char *name, Ty ret, const Ty *args, unsigned n)
     if (f)
         return f;
     f = LLVMAddFunction(e->m, name, LLVMFunctionType(ret, (Ty *)args, n, 0));
-    set_nounwind(e, f);
+    enum_attr(e, f, "nounwind");
     return f;
 }
 

@@ -54,6 +54,9 @@ static inline bool em_always(const em *e, int form)
 }
 /* Starts a function; `exported`: a symbol of the object. */
 Val em_func(em *e, const char *name, Ty ret, const Ty *args, unsigned nargs, bool exported);
+/* The function that was started last is called once or a few times a launch: LLVM makes its code by
+ * FastISel and without optimization, in a third of the time. */
+void em_func_rare(em *e);
 /* Starts a function of the kernel's own that is likely to be the same in others (shared_code.h): it
  * goes by its arguments and constants alone. Once it has its code, em_shared_end gives what is
  * called. */

@@ -7,8 +7,12 @@ Val em_at(em *e, Val p, Val index, int64_t scale)
 {
     if (LLVMIsConstant(index) && LLVMConstIntGetSExtValue(index) == 0)
         return p;
-    Val off = scale == 1 ? index : MUL(index, em_c64(e, scale));
-    return LLVMBuildGEP2(e->b, e->i8, p, &off, 1, "");
+    if (LLVMIsConstant(index) || scale < 1) {
+        Val off = scale == 1 ? index : MUL(index, em_c64(e, scale));
+        return LLVMBuildGEP2(e->b, e->i8, p, &off, 1, "");
+    }
+    Ty unit = scale == 1 ? e->i8 : LLVMArrayType2(e->i8, (uint64_t)scale);
+    return LLVMBuildGEP2(e->b, unit, p, &index, 1, "");
 }
 
 Val em_load(em *e, Ty t, Val p, unsigned align)
@@ -216,6 +220,7 @@ Val em_to_mem(em *e, lz_dtype d, Val v)
 void em_numbers_begin(em *e, em_numbers *x)
 {
     x->fn = em_shared_func(e, "numbers", e->none, (Ty[]){e->ptr, e->ptr}, 2);
+    em_func_rare(e);
     for (unsigned i = 0; i < x->nfrom; i++)
         *x->from[i] = em_load(e, e->i64, em_at(e, LLVMGetParam(x->fn, 0), em_c64(e, i), 8), 8);
 }
@@ -254,6 +259,7 @@ Val em_numbers_at(em *e, const em_numbers *x, Val i)
 void em_numbers_size(em *e, const em_numbers *x, Val at, const char *name, const Val *size)
 {
     Val f = em_func(e, name, e->i64, &e->ptr, 1, true);
+    em_func_rare(e);
     unsigned i = 0;
     while (x->v[i] != size)
         i++;

@@ -67,6 +67,7 @@ static void emit_sizes(kern *c, int64_t chunk)
 {
     em *e = c->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
+    em_func_rare(e);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
     Val n = MUL(rows_of(c), units_per_row(c, chunk));
     if (c->k->serial)
@@ -75,6 +76,7 @@ static void emit_sizes(kern *c, int64_t chunk)
     if (!needs_scratch(c))
         return;
     f = em_func(e, "lz_scratch", e->i64, &e->ptr, 1, true);
+    em_func_rare(e);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
     LLVMBuildRet(e->b, ADD(kern_sort_scratch(c), kern_rows_scratch(c))); /* never both */
 }

@@ -160,6 +160,7 @@ static void emit_sizes(kern *c, uint32_t d)
 {
     em *e = c->e;
     Val f = em_func(e, "lz_grid", e->i64, &e->ptr, 1, true);
+    em_func_rare(e);
     kern_enter(c, NULL, LLVMGetParam(f, 0));
     grid g = divide(c, d);
     Val n = MUL(g.sides, g.chunks);

@@ -236,6 +236,45 @@ START_TEST(machines_are_kept)
 }
 END_TEST
 
+/* Group of attributes of the function that the text defines; -1: it defines none of that name. */
+static int attributes(const char *text, const char *name)
+{
+    char head[64];
+    int group = -1;
+    snprintf(head, sizeof head, " @%s(", name);
+    for (const char *p = strstr(text, "\ndefine "); p; p = strstr(p + 1, "\ndefine ")) {
+        const char *end = strchr(p + 1, '\n'), *at = strstr(p, head), *sharp = strstr(p, " #");
+        if (at && at < end && sharp && sharp < end)
+            ck_assert_int_eq(sscanf(sharp, " #%d", &group), 1);
+    }
+    return group;
+}
+
+/* LLVM takes no pains with what runs once a launch, and with nothing else. */
+START_TEST(sizes_are_not_optimized)
+{
+    static const char *const name[] = {"lz_run",     "tile",    "lz_grid",
+                                       "lz_scratch", "numbers", "size"};
+    lz_target t;
+    must(lz_target_host(&t));
+    lz_kernel *k = matrix_product();
+    lz_buf out = {0}, ll = {0};
+    compile(k, &out, &ll, NULL);
+    const char *text = lz_buf_str(&ll);
+    for (int i = 0; i < 6; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "\nattributes #%d = {", attributes(text, name[i]));
+        const char *p = strstr(text, line);
+        ck_assert_ptr_nonnull(p);
+        const char *end = strchr(p + 1, '\n'), *is = strstr(p, " optnone ");
+        ck_assert(!!(is && is < end) == (i > 1 && strstr(t.triple, "x86_64")));
+    }
+    lz_buf_free(&out);
+    lz_buf_free(&ll);
+    lz_kernel_free(k);
+}
+END_TEST
+
 static bool has(const char *line, const char *end, const char *word)
 {
     return memmem(line, (size_t)(end - line), word, strlen(word)) != NULL;
@@ -365,6 +404,7 @@ int main(void)
     tcase_add_test(t, same_bytes);
     tcase_add_test(t, sizes_are_arguments);
     tcase_add_test(t, machines_are_kept);
+    tcase_add_test(t, sizes_are_not_optimized);
     tcase_add_test(t, transposes_step_by_step);
     tcase_add_test(t, threads);
     tcase_add_test(t, no_memory);
