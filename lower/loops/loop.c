@@ -43,7 +43,9 @@ int lz_sop_arity(const lz_sop *s)
 static lz_status each_of_access(const lz_kernel *k, const lz_stage *st, lz_access *a, lz_sz_fn fn,
                                 void *user)
 {
-    LZ_TRY(fn(&a->offset, LZ_SZ_OFFSET, user));
+    /* Products of parts of arrays, the first ones too, are one kernel: theirs takes long to
+     * compile. */
+    LZ_TRY(fn(&a->offset, lz_kernel_is_dot(k) ? LZ_SZ_VALUE : LZ_SZ_OFFSET, user));
     for (uint32_t d = 0; d < k->nouter + st->ninner; d++)
         LZ_TRY(fn(&a->stride[d], LZ_SZ_STRIDE, user));
     for (uint32_t i = 0; i < a->ndyn; i++)

@@ -27,11 +27,11 @@
  * nothing else.
  *
  * Sizes: an lz_sz holds the value of this instance. slot < 0: baked into the code. slot >= 0:
- * run-time argument args[slot]. lz_kernel_finish decides which (strides 0 and 1, offset 0 and small
- * extents are baked) and numbers the slots. The encoding holds the baked values and the pattern of
- * slots only, so equal layers and other batch sizes share a kernel with other arguments.
- * Units: offsets and strides in elements. Threads: thread-compatible; a finished kernel is
- * immutable. */
+ * run-time argument args[slot]. lz_kernel_finish decides which (strides 0 and 1, small extents and,
+ * except in products, offset 0 are baked) and numbers the slots. The encoding holds the baked
+ * values and the pattern of slots only, so equal layers and other batch sizes share a kernel with
+ * other arguments. Units: offsets and strides in elements. Threads: thread-compatible; a finished
+ * kernel is immutable. */
 #ifndef LZ_LOWER_LOOPS_LOOP_H
 #define LZ_LOWER_LOOPS_LOOP_H
 #include "ir/module.h"

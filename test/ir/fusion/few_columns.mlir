@@ -2,7 +2,7 @@
 // run: lazuli opt --emit=loops %s
 // check: outer [20{{(@[0-9]+)?}}, 3{{(@[0-9]+)?}}, 384{{(@[0-9]+)?}}]
 // check-next: dot %0 %1
-// check: load 1 = 1[0 + 1 i2 +
+// check: load 1 = 1[0{{(@[0-9]+)?}} + 1 i2 +
 module @resized {
   func.func public @main(%x: tensor<20x224x3xf32>, %w: tensor<224x384xf32>) -> tensor<20x384x3xf32> {
     %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<20x224x3xf32>, tensor<224x384xf32>) -> tensor<20x3x384xf32>

@@ -107,6 +107,29 @@ START_TEST(dot)
 }
 END_TEST
 
+/* Products of the first part of an array and of a later one are one kernel: only arguments differ.
+ */
+START_TEST(products_of_parts)
+{
+    lz_kernel *first = k_make(k_dot, 5, 18);
+    static const char *const place[] = {"= 0[0 ", "= 1[0 ", "= 2[0 ", "store 3[0 "};
+    for (int i = 0; i < 4; i++) {
+        char text[sizeof k_dot + 32], at[16];
+        const char *p = strstr(k_dot, place[i]);
+        ck_assert_ptr_nonnull(p);
+        size_t n = strlen(place[i]);
+        snprintf(at, sizeof at, "%.*s64 ", (int)n - 2, place[i]);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(p - k_dot), k_dot, at, p + n);
+        lz_kernel *later = k_make(text, 5, 18);
+        ck_assert(lz_hash_eq(first->hash, later->hash));
+        ck_assert_uint_eq(first->narg, later->narg);
+        ck_assert(memcmp(first->args, later->args, first->narg * sizeof *first->args) != 0);
+        lz_kernel_free(later);
+    }
+    lz_kernel_free(first);
+}
+END_TEST
+
 START_TEST(argmax)
 {
     enum { R = 6, C = 40 };
@@ -466,6 +489,7 @@ int main(void)
     tcase_add_loop_test(t, softmax, 0, NDIMS);
     tcase_add_test(t, colsum_accumulates_wide);
     tcase_add_test(t, dot);
+    tcase_add_test(t, products_of_parts);
     tcase_add_test(t, argmax);
     tcase_add_test(t, gather_and_guard);
     tcase_add_test(t, scatter_in_order);
