@@ -215,9 +215,8 @@ static lz_status fold_those_there(lz_func *f, lz_attr_reduce_window *a, lz_val *
     const lz_shape *s = &lz_val_type(f, opnd[0])->shape;
     bool behind = many_prefixes(a, s);
     lz_val yes = lz_build_scalar_i64(f, LZ_BOOL, 1), no = lz_build_scalar_i64(f, LZ_BOOL, 0);
-    const lz_type *t = lz_type_get(LZ_BOOL, s);
     lz_ints none = {0};
-    lz_val there = t ? lz_build_broadcast(f, yes, &none, &t->shape) : LZ_NOVAL;
+    lz_val there = lz_build_broadcast(f, yes, &none, s);
     if (!behind) {
         there = padded(f, a, there, no);
         for (uint32_t i = 0; i < k; i++)

@@ -116,7 +116,7 @@ static lz_literal *table(const fft *t, lz_shape s)
 
 static lz_val constant(const fft *t, lz_literal *l)
 {
-    lz_val v = l ? lz_build_const(t->f, l) : LZ_NOVAL;
+    lz_val v = lz_build_const(t->f, l);
     lz_literal_release(l);
     return v;
 }
@@ -233,8 +233,7 @@ static complex_vals roots(const fft *t, lz_val k, int64_t n)
 static lz_val counted(const fft *t, int64_t rows, int64_t n, int64_t dim)
 {
     lz_shape s = SHAPE(rows, n);
-    const lz_type *type = lz_type_get(LZ_I64, &s);
-    return type ? lz_build_iota(t->f, type, dim) : LZ_NOVAL;
+    return lz_build_iota(t->f, lz_type_get(LZ_I64, &s), dim);
 }
 
 /* Behind a barrier, so that they are computed on their own: from constants alone, once where the

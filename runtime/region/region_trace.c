@@ -211,7 +211,7 @@ static lz_val value_of(walk *w, const lz_node *n)
         return w->val.data[n->index];
     if (n->kind == LZ_NODE_CONST) {
         lz_literal *l = lz_literal_copy_from(lz_node_type(n), n->imm);
-        lz_val v = l ? lz_build_const(w->f, l) : LZ_NOVAL;
+        lz_val v = lz_build_const(w->f, l);
         lz_literal_release(l);
         return v;
     }

@@ -276,6 +276,75 @@ static void composites(void)
     DO(lz_release(var));
 }
 
+/* Functions that become regions: what is constant in them is made again there. */
+static lz_tensor *goes_on(lz_tensor *const *in, void *user)
+{
+    (void)user;
+    return lz_lt_scalar(lz_sum(in[0]), 20);
+}
+static void doubled(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    out[0] = lz_add(in[0], user ? user : in[0]);
+    out[1] = lz_zeros(LZ_F32, LZ_SCALAR);
+}
+static void constants(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)in, (void)user;
+    out[0] = lz_full(LZ_F32, LZ_SHAPE(4), 7);
+    out[1] = lz_ones(LZ_F32, LZ_SCALAR);
+}
+static void counted(lz_tensor *i, lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_add(in[0], lz_to(i, LZ_F32));
+    out[1] = lz_ones(LZ_F32, LZ_SCALAR);
+}
+static void summed(lz_tensor *const *carry, lz_tensor *const *x, lz_tensor **next, lz_tensor **y,
+                   void *user)
+{
+    (void)user;
+    next[0] = y[0] = lz_add(carry[0], lz_mul_scalar(x[0], 2));
+}
+static void squared(lz_tensor *const *in, lz_tensor **out, void *user)
+{
+    (void)user;
+    out[0] = lz_mul(in[0], lz_add_scalar(in[0], 1));
+}
+
+static void control(void)
+{
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(4), four), *v[2], *y[2], *s[2], *g = NULL;
+    v[0] = x, v[1] = lz_full(LZ_F32, LZ_SCALAR, 1);
+    DO(lz_while(v, 2, goes_on, doubled, NULL, y));
+    read_is("doubled", y[0], (float[]){8, -16, 4, 32}, 4);
+    DO(lz_cond(goes_on(v, NULL), doubled, constants, v, 2, 2, x, y));
+    read_is("the branch", y[0], (float[]){2, -4, 1, 8}, 4);
+    DO(lz_switch(lz_full(LZ_I32, LZ_SCALAR, 1), (lz_body_fn *const[]){doubled, constants}, 2, v, 2,
+                 2, NULL, y));
+    item_is("constants", lz_add(lz_sum(y[0]), y[1]), 29);
+    DO(lz_fori(1, 4, v, 2, counted, NULL, y));
+    item_is("rounds", lz_add(lz_sum(y[0]), y[1]), 3.5 + 24 + 1);
+    DO(lz_scan(&v[1], 1, &x, 1, 1, summed, NULL, y, s));
+    read_is("the scan", s[0], (float[]){3, -1, 0, 8}, 4);
+    DO(lz_checkpoint(squared, &x, 1, 1, NULL, y));
+    DO(lz_grad(lz_sum(y[0]), &x, 1, &g));
+    read_is("a gradient", g, (float[]){3, -3, 2, 9}, 4);
+    DO(lz_vmap(squared, &x, 1, 1, NULL, y));
+    read_is("each", y[0], (float[]){2, 2, 0.75f, 20}, 4);
+}
+
+/* What the compiler's passes write out. */
+static void expanded(void)
+{
+    lz_tensor *x = lz_from_host(LZ_F32, LZ_SHAPE(2, 2), four);
+    lz_tensor *t = lz_fft(lz_tile(x, LZ_SHAPE(1, 3)));
+    item_is("a transform", lz_sum(lz_real(t)), 6 * 1.5);
+    t = lz_tile(x, LZ_SHAPE(2, 2));
+    t = lz_reshape(t, LZ_SHAPE(1, 1, 4, 4));
+    t = lz_max_pool2d(t, .kernel_size = {2}, .padding = {1, 1});
+    item_is("largest of windows", lz_sum(t), 17.5);
+}
+
 typedef struct scenario {
     const char *name;
     void (*run)(void);
@@ -296,6 +365,8 @@ static const scenario scenarios[] = {
     {"sharing", sharing, "CPU", true, false, 200},
     {"looking", looking, "REF", true, true, 300},
     {"composites", composites, "REF", false, false, 200},
+    {"control flow", control, "REF", false, false, 200},
+    {"expanded", expanded, "CPU", false, false, 60},
     {"compiler", compiler, "REF", false, false, 300},
 };
 enum { NSCENARIOS = sizeof scenarios / sizeof *scenarios };
