@@ -22,7 +22,8 @@ bool lz_window_count(const lz_window_axis *w, int64_t extent, int64_t *out);
 static inline bool lz_window_at(const lz_window_axis *w, int64_t extent, int64_t i, int64_t j,
                                 int64_t *at)
 {
-    int64_t p = i * w->stride + j * w->dilation - w->low;
+    /* cut by 2^63 it would be beyond 64 bits, which is outside as what is negative is */
+    int64_t p = (int64_t)((uint64_t)(i * w->stride + j * w->dilation) - (uint64_t)w->low);
     *at = w->base == 1 ? p : p / w->base;
     return p >= 0 && (w->base == 1 || p % w->base == 0) && *at < extent;
 }

@@ -24,16 +24,66 @@ static void strides_of(windows *s, const lz_shape *in)
         s->size[d] = s->w[d].size;
 }
 
-/* Row-major position of element j of window i in the operand; -1 in padding and gaps. */
-static int64_t position(const windows *s, const int64_t *i, const int64_t *j)
+/* The elements of one window that are data, in row-major order: whatever the window's size, no more
+ * than there are. */
+typedef struct inside {
+    const windows *s;
+    bool more;
+    int64_t start[LZ_MAX_RANK];                    /* of the window, in the dilated operand */
+    int64_t first[LZ_MAX_RANK], last[LZ_MAX_RANK]; /* elements of the operand in its reach */
+    int64_t idx[LZ_MAX_RANK];                      /* of the operand */
+    int64_t j[LZ_MAX_RANK];                        /* of the window */
+} inside;
+
+/* To the first element from e on that is in the window in dimension d. */
+static bool seek(inside *w, int d, int64_t e)
 {
-    int64_t at, sum = 0;
-    for (int d = 0; d < s->in->rank; d++) {
-        if (!lz_window_at(&s->w[d], s->in->dims[d], i[d], j[d], &at))
-            return -1;
-        sum += at * s->strides[d];
+    const lz_window_axis *x = &w->s->w[d];
+    while (e <= w->last[d] && (e * x->base - w->start[d]) % x->dilation != 0)
+        e++;
+    if (e > w->last[d])
+        return false;
+    w->idx[d] = e;
+    w->j[d] = (e * x->base - w->start[d]) / x->dilation;
+    return true;
+}
+
+static inside inside_of(const windows *s, const int64_t *i)
+{
+    inside w = {.s = s, .more = true};
+    for (int d = 0; d < s->in->rank && w.more; d++) {
+        const lz_window_axis *x = &s->w[d];
+        int64_t start, end;
+        if (x->low == INT64_MIN || !lz_add_i64(i[d] * x->stride, -x->low, &start)) {
+            w.more = false; /* behind all data */
+            break;
+        }
+        if (!lz_add_i64(start, (x->size - 1) * x->dilation, &end))
+            end = INT64_MAX;
+        w.start[d] = start;
+        w.first[d] = start <= 0 ? 0 : (start - 1) / x->base + 1;
+        w.last[d] = end < 0 ? -1 : end / x->base;
+        if (w.last[d] >= s->in->dims[d])
+            w.last[d] = s->in->dims[d] - 1;
+        w.more = x->size > 0 && seek(&w, d, w.first[d]);
+        w.first[d] = w.idx[d];
     }
-    return sum;
+    return w;
+}
+
+static void inside_next(inside *w)
+{
+    for (int d = w->s->in->rank; d-- > 0;) {
+        if (seek(w, d, w->idx[d] + 1))
+            return;
+        (void)seek(w, d, w->first[d]);
+    }
+    w->more = false;
+}
+
+static int64_t position(const inside *w)
+{
+    return lz_ref_dot_index(w->s->in->rank, w->idx, w->s->strides);
 }
 
 /* ---- reduce_window ---- */
@@ -43,7 +93,8 @@ typedef struct fold {
     windows s;
     lz_op op; /* NONE: the region */
     lz_ref_region *r;
-    lz_ref_slot *acc;
+    lz_ref_slot *acc, *was;
+    bool effects; /* the region has: it is called for each element */
     const void **args;
     void **out;
 } fold;
@@ -57,18 +108,61 @@ static const void *element(const fold *f, uint32_t k, int64_t at)
                         (size_t)at * lz_dtype_size(f->c->sig->opnd[k]->dtype);
 }
 
+/* All elements of a window, padding included, in row-major order. */
+typedef struct elements {
+    lz_ref_walk w;
+    inside data;
+    bool is_data; /* the element is that of `data` */
+} elements;
+
+static void look(elements *e)
+{
+    e->is_data = e->w.more && e->data.more &&
+                 memcmp(e->w.idx, e->data.j, sizeof *e->data.j * (size_t)e->w.rank) == 0;
+}
+static elements elements_of(const windows *s, const int64_t *i)
+{
+    elements e = {.w = lz_ref_walk_of(s->in->rank, s->size), .data = inside_of(s, i)};
+    look(&e);
+    return e;
+}
+
+/* To the next one. unchanged: the last one was padding and has changed nothing, so none up to the
+ * next element will: they may be more than anyone can count. */
+static void next(elements *e, bool unchanged)
+{
+    if (e->is_data)
+        inside_next(&e->data);
+    if (!e->is_data && unchanged) {
+        e->w.more = e->data.more;
+        memcpy(e->w.idx, e->data.j, sizeof e->w.idx);
+    } else {
+        lz_ref_walk_next(&e->w);
+    }
+    look(e);
+}
+
+static int64_t element_at(const elements *e)
+{
+    return e->is_data ? position(&e->data) : -1;
+}
+
 static void fold_wide(const fold *f, const int64_t *i, int64_t to)
 {
     lz_dtype d = f->c->sig->result[0]->dtype;
     double acc = lz_ref_load_f(d, element(f, 0, -1), 0);
     long double wide = acc;
-    for (lz_ref_walk w = lz_ref_walk_of(f->s.in->rank, f->s.size);
-         w.more && !isnan(acc) && !isnan(wide); lz_ref_walk_next(&w)) {
-        double x = lz_ref_load_f(d, element(f, 0, position(&f->s, i, w.idx)), 0);
+    bool unchanged = false;
+    for (elements e = elements_of(&f->s, i); e.w.more && !isnan(acc) && !isnan(wide);
+         next(&e, unchanged)) {
+        double x = lz_ref_load_f(d, element(f, 0, element_at(&e)), 0), was = acc;
+        long double was_wide = wide;
         if (d == LZ_F64)
             wide = f->op == LZ_OP_ADD ? wide + x : wide * x;
         else
             acc = f->op == LZ_OP_ADD ? acc + x : acc * x;
+        unchanged = was == acc && was_wide == wide && !signbit(was) == !signbit(acc) &&
+                    !signbit(was_wide) == !signbit(wide);
     }
     lz_ref_store_f(d, f->c->result[0]->data, to, d == LZ_F64 ? (double)wide : acc);
 }
@@ -76,16 +170,19 @@ static void fold_wide(const fold *f, const int64_t *i, int64_t to)
 static lz_status fold_region(const fold *f, const int64_t *i, int64_t to)
 {
     uint32_t n = f->c->sig->nresult;
+    bool unchanged = false;
     for (uint32_t k = 0; k < n; k++) {
         lz_ref_copy_element(&f->acc[k], element(f, k, -1),
                             lz_dtype_size(f->c->sig->opnd[k]->dtype));
         f->args[k] = f->out[k] = &f->acc[k];
     }
-    for (lz_ref_walk w = lz_ref_walk_of(f->s.in->rank, f->s.size); w.more; lz_ref_walk_next(&w)) {
-        int64_t at = position(&f->s, i, w.idx);
+    for (elements e = elements_of(&f->s, i); e.w.more; next(&e, unchanged)) {
+        int64_t at = element_at(&e);
         for (uint32_t k = 0; k < n; k++)
             f->args[n + k] = element(f, k, at);
+        memcpy(f->was, f->acc, n * sizeof *f->acc);
         LZ_TRY(lz_ref_region_call(f->r, f->args, f->out));
+        unchanged = !f->effects && memcmp(f->was, f->acc, n * sizeof *f->acc) == 0;
     }
     for (uint32_t k = 0; k < n; k++) {
         size_t esize = lz_dtype_size(f->c->sig->result[k]->dtype);
@@ -114,13 +211,16 @@ lz_status lz_ref_reduce_window(const lz_ref_call *c)
     LZ_TRY(lz_ref_alloc(c));
     const lz_attr_reduce_window *a = LZ_ATTR(reduce_window, c->sig->attr);
     uint32_t n = c->sig->nresult;
-    fold f = {.c = c, .op = n == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE};
+    fold f = {.c = c,
+              .op = n == 1 ? lz_region_as_binary(a->body) : LZ_OP_NONE,
+              .effects = a->body->effects};
     for (int d = 0; d < c->sig->opnd[0]->shape.rank; d++)
         f.s.w[d] = lz_window_of_reduce(a, d);
     strides_of(&f.s, &c->sig->opnd[0]->shape);
     LZ_TRY(lz_ref_region_new(a->body, c->depth, &f.r));
     f.args = lz_calloc(3 * (size_t)n, sizeof *f.args);
-    f.acc = lz_calloc(n, sizeof *f.acc);
+    f.acc = lz_calloc(2 * (size_t)n, sizeof *f.acc);
+    f.was = f.acc ? f.acc + n : NULL;
     f.out = (void **)(f.args + 2 * (size_t)n);
     lz_status s = f.args && f.acc ? fold_all(&f)
                                   : LZ_FAIL(LZ_EMEM, "reduce_window: no memory for %u operands", n);
@@ -145,11 +245,9 @@ static lz_status choose(const choice *h, const int64_t *i, int64_t *chosen)
 {
     const char *x = h->c->opnd[0]->data;
     *chosen = -1;
-    for (lz_ref_walk w = lz_ref_walk_of(h->s.in->rank, h->s.size); w.more; lz_ref_walk_next(&w)) {
-        int64_t at = position(&h->s, i, w.idx);
+    for (inside w = inside_of(&h->s, i); w.more; inside_next(&w)) {
+        int64_t at = position(&w);
         uint64_t keep = 0;
-        if (at < 0)
-            continue;
         if (*chosen >= 0) {
             const void *args[2] = {x + (size_t)*chosen * h->esize, x + (size_t)at * h->esize};
             void *out[1] = {&keep};
