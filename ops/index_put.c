@@ -238,10 +238,10 @@ lz_tensor *lz_index_fill_at(lz_tensor *x, int64_t dim, lz_tensor *index, double 
     BEGIN("lz_index_fill");
     lz_node *t = IN(x), *i = t ? IN(index) : NULL;
     i = i ? slice_index(c, t, &dim, i) : NULL;
+    i = i ? wrapped(c, i, lz_tracer_shape(t)->dims[dim]) : NULL;
     if (!i)
         return lz_tracer_end(c, NULL);
     lz_shape s = *lz_tracer_shape(t);
-    i = wrapped(c, i, s.dims[dim]);
     s.dims[dim] = lz_node_type(i)->nelem;
     lz_node *v = lz_tracer_fill(c, lz_tracer_scalar(c, lz_tracer_dtype(t), value, t), &s);
     return lz_tracer_end(c, lz_tracer_into_slices(c, LZ_OP_NONE, t, dim, i, v));

@@ -9,10 +9,12 @@ static const char *text_of(const lz_node *x, char *text)
     return lz_type_short(lz_node_type(x), text, 128);
 }
 
-/* Whether a and b have these ranks. */
+/* Whether a and b are there and have these ranks. */
 static bool ranks(const lz_node *a, const lz_node *b, int ra, int rb)
 {
     char ta[128], tb[128];
+    if (!a || !b)
+        return false;
     if (lz_tracer_shape(a)->rank == ra && lz_tracer_shape(b)->rank == rb)
         return true;
     LZ_FAIL(LZ_ESHAPE, "%s and %s: ranks %d and %d are needed", text_of(a, ta), text_of(b, tb), ra,

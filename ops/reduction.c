@@ -172,7 +172,7 @@ lz_node *lz_tracer_softmax(lz_tracer *c, lz_node *x, int64_t dim, bool logarithm
     lz_node *m = lz_tracer_no_gradient(
         lz_tracer_spread(c, &r, lz_tracer_combine(c, &r, LZ_OP_MAXIMUM, x), x));
     if (m == x) /* a scalar is its own maximum; the stop-gradient must not apply to x itself */
-        m = lz_tracer_own(c, lz_node_new_detached(x, c->site));
+        m = lz_tracer_detached(c, x);
     lz_node *z = lz_tracer_ew2(c, LZ_OP_SUBTRACT, x, m),
             *e = lz_tracer_ew1(c, LZ_OP_EXPONENTIAL, z);
     lz_node *s = lz_tracer_combine(c, &r, LZ_OP_ADD, e);
