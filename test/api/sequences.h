@@ -327,12 +327,16 @@ static bool ambiguous(const char *error)
     return false;
 }
 
+static const char differs[] = "the devices may differ from here on\n";
 static void look(const char *name, lz_status s)
 {
     if (s != LZ_EINTERNAL && s != LZ_ECHECK)
         return;
-    if (s == LZ_ECHECK && ambiguous(lz_last_error_text()))
+    if (s == LZ_ECHECK && ambiguous(lz_last_error_text())) {
+        if (trace) /* what it was to be written to is as it was, and may be read by later calls */
+            fputs(differs, trace);
         return;
+    }
     printf("BAD: sequence %u, %s: %s: %s\n", board->sequence, name, lz_status_name(s),
            lz_last_error_text());
     fflush(stdout);
@@ -583,7 +587,7 @@ static int same_traces(unsigned first)
         printf("BAD: checked, from sequence %u: no list of calls\n", first);
     while (!bad) {
         char *x = fgets(a, sizeof a, f), *y = fgets(b, sizeof b, g);
-        if (!x && !y)
+        if ((!x && !y) || (x && strcmp(x, differs) == 0))
             break;
         if (!x || !y || strcmp(a, b) != 0)
             printf("BAD: checked, from sequence %u: CPU %s REF %s", first, x ? a : "ends\n",
