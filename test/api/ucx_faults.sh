@@ -30,7 +30,7 @@ for stage in $stages; do
     ok "$stage fails: the same bits" same one told
     ok "$stage fails: it is said" [ "$(cat err.? | grep -c 'UCX cannot be used: ')" -ge 1 ]
     ok "$stage fails: nothing is left of it" bash -c '! grep -E "not returned|leak|Leak" err.?'
-    hows=kill
+    hows='kill'
     [[ -n ${LZ_TEST_WHOLE:-} || $stage == *address || $stage == *send* ]] && hows+=' stop' # the time limit is waited for
     for how in $hows; do
         meet $how $stage $hasty
