@@ -1,6 +1,21 @@
-"""What JAX calls functions of its own for on the CPU and Lazuli has no operation for, in JAX's operations."""
+"""What JAX has no rule for on the CPU, or calls functions of its own for that Lazuli has no operation for, in JAX's operations."""
 import jax
 import jax.numpy as jnp
+
+
+def part_of_eigh(results, begin, end):
+    v, w = results
+    return v[..., begin:end], w[..., begin:end]
+
+
+def part_of_svd(results, begin, end):
+    s, *vectors = results
+    if not vectors:
+        return (s[..., begin:end],)
+    u, vt = vectors
+    if end - begin == s.shape[-1]:  # all of them: full matrices are allowed
+        return s, u, vt
+    return s[..., begin:end], u[..., begin:end], vt[..., begin:end, :]
 
 
 def perturbed(pivot, largest, step, tiny):

@@ -14,15 +14,15 @@ from . import callbacks, linalg
 
 log = logging.getLogger(__name__)
 
-# Primitives that have a rule for each platform only. Those of the CPU call LAPACK by name, and
-# Lazuli has functions of those names; or they call Python (call_python).
-BORROWED = ("eigh", "eig", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "tridiagonal_solve",
-            "debug_callback", "debug_print")
+# Primitives of which Lazuli takes the CPU's rule. It calls LAPACK by name, and Lazuli has functions of those names; or it
+# calls Python (call_python).
+BORROWED = ("eigh", "eig", "svd", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "ormqr",
+            "tridiagonal_solve", "debug_callback", "debug_print", "check", "spsolve")
 
 
 def register(name, path, options):
     xla_bridge.register_plugin(name, library_path=path, options=options, priority=500)
-    for part in (donate, borrow, perturb, functools.partial(call_python, path=path), cache):
+    for part in (donate, borrow, decompose, perturb, functools.partial(call_python, path=path), cache):
         try:
             part(name)
         except Exception as e:  # JAX has changed
@@ -36,15 +36,49 @@ def donate(name):
         platforms.append(name)
 
 
+class Rules(dict):
+    """The rules of a platform that borrows others': also those of modules that are imported later, as jax.experimental.sparse."""
+
+    def __init__(self, own, others):
+        super().__init__(own)
+        self.others = others
+
+    def __contains__(self, primitive):
+        return super().__contains__(primitive) or (primitive.name in BORROWED and primitive in self.others)
+
+    def __missing__(self, primitive):
+        if primitive.name in BORROWED:
+            return self.others[primitive]
+        raise KeyError(primitive)
+
+
 def borrow(name):
     """The CPU's rules."""
-    from jax._src import debugging  # noqa: F401  (rules are made when it is imported)
-    from jax._src.lax import linalg  # noqa: F401
-
     rules = mlir._platform_specific_lowerings
-    for primitive, rule in list(rules["cpu"].items()):
-        if primitive.name in BORROWED and primitive not in rules[name]:
-            rules[name][primitive] = rule
+    rules[name] = Rules(rules[name], rules["cpu"])
+
+
+def decompose(name):
+    """eigh and svd by any algorithm, and parts of their results, of which the CPU's rules refuse most."""
+    from jax._src.lax.linalg import eigh_p, svd_p
+
+    for primitive, part in ((eigh_p, linalg.part_of_eigh), (svd_p, linalg.part_of_svd)):
+        mlir.register_lowering(primitive, decomposition(primitive, part), platform=name)
+
+
+def decomposition(primitive, part):
+    others = mlir._platform_specific_lowerings["cpu"][primitive].rule
+
+    def rule(ctx, operand, **params):
+        if "algorithm" in params:  # each is asked for the same decomposition; LAPACK's is the fastest that Lazuli has
+            params["algorithm"] = None
+        bounds = params.get("subset_by_index")
+        if bounds is None:
+            return others(ctx, operand, **params)
+        params["subset_by_index"] = None
+        return mlir.lower_fun(lambda a: part(primitive.bind(a, **params), *bounds), multiple_results=True)(ctx, operand)
+
+    return rule
 
 
 def perturb(name):

@@ -56,6 +56,67 @@ P
 }
 step 'tridiagonal systems that are singular' tridiagonal
 
+decompositions() { # JAX's CPU refuses most algorithms and all parts of results
+    program decompositions 200 <<'P' && is <<<'True True gesdd True'
+import itertools, jax, numpy as np
+L = jax.lax.linalg
+r = np.random.default_rng(2)
+H = lambda a: np.conj(np.swapaxes(a, -1, -2))
+eigh = svd = True
+for dtype in (np.float32, np.complex64):
+    x = r.standard_normal((2, 6, 6)).astype(dtype)
+    x = x + 1j * x[::-1] if dtype == np.complex64 else x
+    h = x + H(x)
+    w0 = np.linalg.eigvalsh(h)
+    for algorithm, (b, e) in itertools.product(L.EighImplementation, ((0, 6), (1, 4), (2, 2))):
+        v, w = jax.jit(lambda a: L.eigh(a, implementation=algorithm, subset_by_index=(b, e)))(h)
+        eigh &= v.shape == (2, 6, e - b) and np.allclose(w, w0[:, b:e], atol=1e-4)
+        eigh &= np.allclose(h @ v, v * w[:, None], atol=1e-4)
+    for a, algorithm, (b, e) in itertools.product((x[..., :4], x[:, :4]), L.SvdAlgorithm, ((0, 4), (1, 3))):
+        s0 = np.linalg.svd(a, compute_uv=False)[:, b:e]
+        for full in (False, True)[:1 + (e - b == 4)]:
+            f = lambda uv: jax.jit(lambda a: L.svd(a, full_matrices=full, compute_uv=uv, algorithm=algorithm, subset_by_index=(b, e)))
+            u, s, vt = f(True)(a)
+            svd &= u.shape == (2, a.shape[1], a.shape[1] if full else e - b)
+            svd &= vt.shape == (2, a.shape[2] if full else e - b, a.shape[2])
+            svd &= np.allclose(s, s0, atol=1e-4) and np.allclose(f(False)(a), s0, atol=1e-4)
+            svd &= np.allclose(a @ H(vt[:, :e - b]), u[..., :e - b] * s[:, None], atol=1e-4)
+text = jax.jit(jax.numpy.linalg.svd).lower(x).as_text()
+from jax._src.lax.linalg import geqrf
+a, taus = geqrf(x[..., :4])
+q = L.householder_product(np.pad(a, ((0, 0), (0, 0), (0, 2))), taus)
+ormqr = all(np.allclose(jax.jit(lambda *t: L.ormqr(*t, left=left, transpose=transpose))(a, taus, x),
+                        p @ x if left else x @ p, atol=1e-4)
+            for left in (False, True) for transpose, p in ((False, q), (True, H(q))))
+print(bool(eigh), bool(svd), "gesdd" if "lapack_cgesdd" in text and "while" not in text else text, ormqr)
+P
+}
+step 'decompositions by any algorithm' decompositions
+
+late_rules() { # of modules that are imported when the package's rules are there
+    program late_rules 100 <<'P' && is <<<'True positive ValueError'
+import jax, numpy as np, scipy.sparse
+jax.devices()
+from jax.experimental import checkify
+from jax.experimental.sparse.linalg import spsolve
+a = scipy.sparse.csr_matrix(np.diag([3, 2, 4, 5]) + np.diag([1, -1, 2], 1)).astype(np.float32)
+near = np.allclose(a @ np.asarray(jax.jit(spsolve)(a.data, a.indices, a.indptr, np.arange(4, dtype=np.float32))), range(4))
+def f(x):
+    checkify.check(x > 0, "positive", debug=False)
+    return x + 1
+def why(x):
+    try:
+        return jax.jit(lambda y: f(y) * x)(x).block_until_ready()
+    except Exception as e:
+        return "positive" if "positive" in str(e) and "`check` failed" in str(e) else type(e).__name__
+with jax._src.config.xla_runtime_errors(True):
+    first = why(-1.0)
+print(near, first, why(-2.0))
+import os; os._exit(0)  # without the error that JAX reports again at the end
+P
+}
+step 'rules of modules that come later' late_rules
+
 timeout 250 "$python" test/api/jax_callbacks.py >"$tmp/cases" 2>"$tmp/err" || { tail -30 "$tmp/err"; }
 for name in $(sed -n 's/^def \(case_[a-z_]*\).*/\1/p' test/api/jax_callbacks.py); do
     step "$name" grep -qx "$name" "$tmp/cases"
