@@ -274,6 +274,8 @@ lz_status lz_parse_results_of(lz_parser *p, lz_scope *s, lz_stmt *t, lz_val v);
 /* The one copy that lives as long as the parser; empty when there is no tuple among the n. */
 lz_status lz_form_keep(lz_parser *p, const char *s, size_t n, lz_slice *out);
 bool lz_form_eq(lz_slice a, lz_slice b);
+/* One tuple of a list: of these forms, or, when they are empty, of n values. */
+lz_status lz_form_around(lz_parser *p, lz_slice forms, uint32_t n, lz_slice *out);
 uint32_t lz_form_count(lz_slice form); /* elements */
 /* Element k: its form ("*" for a value) and where its values are. False: there are not so many. */
 bool lz_form_element(lz_slice form, uint32_t k, lz_slice *out, uint32_t *first, uint32_t *count);

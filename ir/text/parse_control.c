@@ -1,6 +1,6 @@
-/* parse_control.c - while, if and case. Their regions use values from around them by name; here
- * those become operands, and parameters of every region behind its own: which ones is found by
- * looking through the regions' text for names that have a value already.
+/* parse_control.c - while, if, case and async_start. Their regions use values from around them by
+ * name; here those become operands, and parameters of every region behind its own: which ones is
+ * found by looking through the regions' text for names that have a value already.
  * Threads: thread-compatible. */
 #include "ir/func.h"
 #include "ir/text/parse.h"
@@ -8,7 +8,7 @@
 bool lz_parse_is_control(lz_slice name)
 {
     return lz_slice_is(name, "stablehlo.while") || lz_slice_is(name, "stablehlo.if") ||
-           lz_slice_is(name, "stablehlo.case");
+           lz_slice_is(name, "stablehlo.case") || lz_slice_is(name, "stablehlo.async_start");
 }
 
 typedef struct control {
@@ -176,8 +176,33 @@ static lz_status wrong_count(lz_parser *p, const lz_stmt *t, const control *k)
                        LZ_SLICE_ARG(t->name), t->opnd.len, k->regions.len);
 }
 
+/* What is started is done where it is started: the region is read as what is in it, and the future
+ * is a tuple of its results. Which collectives overlap with what is decided where the program is
+ * scheduled. */
+static lz_status start(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
+{
+    const lz_func *body = k->regions.data[0];
+    for (uint32_t i = 0; i < k->captured.vals.len; i++)
+        LZ_TRY(lz_vec_push(&t->opnd, k->captured.vals.data[i]));
+    bool fits =
+        k->regions.len == 1 && !k->gives.n && !t->opnd_form.n && body->nparam == t->opnd.len;
+    for (uint32_t i = 0; fits && i < t->opnd.len; i++)
+        fits = lz_val_type(body, i) == lz_val_type(s->f, t->opnd.data[i]);
+    if (!fits)
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
+                           "async_start: the operands do not fit its region");
+    LZ_TRY(lz_parse_charge(p, t->at, body->ninst));
+    LZ_TRY(lz_vec_reserve(&t->results, (uint64_t)body->nresult + 1));
+    if (lz_build_inline(s->f, body, t->opnd.data, t->results.data) != LZ_OK)
+        return lz_lex_wrap(&p->c, t->at);
+    t->results.len = body->nresult;
+    return lz_form_around(p, (lz_slice){NULL, 0}, body->nresult, &t->result_form);
+}
+
 static lz_status build(lz_parser *p, lz_scope *s, lz_stmt *t, control *k)
 {
+    if (lz_slice_is(t->name, "stablehlo.async_start"))
+        return start(p, s, t, k);
     bool loop = lz_slice_is(t->name, "stablehlo.while"),
          many = lz_slice_is(t->name, "stablehlo.case");
     if ((!many && k->regions.len != 2) || (!loop && t->opnd.len != 1))

@@ -1,7 +1,7 @@
 /* parse_tuple.c - tuples, which exist in text only: a tuple is the values in it, in order, and a
  * form that says how they are nested. Functions take and give the values, so no later stage knows
  * of tuples. A form is text: * for a value, (..) for a tuple: a value and a pair is "*(**)". An
- * empty form: values only.
+ * empty form: values only. A future is a tuple of what it will give.
  * Threads: thread-compatible. */
 #include "ir/func.h"
 #include "ir/text/parse.h"
@@ -91,6 +91,19 @@ lz_slice lz_form_take(lz_slice *form, uint32_t n, uint32_t *count)
     return memchr(head.s, '(', head.n) ? head : (lz_slice){NULL, 0};
 }
 
+lz_status lz_form_around(lz_parser *p, lz_slice forms, uint32_t n, lz_slice *out)
+{
+    lz_buf form = {0};
+    lz_buf_putc(&form, '(');
+    for (uint32_t i = 0; i < n && !forms.n; i++)
+        lz_buf_putc(&form, '*');
+    lz_buf_put(&form, forms.s, forms.n);
+    lz_buf_putc(&form, ')');
+    lz_status st = form.failed ? LZ_EMEM : lz_form_keep(p, form.data, form.len, out);
+    lz_buf_free(&form);
+    return st;
+}
+
 /* ---- types ---- */
 
 const char lz_token_type[] = "!stablehlo.token";
@@ -133,7 +146,7 @@ static lz_status any_type(lz_parser *p, lz_types *out, lz_buf *form, nest at)
                            MAX_FORM);
     if (alias)
         p->c = written;
-    if (lz_lex_eat(&p->c, "tuple<")) {
+    if (lz_lex_eat(&p->c, "tuple<") || lz_lex_eat(&p->c, "!stablehlo.future<")) {
         LZ_TRY(tuple_type(p, out, form, at));
     } else if (lz_lex_eat(&p->c, lz_token_type)) {
         lz_buf_puts(form, "()"); /* a token holds nothing */
@@ -175,7 +188,9 @@ lz_status lz_parse_any_operands(lz_parser *p, lz_scope *s, lz_stmt *t)
 
 bool lz_parse_is_tuple(lz_slice name)
 {
-    return lz_slice_is(name, "stablehlo.tuple") || lz_slice_is(name, "stablehlo.get_tuple_element");
+    return lz_slice_is(name, "stablehlo.tuple") ||
+           lz_slice_is(name, "stablehlo.get_tuple_element") ||
+           lz_slice_is(name, "stablehlo.async_done");
 }
 
 /* What stands between the name and the types; *index: in brackets behind the operand. */
@@ -208,23 +223,36 @@ static lz_status items(lz_parser *p, lz_scope *s, lz_stmt *t, int64_t *index)
 /* All operands, in one tuple around them. */
 static lz_status tuple(lz_parser *p, lz_stmt *t)
 {
-    lz_buf form = {0};
-    lz_buf_putc(&form, '(');
-    for (uint32_t i = 0; i < t->opnd.len && !t->opnd_form.n; i++)
-        lz_buf_putc(&form, '*');
-    lz_buf_put(&form, t->opnd_form.s, t->opnd_form.n);
-    lz_buf_putc(&form, ')');
-    lz_status st = form.failed ? LZ_EMEM : lz_form_keep(p, form.data, form.len, &t->result_form);
-    lz_buf_free(&form);
-    for (uint32_t i = 0; i < t->opnd.len && st == LZ_OK; i++)
-        st = lz_vec_push(&t->results, t->opnd.data[i]);
-    return st;
+    LZ_TRY(lz_form_around(p, t->opnd_form, t->opnd.len, &t->result_form));
+    for (uint32_t i = 0; i < t->opnd.len; i++)
+        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[i]));
+    return LZ_OK;
+}
+
+/* What is in the one tuple of a list. */
+static bool inside_of(lz_slice form, lz_slice *inside)
+{
+    bool one = form.n && form.s[0] == '(' && element_end(form, 0) == form.n;
+    *inside = one ? (lz_slice){form.s + 1, form.n - 2} : (lz_slice){NULL, 0};
+    return one;
+}
+
+/* The values of a future, which are there. */
+static lz_status done(lz_parser *p, lz_stmt *t)
+{
+    lz_slice inside;
+    if (!inside_of(t->opnd_form, &inside))
+        return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "async_done: its operand is no future");
+    LZ_TRY(lz_form_keep(p, inside.s, inside.n, &t->result_form));
+    for (uint32_t i = 0; i < t->opnd.len; i++)
+        LZ_TRY(lz_vec_push(&t->results, t->opnd.data[i]));
+    return LZ_OK;
 }
 
 static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
 {
     const lz_parse_entry *e = lz_stmt_find(t, "index");
-    lz_slice form = t->opnd_form, inside, one;
+    lz_slice inside, one;
     uint32_t first, count;
     if (e) {
         lz_lexer at = p->c;
@@ -233,9 +261,8 @@ static lz_status element(lz_parser *p, lz_stmt *t, int64_t index)
     } else if (index == INT64_MIN) {
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: which element is not said");
     }
-    if (form.n == 0 || form.s[0] != '(' || element_end(form, 0) != form.n)
+    if (!inside_of(t->opnd_form, &inside))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE, "get_tuple_element: its operand is no tuple");
-    inside = (lz_slice){form.s + 1, form.n - 2};
     if (index < 0 || index > UINT32_MAX ||
         !lz_form_element(inside, (uint32_t)index, &one, &first, &count))
         return lz_lex_fail(&p->c, t->at, LZ_EPARSE,
@@ -355,6 +382,9 @@ lz_status lz_parse_tuple(lz_parser *p, lz_scope *s, lz_stmt *t)
     int64_t index = INT64_MIN;
     t->tuples = true;
     LZ_TRY(items(p, s, t, &index));
-    LZ_TRY(lz_slice_is(t->name, "stablehlo.tuple") ? tuple(p, t) : element(p, t, index));
+    if (lz_slice_is(t->name, "stablehlo.tuple"))
+        LZ_TRY(tuple(p, t));
+    else
+        LZ_TRY(lz_slice_is(t->name, "stablehlo.async_done") ? done(p, t) : element(p, t, index));
     return lz_parse_check_results(p, s, t);
 }

@@ -50,6 +50,20 @@ static const struct {
      "2:7: stablehlo.tuple: its operands are in other tuples than the text says"},
     {"%0 = stablehlo.get_tuple_element %a[0] : (tensor<2x3xf32>) -> tensor<2x3xf32>", LZ_EPARSE,
      "2:7: get_tuple_element: its operand is no tuple"},
+    {"%0 = \"stablehlo.async_done\"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>", LZ_EPARSE,
+     "2:7: async_done: its operand is no future"},
+    {"%0 = \"stablehlo.async_start\"(%a) ({\n ^bb0(%x: tensor<f32>):\n \"stablehlo.return\"(%x) : "
+     "(tensor<f32>) -> ()\n }) : (tensor<2x3xf32>) -> !stablehlo.future<tensor<f32>>",
+     LZ_EPARSE, "2:7: async_start: the operands do not fit its region"},
+    {"%0 = \"stablehlo.async_start\"(%a) ({\n ^bb0(%x: tensor<2x3xf32>):\n "
+     "\"stablehlo.return\"(%x) : "
+     "(tensor<2x3xf32>) -> ()\n }) : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+     LZ_EPARSE, "2:7: stablehlo.async_start: its results are in other tuples than the text says"},
+    {"%0 = \"stablehlo.async_start\"(%a) ({\n ^bb0(%x: tensor<2x3xf32>):\n "
+     "\"stablehlo.return\"(%x) : "
+     "(tensor<2x3xf32>) -> ()\n }, {\n ^bb0(%x: tensor<2x3xf32>):\n \"stablehlo.return\"(%x) : "
+     "(tensor<2x3xf32>) -> ()\n }) : (tensor<2x3xf32>) -> !stablehlo.future<tensor<2x3xf32>>",
+     LZ_EPARSE, "2:7: async_start: the operands do not fit its region"},
     {"%0 = stablehlo.tuple %a : tuple<tensor<2x3xf32>>\n %1 = stablehlo.get_tuple_element %0[1] : "
      "(tuple<tensor<2x3xf32>>) -> tensor<2x3xf32>",
      LZ_EPARSE, "3:7: get_tuple_element: there is no element 1 among 1"},
