@@ -53,7 +53,7 @@ PJRT_Error *lz_pjrt_Plugin_Initialize(PJRT_Plugin_Initialize_Args *a)
  * framework can still write. */
 PJRT_Error *lz_pjrt_Plugin_Attributes(PJRT_Plugin_Attributes_Args *a)
 {
-    static const int64_t current[] = {1, 13, 0}, minimum[] = {0, 9, 0};
+    static const int64_t current[] = {1, 20, 0}, minimum[] = {0, 9, 0};
 #define VERSION(text, list)                                                                        \
     {                                                                                              \
         .struct_size = sizeof(PJRT_NamedValue), .name = (text), .name_size = sizeof(text) - 1,     \

@@ -1,6 +1,8 @@
 /* executable.c - executables of the C API: compiling, questions about what was compiled, bytes.
  * Threads: thread-safe. */
 #include "base/alloc.h"
+#include "ir/func.h"
+#include "lower/portable.h"
 #include "pjrt/plugin.h"
 #include <string.h>
 
@@ -245,6 +247,25 @@ PJRT_Error *lz_pjrt_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_A
     return NULL;
 }
 
+/* Futures (async_start), of which jaxlib's way from this text to HLO knows nothing. */
+static bool has_futures(const lz_buf *code)
+{
+    static const char name[] = "async_start";
+    return memmem(code->data, code->len, name, sizeof name - 1) != NULL;
+}
+
+/* What a device runs, in operations of StableHLO where it can be said in them. */
+static lz_status print_as_read(const lz_func *f, lz_buf *out)
+{
+    lz_func *known = NULL;
+    LZ_QUIETLY {
+        (void)lz_lower_portable(f, &(lz_portable_options){0}, &known);
+    }
+    lz_func_print(known ? known : f, out, 0);
+    lz_func_free(known);
+    return out->failed ? LZ_FAIL(LZ_EMEM, "no memory for a program's text") : LZ_OK;
+}
+
 /* The module as it was received, or what each device runs of a partitioned one, which hosts look
  * through for collectives. Called twice: the first time for the size. */
 PJRT_Error *lz_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *a)
@@ -254,8 +275,10 @@ PJRT_Error *lz_pjrt_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram
     PJRT_Program *g = a->program;
     lz_buf part = {0};
     PJRT_Error *e = NULL;
-    if (p->partitioned && p->partitioned->parts.local) {
-        if (lz_pjrt_partitioned_print(p->partitioned, &part) != LZ_OK)
+    bool local = p->partitioned && p->partitioned->parts.local;
+    if (local || has_futures(code)) {
+        if ((local ? lz_pjrt_partitioned_print(p->partitioned, &part)
+                   : print_as_read(p->run, &part)) != LZ_OK)
             e = lz_pjrt_failed();
         code = &part;
     }

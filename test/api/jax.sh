@@ -117,6 +117,33 @@ P
 }
 step 'rules of modules that come later' late_rules
 
+futures() { # collectives that are started and waited for, which newer versions of StableHLO have
+    program futures 100 <<'P' && is <<<'True' && ! grep -q error "$tmp/err"
+import jax, numpy as np
+from jax._src.lax import parallel
+if not hasattr(parallel, "psum_start"):
+    raise SystemExit(print(True))
+n = len(jax.devices())
+mesh = jax.make_mesh((n,), ("i",), axis_types=(jax.sharding.AxisType.Explicit,))
+put = lambda a: jax.device_put(np.asarray(a, np.float32), jax.sharding.NamedSharding(mesh, jax.P("i")))
+with jax.set_mesh(mesh):
+    @jax.jit
+    @jax.shard_map(out_specs=(jax.P("i"), jax.P()), check_vma=False)
+    def f(x, w):
+        g, s = parallel.all_gather_start(w, "i", tiled=True), parallel.psum_start(x, "i")
+        y = x @ x.T
+        return g.done() * y.sum(), s.done()
+    x, w = np.arange(8 * n).reshape(n, 2, 4), np.arange(2 * n)
+    a, b = f(put(x.reshape(2 * n, 4)), put(w))
+print(np.allclose(a, np.concatenate([w * (y @ y.T).sum() for y in x])) and np.allclose(b, x.sum(0)))
+P
+}
+for n in 1 2; do
+    export CPU_NUM_DEVICES=$n
+    step "futures on $n devices" futures
+done
+unset CPU_NUM_DEVICES
+
 timeout 250 "$python" test/api/jax_callbacks.py >"$tmp/cases" 2>"$tmp/err" || { tail -30 "$tmp/err"; }
 for name in $(sed -n 's/^def \(case_[a-z_]*\).*/\1/p' test/api/jax_callbacks.py); do
     step "$name" grep -qx "$name" "$tmp/cases"
