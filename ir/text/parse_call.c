@@ -163,6 +163,14 @@ static lz_status read(lz_parser *p, lz_scope *s, lz_stmt *t, lz_slice *target)
     return lz_parse_check_operands(p, s, t);
 }
 
+/* JAX's schedule(): its first operand is computed before the second. The order is Lazuli's own, and
+ * no value depends on it. */
+static bool is_order(lz_slice target, const lz_stmt *t)
+{
+    return lz_slice_is(target, "control_dep") && t->opnd.len == 2 && t->result_types.len == 0 &&
+           !is_registered(target);
+}
+
 lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
 {
     lz_slice target = {0};
@@ -183,7 +191,7 @@ lz_status lz_parse_custom_call(lz_parser *p, lz_scope *s, lz_stmt *t)
         LZ_TRY(lz_parse_inner_attributes(p, t, "backend_config"));
         LZ_TRY(lz_parse_inner_attributes(p, t, "mhlo.backend_config"));
         LZ_TRY(lz_chlo_approx_top_k(p, s, t));
-    } else {
+    } else if (!is_order(target, t)) {
         LZ_TRY(registered(p, s, t, target));
     }
     return lz_parse_check_results(p, s, t);

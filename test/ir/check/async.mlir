@@ -2,6 +2,7 @@
 // run: lazuli run --device ref %s
 // check: async: 4 checks
 // check: sums: 2 checks
+// check: order: 1 check
 
 func.func private @twice(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = stablehlo.add %x, %x : tensor<2xf32>
@@ -61,5 +62,16 @@ func.func @sums() {
   %r:4 = "interpreter.run_parallel"(%a, %b) {programs = [[@part], [@part]]} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<4xf32>, tensor<2xf32>, tensor<4xf32>)
   check.expect_eq_const %r#0, dense<[4.0, 7.0]> : tensor<2xf32>
   check.expect_eq_const %r#3, dense<[1.0, 2.0, 3.0, 5.0]> : tensor<4xf32>
+  return
+}
+
+// what is to be computed before what changes no value
+func.func @order() {
+  %x = stablehlo.constant dense<[1.5, -2.0]> : tensor<2xf32>
+  %y = stablehlo.add %x, %x : tensor<2xf32>
+  %z = stablehlo.multiply %x, %x : tensor<2xf32>
+  stablehlo.custom_call @control_dep(%z, %y) {api_version = 4 : i32, has_side_effect = true, mhlo.backend_config = {}} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  %s = stablehlo.add %y, %z : tensor<2xf32>
+  check.expect_eq_const %s, dense<[5.25, 0.0]> : tensor<2xf32>
   return
 }
