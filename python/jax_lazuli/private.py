@@ -16,13 +16,14 @@ log = logging.getLogger(__name__)
 
 # Primitives of which Lazuli takes the CPU's rule. It calls LAPACK by name, and Lazuli has functions of those names; or it
 # calls Python (call_python).
-BORROWED = ("eigh", "eig", "svd", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "ormqr",
-            "tridiagonal_solve", "debug_callback", "debug_print", "check", "spsolve")
+DECOMPOSITIONS = ("eigh", "svd", "schur", "hessenberg", "tridiagonal", "geqp3", "lu", "geqrf", "householder_product", "ormqr",
+                  "tridiagonal_solve")
+BORROWED = (*DECOMPOSITIONS, "eig", "debug_callback", "debug_print", "check", "spsolve")
 
 
 def register(name, path, options):
     xla_bridge.register_plugin(name, library_path=path, options=options, priority=500)
-    for part in (donate, borrow, decompose, perturb, functools.partial(call_python, path=path), cache):
+    for part in (donate, borrow, decompose, perturb, widen, functools.partial(call_python, path=path), cache):
         try:
             part(name)
         except Exception as e:  # JAX has changed
@@ -92,6 +93,28 @@ def perturb(name):
         return own(ctx, *args) if params.get("perturb_singular") else others(ctx, *args, **params)
 
     mlir.register_lowering(tridiagonal_solve_p, rule, platform=name)
+
+
+def widen(name):
+    """Decompositions of 16-bit floats, which LAPACK does not have: of f32, rounded back."""
+    for primitive in [p for p in mlir._platform_specific_lowerings["cpu"] if p.name in DECOMPOSITIONS]:
+        mlir.register_lowering(primitive, widened(primitive, mlir._platform_specific_lowerings[name][primitive].rule), platform=name)
+
+
+def widened(primitive, others):
+    small = lambda a: a.dtype.itemsize == 2
+
+    def rule(ctx, *args, **params):
+        if not any(small(a) for a in ctx.avals_in):
+            return others(ctx, *args, **params)
+
+        def wide(*operands):
+            results = primitive.bind(*(a.astype("float32") if small(a) else a for a in operands), **params)
+            return [r.astype(a.dtype) for r, a in zip(results if primitive.multiple_results else [results], ctx.avals_out)]
+
+        return mlir.lower_fun(wide, multiple_results=True)(ctx, *args)
+
+    return rule
 
 
 # ---- callbacks ----

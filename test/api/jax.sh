@@ -93,6 +93,28 @@ P
 }
 step 'decompositions by any algorithm' decompositions
 
+halves() { # 16-bit floats, of which LAPACK has none
+    program halves 200 <<'P' && is <<<'True True True True True True'
+import jax, numpy as np, jax.numpy as jnp
+from jax._src.lax import linalg as L
+r = np.random.default_rng(4)
+T = lambda a: jnp.swapaxes(a, -1, -2)
+def near(f, x):
+    a, b = (np.asarray(jax.jit(f)(y).astype(np.float32)) for y in (x, x.astype(np.float32)))
+    return a.shape == b.shape and bool(np.abs(a - b).max() < 0.1 * max(1, np.abs(b).max()))
+for dtype in (jnp.bfloat16, np.float16):
+    x = jnp.asarray(r.standard_normal((2, 5, 4))).astype(dtype)
+    def qr(a):
+        h, taus = L.geqrf(a)
+        assert h.dtype == a.dtype == taus.dtype
+        return L.householder_product(h, taus)
+    same = near(qr, x) and near(lambda a: L.lu(a)[0], x[:, :4]) and near(lambda a: L.svd(a, compute_uv=False), x)
+    h = x[:, :4] + T(x[:, :4])
+    print(same, near(lambda a: L.eigh(a)[1], h), near(lambda a: L.hessenberg(a)[0], x[:, :4]), end=" " if dtype == jnp.bfloat16 else "\n")
+P
+}
+step 'decompositions of 16-bit floats' halves
+
 late_rules() { # of modules that are imported when the package's rules are there
     program late_rules 100 <<'P' && is <<<'True positive ValueError'
 import jax, numpy as np, scipy.sparse
