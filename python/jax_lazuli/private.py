@@ -6,6 +6,7 @@ import functools
 import logging
 import types
 
+import jax
 import jax.ffi
 from jax._src import compilation_cache, core, xla_bridge
 from jax._src.interpreters import mlir
@@ -23,7 +24,8 @@ BORROWED = (*DECOMPOSITIONS, "eig", "debug_callback", "debug_print", "check", "s
 
 def register(name, path, options):
     xla_bridge.register_plugin(name, library_path=path, options=options, priority=500)
-    for part in (donate, borrow, decompose, perturb, widen, functools.partial(call_python, path=path), cache):
+    for part in (donate, borrow, decompose, perturb, widen, functools.partial(call_python, path=path), cache,
+                 functools.partial(share, platform=options.get("platform", "cpu"))):
         try:
             part(name)
         except Exception as e:  # JAX has changed
@@ -97,8 +99,9 @@ def perturb(name):
 
 def widen(name):
     """Decompositions of 16-bit floats, which LAPACK does not have: of f32, rounded back."""
-    for primitive in [p for p in mlir._platform_specific_lowerings["cpu"] if p.name in DECOMPOSITIONS]:
-        mlir.register_lowering(primitive, widened(primitive, mlir._platform_specific_lowerings[name][primitive].rule), platform=name)
+    rules = mlir._platform_specific_lowerings
+    for primitive in [p for p in rules["cpu"] if p.name in DECOMPOSITIONS]:
+        mlir.register_lowering(primitive, widened(primitive, rules[name][primitive].rule), platform=name)
 
 
 def widened(primitive, others):
@@ -181,3 +184,26 @@ def cache(name):
         return others(types.SimpleNamespace(platform="cpu") if backend.platform == name else backend)
 
     compilation_cache.is_cache_used = is_cache_used
+
+
+# ---- DLPack ----
+
+def share(name, platform):
+    """jaxlib exports arrays of its own devices only. Those in the host's memory are exported by JAX's CPU, which takes them as
+    they are."""
+    from jax._src import array
+
+    if platform == "cuda":
+        return
+    of_jax = {method: getattr(array.ArrayImpl, method) for method in ("__dlpack__", "__dlpack_device__")}
+
+    def on_host(x):
+        devices = x.devices()
+        ours = len(devices) == 1 and next(iter(devices)).platform == name
+        return jax.device_put(x, jax.local_devices(backend="cpu")[0]) if ours else x
+
+    def wrapped(method):
+        return functools.wraps(method)(lambda self, *args, **kwargs: method(on_host(self), *args, **kwargs))
+
+    for attribute, method in of_jax.items():
+        setattr(array.ArrayImpl, attribute, wrapped(method))

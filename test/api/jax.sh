@@ -115,6 +115,29 @@ P
 }
 step 'decompositions of 16-bit floats' halves
 
+dlpack() { # arrays for others, in the same memory
+    program dlpack 100 <<'P' && is <<<'True True True True'
+import gc, jax, numpy as np, jax.numpy as jnp
+same = alike = True
+for dtype in (np.float32, np.int8, np.bool_, np.complex64, np.float16):
+    for shape in ((), (0, 3), (5,), (64, 32)):
+        x = jnp.asarray(np.arange(int(np.prod(shape))).reshape(shape)).astype(dtype)
+        y = np.from_dlpack(x)
+        alike &= y.dtype == dtype and np.array_equal(x, y)
+        same &= y.size < 2048 or y.ctypes.data == np.asarray(x).ctypes.data
+f = jax.jit(lambda a: a + 1, donate_argnums=0)
+x = jnp.arange(1000.0)
+y = np.from_dlpack(x)
+f(x).block_until_ready()
+del x
+gc.collect()
+kept = np.array_equal(y, np.arange(1000.0))
+back = jax.device_put(jax.dlpack.from_dlpack(y.copy()), jax.devices()[0])
+print(alike, same, kept, back.devices() == {jax.devices()[0]} and np.array_equal(back + 1, y + 1))
+P
+}
+step 'DLPack' dlpack
+
 late_rules() { # of modules that are imported when the package's rules are there
     program late_rules 100 <<'P' && is <<<'True positive ValueError'
 import jax, numpy as np, scipy.sparse
