@@ -132,14 +132,15 @@ lz_status lz_parse_sharding(lz_parser *p, lz_lexer *c, const lz_sharding **out)
         return lz_lex_wrap(c, c->p);
     const char *at = c->p;
     c->p += used;
-    if (!p->manual || ((*out)->manual & p->manual) == p->manual)
+    uint32_t manual = p->manual & lz_mesh_all((*out)->mesh); /* a mesh may have fewer factors */
+    if (((*out)->manual & manual) == manual)
         return LZ_OK;
     lz_sharding s = **out;
-    if (lz_sharding_used(&s) & p->manual)
+    if (lz_sharding_used(&s) & manual)
         return lz_lex_fail(c, at, LZ_EPARSE,
                            "the sharding uses an axis that is manual in this region");
-    s.manual |= p->manual;
-    s.replicated &= ~p->manual;
+    s.manual |= manual;
+    s.replicated &= ~manual;
     *out = lz_sharding_get(&s);
     return *out ? LZ_OK : lz_lex_wrap(c, at);
 }
@@ -318,8 +319,8 @@ lz_status lz_parse_mark_stmt(lz_parser *p, lz_scope *s, lz_stmt *t)
         const lz_sharding *sharding;
         lz_val v = t->results.data[k];
         LZ_TRY(sharding_at(p, t, e->value, k, lz_val_type(s->f, v)->shape.rank, &sharding));
-        if (!sharding)
-            continue;
+        if (!sharding || (p->manual && !lz_mesh_all(sharding->mesh)))
+            continue; /* of a device alone, which it is in this region anyway */
         v = lz_parse_constrain(s, v, sharding);
         if (v == LZ_NOVAL)
             return lz_lex_wrap(&p->c, e->value);

@@ -189,6 +189,22 @@ for n in 1 2; do
 done
 unset CPU_NUM_DEVICES
 
+parts() { # a function called for each part, whose results are marked with a mesh of no axes
+    program parts 100 <<'P' && is <<<'True'
+import jax, numpy as np
+P = jax.sharding.PartitionSpec
+mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+def part(x):
+    like = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return jax.pure_callback(lambda a: (a + 1, a * 2), (like, like), x)
+f = jax.jit(jax.shard_map(part, mesh=mesh, in_specs=P("x"), out_specs=(P("x"), P("x")), check_vma=False))
+x = np.arange(8, dtype=np.float32)
+a, b = f(x)
+print(np.array_equal(a, x + 1) and np.array_equal(b, x * 2))
+P
+}
+CPU_NUM_DEVICES=2 step 'callbacks of parts with two results' parts
+
 timeout 250 "$python" test/api/jax_callbacks.py >"$tmp/cases" 2>"$tmp/err" || { tail -30 "$tmp/err"; }
 for name in $(sed -n 's/^def \(case_[a-z_]*\).*/\1/p' test/api/jax_callbacks.py); do
     step "$name" grep -qx "$name" "$tmp/cases"

@@ -189,6 +189,23 @@ END_TEST
     "      %1 = stablehlo.negate %v : tensor<4xf32>\n      sdy.return %1 : tensor<4xf32>\n"        \
     "    } : (tensor<4xf32>) -> tensor<4xf32>\n    return %0 : tensor<4xf32>\n  }\n}\n"
 
+/* A mark of another mesh, which has no axes, inside: as JAX puts on the results of callbacks. */
+START_TEST(marks_of_no_axes_in_manual_regions)
+{
+    static const char text[] =
+        "module @m {\n" MESH "  sdy.mesh @empty = <[]>\n"
+        "  func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {\n"
+        "    %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}]>] "
+        "out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"} (%v: tensor<4xf32>) {\n"
+        "      %1 = stablehlo.tanh %v {sdy.sharding = #sdy.sharding_per_value<[<@empty, [{}]>]>} : "
+        "tensor<4xf32>\n"
+        "      %2 = sdy.sharding_constraint %1 <@empty, [{}]> : tensor<4xf32>\n"
+        "      sdy.return %2 : tensor<4xf32>\n"
+        "    } : (tensor<8xf32>) -> tensor<8xf32>\n    return %0 : tensor<8xf32>\n  }\n}\n";
+    lz_func_free(must_parse(text, true));
+}
+END_TEST
+
 START_TEST(manual_regions_on_one_device)
 {
     lz_func *f = must_parse(ALONE(1), false);
@@ -248,6 +265,7 @@ int main(void)
     TCase *t = tcase_create("marks");
     tcase_add_loop_test(t, marks_are_kept, 0, NFORM);
     tcase_add_loop_test(t, marks_mean_nothing_on_one_device, 0, NFORM - 2);
+    tcase_add_test(t, marks_of_no_axes_in_manual_regions);
     tcase_add_test(t, manual_regions_on_one_device);
     tcase_add_loop_test(t, bad_marks, 0, NBAD);
     suite_add_tcase(s, t);
