@@ -192,7 +192,7 @@ unset CPU_NUM_DEVICES
 parts() { # a function called for each part, whose results are marked with a mesh of no axes
     program parts 100 <<'P' && is <<<'True'
 import jax, numpy as np
-P = jax.sharding.PartitionSpec
+from jax.sharding import PartitionSpec as P
 mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
 def part(x):
     like = jax.ShapeDtypeStruct(x.shape, x.dtype)
