@@ -218,7 +218,7 @@ typedef struct lz_pjrt_program {
     char fingerprint[33];
     lz_buf code, options; /* as they were received */
     PJRT_NamedValue cost[2];
-    lz_buf assignment;    /* as GetDeviceAssignment gives it */
+    lz_buf assignment; /* as GetDeviceAssignment gives it */
     /* answers to queries, one for each result */
     int32_t *out_type;
     int64_t *out_dims;
