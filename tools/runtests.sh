@@ -7,7 +7,7 @@
 #   TEST_CPU        processor time in seconds that one process may use (900): a loop without end; other work on the machine does not count
 #   TEST_HANG       seconds in which a program that uses less than a hundredth of a processor is taken for hung (300)
 #   TEST_WATCH      seconds between two looks for such (10)
-#   TEST_TIMEOUT    seconds of wall clock, for what neither of them ends (1800)
+#   TEST_TIMEOUT    seconds of wall clock, for what neither of them ends (1200)
 #   LZ_TEST_SEED    which part of the long loads runs; from the commit when not set
 #   LZ_TEST_QUICK   smaller loads; LZ_TEST_WHOLE: whole ones
 #   LZ_TEST_LOCALE=de_DE.UTF-8  the locale of every test program, made by localedef; --all leaves the scripts out
@@ -63,7 +63,7 @@ grep -qs fsanitize=thread "$BUILD/flags" && export LAZULI_TRANSPORT=${LAZULI_TRA
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/test/lsan.supp:print_suppressions=0}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/test/tsan.supp:halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1}
 export TEST_CPU=${TEST_CPU:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 36000 || echo 900)}
-TEST_TIMEOUT=${TEST_TIMEOUT:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 86400 || echo 1800)}
+TEST_TIMEOUT=${TEST_TIMEOUT:-$([ -n "${LZ_TEST_WHOLE:-}" ] && echo 86400 || echo 1200)}
 if [ -z "${LZ_TEST_SEED:-}" ]; then
     commit=$(git rev-parse HEAD 2>/dev/null | cut -c1-6)
     LZ_TEST_SEED=$((16#${commit:-0}))
