@@ -159,14 +159,14 @@ int main(int argc, char **argv)
 {
     static const lz_diff_options o = {.way = by_cpu,
                                       .name = "cpu",
-                                      .seeds = 32,
-                                      .quick_seeds = 16,
+                                      .seeds = 24,
+                                      .quick_seeds = 12,
                                       .whole_seeds = 200,
-                                      .nets = 12,
-                                      .quick_nets = 6,
+                                      .nets = 9,
+                                      .quick_nets = 4,
                                       .whole_nets = 60,
-                                      .stride = 23,
-                                      .quick_stride = 83,
+                                      .stride = 31,
+                                      .quick_stride = 127,
                                       .whole_stride = 1};
     return lz_diff_main(&o, argc, argv);
 }

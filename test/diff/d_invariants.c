@@ -150,14 +150,14 @@ int main(int argc, char **argv)
     static const lz_diff_options o = {.way = by_keeping,
                                       .name = "keep",
                                       .case_stride = 2,
-                                      .seeds = 18,
-                                      .quick_seeds = 9,
+                                      .seeds = 14,
+                                      .quick_seeds = 7,
                                       .whole_seeds = 150,
                                       .nets = 3,
                                       .quick_nets = 2,
                                       .whole_nets = 8,
-                                      .stride = 47,
-                                      .quick_stride = 97,
+                                      .stride = 61,
+                                      .quick_stride = 131,
                                       .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);

@@ -16,14 +16,14 @@ int main(int argc, char **argv)
     static const lz_diff_options o = {.way = by_units,
                                       .name = "units",
                                       .case_stride = 2,
-                                      .seeds = 18,
-                                      .quick_seeds = 9,
+                                      .seeds = 14,
+                                      .quick_seeds = 7,
                                       .whole_seeds = 150,
                                       .nets = 6,
                                       .quick_nets = 4,
                                       .whole_nets = 40,
-                                      .stride = 41,
-                                      .quick_stride = 127,
+                                      .stride = 53,
+                                      .quick_stride = 173,
                                       .whole_stride = 1,
                                       .one_thread = true};
     return lz_diff_main(&o, argc, argv);

@@ -73,8 +73,8 @@ int main(int argc, char **argv)
                                       .nets = 3,
                                       .quick_nets = 2,
                                       .whole_nets = 12,
-                                      .stride = 151,
-                                      .quick_stride = 601,
+                                      .stride = 199,
+                                      .quick_stride = 797,
                                       .whole_stride = 5,
                                       .one_thread = true};
     for (int i = 0; i < NVARIANT; i++)
