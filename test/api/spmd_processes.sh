@@ -75,7 +75,8 @@ CPU_NUM_DEVICES=8 digits alone.digits 1
 digits_state=$(state alone.digits)
 ok 'digits: there is a state' [ "${#digits_state}" -ge 64 ]
 turn=${LZ_TEST_SEED:-0}
-on_turn() { turn=$((turn + 1)) && { [ -n "${LZ_TEST_WHOLE:-}" ] || [ $((turn % 2)) -eq 0 ]; }; } # a run takes two of the four
+of=${LZ_TEST_QUICK:+4}
+on_turn() { turn=$((turn + 1)) && { [ -n "${LZ_TEST_WHOLE:-}" ] || [ $((turn % ${of:-2})) -eq 0 ]; }; } # a run takes two of the four, a quick one takes one
 for LAZULI_TRANSPORT in $carried; do
     export LAZULI_TRANSPORT
     on_turn && trained "$LAZULI_TRANSPORT" "$tool" launch -n 4
@@ -86,6 +87,8 @@ on_turn && mpi_runs mpirun.mpich && trained mpich mpirun.mpich -n 4
 # ---- collectives go on beside compute: the same bits, and what is waited for is less than what is on its way: by what is computed between a
 # start and its done, which a busy machine only makes longer ----
 for axes in data=4 fsdp=4; do
+    turn=$((turn + 1))
+    [ -z "${LZ_TEST_QUICK:-}" ] || [ $((turn % 2)) -eq 0 ] || continue
     for beside in 0 1; do
         for n in 4 2; do
             name=$axes.$beside.$n
