@@ -1,5 +1,6 @@
 /* eval_move.c - reference evaluation of leaves and of what moves data without looking at it.
  * Threads: pure. */
+#include "ir/eval/bitcast.h"
 #include "ir/eval/eval_complex.h"
 #include <string.h>
 
@@ -28,8 +29,6 @@ lz_status lz_ref_iota(const lz_ref_call *c)
     return LZ_OK;
 }
 
-/* Row-major little-endian storage makes both of these a copy of bytes, also when bitcast_convert
- * adds or drops a dimension. */
 lz_status lz_ref_reshape(const lz_ref_call *c)
 {
     LZ_TRY(lz_ref_alloc(c));
@@ -39,12 +38,8 @@ lz_status lz_ref_reshape(const lz_ref_call *c)
 
 lz_status lz_ref_bitcast(const lz_ref_call *c)
 {
-    LZ_TRY(lz_ref_reshape(c));
-    lz_dtype d = c->sig->result[0]->dtype;
-    uint8_t *p = c->result[0]->data;
-    bool narrow = lz_dtype_is_narrow(d);
-    for (int64_t i = 0; narrow && i < c->sig->result[0]->nelem; i++)
-        p[i] = (uint8_t)lz_dtype_wrap(d, p[i]);
+    LZ_TRY(lz_ref_alloc(c));
+    lz_bitcast_copy(c->sig->opnd[0], c->opnd[0]->data, c->sig->result[0], c->result[0]->data);
     return LZ_OK;
 }
 

@@ -5,13 +5,8 @@ lz_status lz_infer_bitcast(lz_infer *c)
 {
     const lz_type *x = c->opnd[0];
     lz_dtype d = LZ_ATTR(dtype, c->attr)->dtype;
-    size_t from = lz_dtype_size(x->dtype), to = lz_dtype_size(d);
+    int from = lz_dtype_bits(x->dtype), to = lz_dtype_bits(d);
     lz_shape s = x->shape;
-    if ((lz_dtype_is_narrow(d) || lz_dtype_is_narrow(x->dtype)) &&
-        lz_dtype_bits(d) != lz_dtype_bits(x->dtype))
-        return LZ_FAIL(LZ_EDTYPE, "%s: %s cannot be read as %s: they are %d and %d bits wide",
-                       c->name, LZ_TT(x), lz_dtype_name(d), lz_dtype_bits(x->dtype),
-                       lz_dtype_bits(d));
     if (d != x->dtype && (d == LZ_BOOL || x->dtype == LZ_BOOL ||
                           lz_dtype_is_complex(d) != lz_dtype_is_complex(x->dtype)))
         return LZ_FAIL(LZ_EDTYPE, "%s: the bits of %s cannot be read as %s", c->name, LZ_TT(x),
@@ -23,8 +18,8 @@ lz_status lz_infer_bitcast(lz_infer *c)
         s.dims[s.rank++] = (int64_t)(from / to);
     } else if (from < to) {
         if (s.rank == 0 || s.dims[s.rank - 1] != (int64_t)(to / from))
-            return LZ_FAIL(LZ_ESHAPE, "%s: to read %s as %s its last dimension must be %zu",
-                           c->name, LZ_TT(x), lz_dtype_name(d), to / from);
+            return LZ_FAIL(LZ_ESHAPE, "%s: to read %s as %s its last dimension must be %d", c->name,
+                           LZ_TT(x), lz_dtype_name(d), to / from);
         s.dims[--s.rank] = 0;
     }
     return lz_infer_give(c, d, &s);

@@ -373,7 +373,4 @@ lz_status lz_parse_precision(lz_parser *p, const lz_parse_entry *e, int32_t *out
 typedef struct lz_expansion lz_expansion;
 const lz_expansion *lz_expansion_find(lz_slice name); /* NULL: none */
 lz_status lz_expansion_apply(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expansion *e);
-/* bitcast_convert from or to numbers of less than a byte of another width: u8[3] as i4[3,2] */
-bool lz_parse_regroups_bits(const lz_scope *s, const lz_stmt *t);
-lz_status lz_parse_regroup_bits(lz_parser *p, lz_scope *s, lz_stmt *t);
 #endif

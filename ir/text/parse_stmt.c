@@ -439,8 +439,6 @@ static lz_status operation(lz_parser *p, lz_scope *s, lz_stmt *t, const lz_expan
     LZ_TRY(lz_parse_fit_region(p, s, t));
     if (lz_op_get(t->op)->cls == LZ_CLASS_COLLECTIVE)
         return lz_parse_collective(p, s, t);
-    if (lz_parse_regroups_bits(s, t))
-        return lz_parse_regroup_bits(p, s, t);
     if (lz_parse_computes_small(s, t, e))
         LZ_TRY(lz_parse_build_wide(p, s, t, e));
     else

@@ -4,14 +4,15 @@
  *   one array per lane of a block, concatenated along a new dimension. A scatter-add to 16-bit
  *   floats accumulates in f32. Where the backend has no routine (lower/routine.h), a Fourier
  *   transform becomes dots with small matrices (expand_fft.c), a matrix decomposition loops
- *   (expand_linalg.c). Large complex dots become four real ones, bit casts of integers of 2 and 4
- *   bits conversions.
+ *   (expand_linalg.c). Large complex dots become four real ones, bit casts from and to numbers of
+ *   less than a byte shifts and conversions (expand_bits.c).
  * Needs:     nothing.
  * Recreates: nothing.
  * Breaks:    simplify, fold (it leaves scalars to fold).
  * Cost:      O(instructions), about 150 instructions per generator.
  * Off:       never: no later stage implements random bits or transforms. */
 #include "ir/eval/eval.h"
+#include "lower/passes/expand_bits.h"
 #include "lower/passes/expand_fft.h"
 #include "lower/passes/expand_linalg.h"
 #include "lower/passes.h"
@@ -337,26 +338,6 @@ static lz_val split_product(lz_rw *rw, uint32_t i)
               ew(f, LZ_OP_ADD, v[0][1], v[1][0]));
 }
 
-/* An element of fewer bits than its byte is stored extended by its sign: a bit cast from or to a
- * signed one writes other bytes, where all other bit casts are a view of memory. */
-static lz_val change_sign(lz_rw *rw, uint32_t i)
-{
-    const lz_sig *s = rw->in->insts[i].sig;
-    lz_dtype from = s->opnd[0]->dtype, to = s->result[0]->dtype;
-    lz_val x = lz_rw_opnd(rw, i, 0);
-    if (!lz_dtype_is_narrow(to) || lz_dtype_is_signed(from) == lz_dtype_is_signed(to))
-        return LZ_NOVAL;
-    lz_attr_dtype cast = {.kind = LZ_ATTR_dtype, .dtype = to};
-    if (lz_dtype_is_storage(from)) { /* as the unsigned integer of its bytes, then signed */
-        cast.dtype = lz_dtype_bits(from) == 4 ? LZ_U4 : LZ_U2;
-        x = lz_build(rw->out, LZ_OP_BITCAST_CONVERT, RECORD(cast), &x, 1);
-    }
-    if (!lz_dtype_is_storage(to))
-        return lz_build_convert(rw->out, x, to);
-    x = lz_build_convert(rw->out, x, lz_dtype_bits(to) == 4 ? LZ_U4 : LZ_U2);
-    return lz_build(rw->out, LZ_OP_BITCAST_CONVERT, RECORD(cast), &x, 1);
-}
-
 /* ---- the pass ---- */
 
 typedef struct made {
@@ -417,7 +398,7 @@ static lz_val expand(lz_rw *rw, uint32_t i, void *user)
     if (in->sig->op == LZ_OP_DOT_GENERAL)
         return split_product(rw, i);
     if (in->sig->op == LZ_OP_BITCAST_CONVERT)
-        return change_sign(rw, i);
+        return lz_expand_bitcast(rw, i);
     if (in->sig->op != LZ_OP_RNG_BIT_GENERATOR)
         return LZ_NOVAL;
     const lz_type *st = in->sig->opnd[0];
