@@ -31,6 +31,24 @@ static void let_go(const run *r)
             lz_pjrt_buffer_leave(r->arg[i], r);
 }
 
+/* The same but for extents of 1: XLA's clients ask for the size alone, and hosts rely on it for
+ * scalars. Another order of other extents would be other numbers. */
+static bool fits(const lz_type *x, const lz_type *t)
+{
+    int k = 0;
+    if (x->dtype != t->dtype || x->nelem != t->nelem)
+        return false;
+    for (int i = 0; i < x->shape.rank; i++) {
+        if (x->shape.dims[i] == 1)
+            continue;
+        while (k < t->shape.rank && t->shape.dims[k] == 1)
+            k++;
+        if (k == t->shape.rank || t->shape.dims[k++] != x->shape.dims[i])
+            return false;
+    }
+    return true;
+}
+
 PJRT_Error *lz_pjrt_check_argument(const lz_pjrt_program *p, const PJRT_Device *d, uint32_t i,
                                    const PJRT_Buffer *x)
 {
@@ -38,8 +56,7 @@ PJRT_Error *lz_pjrt_check_argument(const lz_pjrt_program *p, const PJRT_Device *
     const lz_type *t = lz_val_type(p->run, i);
     if (!x)
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is NULL", i);
-    /* as XLA's CPU client, which asks for the size alone: the same elements in the same order */
-    if (x->type != t && (x->type->dtype != t->dtype || x->type->nelem != t->nelem))
+    if (x->type != t && !fits(x->type, t))
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "argument %u is %s, the program takes %s", i,
                              lz_type_short(x->type, have, sizeof have),
                              lz_type_short(t, want, sizeof want));

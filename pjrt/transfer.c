@@ -1,6 +1,7 @@
 /* transfer.c - between host memory and buffers, and from one device to another. Copies in are done
  * when the call returns, so every semantics that a host may ask for holds. Threads: thread-safe. */
 #include "base/alloc.h"
+#include "ir/eval/bitcast.h"
 #include "pjrt/plugin.h"
 #include <string.h>
 
@@ -266,22 +267,32 @@ PJRT_Error *lz_pjrt_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *a)
 
 /* ---- across ---- */
 
-/* A new buffer of the same content on device d. */
-static lz_status copy_across(const lz_backend *be, PJRT_Device *d, const lz_type *t,
-                             lz_device_buffer *src, lz_device_buffer **out)
+/* dst, of type t, gets what is in x, of type `from`: the same bits. */
+static lz_status through_host(const lz_backend *be, const lz_type *from, lz_device_buffer *x,
+                              const lz_type *t, lz_device_buffer *dst)
 {
-    LZ_TRY(be->alloc(d->description.id, t->nbytes, out));
-    lz_status s = be->copy_across && (int32_t)src->device != d->description.id
-                      ? be->copy_across(*out, src, t->nbytes)
-                      : LZ_EUNSUPPORTED;
-    if (s == LZ_EUNSUPPORTED) {
-        void *host = lz_alloc(t->nbytes);
-        s = host ? be->copy_out(src, host, t->nbytes)
-                 : LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", t->nbytes);
-        if (s == LZ_OK)
-            s = be->copy_in(*out, host, t->nbytes);
-        lz_free(host);
+    void *host = lz_alloc(from->nbytes + 1), *as = lz_alloc(t->nbytes + 1);
+    lz_status s = host && as
+                      ? be->copy_out(x, host, from->nbytes)
+                      : LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", from->nbytes + t->nbytes);
+    if (s == LZ_OK) {
+        lz_bitcast_copy(from, host, t, as);
+        s = be->copy_in(dst, as, t->nbytes);
     }
+    lz_free(host);
+    lz_free(as);
+    return s;
+}
+
+/* A new buffer of type t on device d of the same content. */
+static lz_status copy_across(const lz_backend *be, PJRT_Device *d, const lz_type *from,
+                             lz_device_buffer *src, const lz_type *t, lz_device_buffer **out)
+{
+    bool direct = be->copy_across && (int32_t)src->device != d->description.id && from == t;
+    LZ_TRY(be->alloc(d->description.id, t->nbytes, out));
+    lz_status s = direct ? be->copy_across(*out, src, t->nbytes) : LZ_EUNSUPPORTED;
+    if (s == LZ_EUNSUPPORTED)
+        s = through_host(be, from, src, t, *out);
     if (s != LZ_OK)
         lz_device_buffer_release(*out);
     return s;
@@ -298,7 +309,7 @@ static PJRT_Error *copy_to(PJRT_Buffer *x, PJRT_Device *d, const lz_type *t, PJR
         lz_device_buffer_release(src);
         return e;
     }
-    lz_status s = copy_across(d->client->topology.be, d, t, src, &copy);
+    lz_status s = copy_across(d->client->topology.be, d, x->type, src, t, &copy);
     lz_device_buffer_release(src);
     *out = s == LZ_OK ? lz_pjrt_buffer(d, t, copy) : NULL;
     return *out ? NULL : lz_pjrt_failed();
@@ -320,56 +331,6 @@ static uint64_t bits_of(const lz_type *t)
     return (uint64_t)t->nelem * (uint64_t)lz_dtype_bits(t->dtype);
 }
 
-/* Numbers of less than a byte lie in the lowest bits of one each. */
-static void regroup(const lz_type *from, const unsigned char *x, const lz_type *to,
-                    unsigned char *y)
-{
-    size_t xsize = lz_dtype_size(from->dtype), ysize = lz_dtype_size(to->dtype);
-    uint64_t xbits = (uint64_t)lz_dtype_bits(from->dtype),
-             ybits = (uint64_t)lz_dtype_bits(to->dtype);
-    uint64_t unit = xbits < ybits ? xbits : ybits, mask = (UINT64_C(1) << unit) - 1, word = 0;
-    for (uint64_t at = 0; at < bits_of(to); at += unit) {
-        uint64_t v = 0;
-        memcpy(&v, x + at / xbits * xsize, xsize);
-        word |= (v >> at % xbits & mask) << at % ybits;
-        if ((at + unit) % ybits)
-            continue;
-        if (lz_dtype_is_narrow(to->dtype) && lz_dtype_is_int(to->dtype))
-            word = lz_dtype_wrap(to->dtype, word);
-        memcpy(y + at / ybits * ysize, &word, ysize);
-        word = 0;
-    }
-}
-
-static PJRT_Error *regroup_to(PJRT_Buffer *x, const lz_type *t, PJRT_Buffer **out)
-{
-    const lz_backend *be = x->device->client->topology.be;
-    lz_device_buffer *src, *b = NULL;
-    PJRT_Error *e = lz_pjrt_buffer_use(x, &src);
-    if (e)
-        return e;
-    e = lz_pjrt_check_wait(src->ready);
-    unsigned char *from = lz_alloc(x->type->nbytes + 1), *to = lz_alloc(t->nbytes + 1);
-    lz_status s = LZ_OK;
-    if (!from || !to)
-        s = LZ_FAIL(LZ_EMEM, "no memory for %zu bytes", x->type->nbytes + t->nbytes);
-    if (!e && s == LZ_OK)
-        s = be->copy_out(src, from, x->type->nbytes);
-    lz_device_buffer_release(src);
-    if (!e && s == LZ_OK) {
-        regroup(x->type, from, t, to);
-        s = be->alloc(x->device->description.id, t->nbytes, &b);
-    }
-    if (b && (s = be->copy_in(b, to, t->nbytes)) != LZ_OK)
-        lz_device_buffer_release(b);
-    lz_free(from);
-    lz_free(to);
-    if (e)
-        return e;
-    *out = s == LZ_OK ? lz_pjrt_buffer(x->device, t, b) : NULL;
-    return *out ? NULL : lz_pjrt_failed();
-}
-
 /* The same bits as another type. A copy: each buffer's memory is its own, so that one can be
  * donated. */
 PJRT_Error *lz_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *a)
@@ -381,11 +342,12 @@ PJRT_Error *lz_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *a)
     if (!t)
         return lz_pjrt_failed();
     PJRT_TRY(lz_pjrt_strides(a->device_layout, t, stride));
-    if (bits_of(t) != bits_of(from))
+    bool pred = t->dtype != from->dtype && (t->dtype == LZ_BOOL || from->dtype == LZ_BOOL);
+    if (bits_of(t) != bits_of(from) || pred) /* whose byte is 0 or 1 */
         return lz_pjrt_error(PJRT_INVALID_ARGUMENT, "%s has other bits than %s",
                              lz_type_short(t, one, sizeof one),
                              lz_type_short(from, other, sizeof other));
-    bool narrow = t->nbytes != from->nbytes;
+    bool narrow = lz_dtype_is_narrow(t->dtype) || lz_dtype_is_narrow(from->dtype);
     if (!lz_pjrt_is_dense(t, stride) ||
         (narrow && (lz_dtype_is_complex(t->dtype) || lz_dtype_is_complex(from->dtype))))
         return lz_pjrt_error(PJRT_UNIMPLEMENTED,
@@ -393,6 +355,5 @@ PJRT_Error *lz_pjrt_Buffer_Bitcast(PJRT_Buffer_Bitcast_Args *a)
                              "less than 8 bits lie in a byte each",
                              lz_type_short(from, other, sizeof other),
                              lz_type_short(t, one, sizeof one));
-    return narrow ? regroup_to(a->buffer, t, &a->out_buffer)
-                  : copy_to(a->buffer, a->buffer->device, t, &a->out_buffer);
+    return copy_to(a->buffer, a->buffer->device, t, &a->out_buffer);
 }

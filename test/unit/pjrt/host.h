@@ -145,6 +145,20 @@ static inline void end_executable(PJRT_LoadedExecutable *x)
     CALL(LoadedExecutable_Destroy, &a);
 }
 
+static inline PJRT_Executable *executable_of(PJRT_LoadedExecutable *x)
+{
+    PJRT_LoadedExecutable_GetExecutable_Args a =
+        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = x);
+    CALL(LoadedExecutable_GetExecutable, &a);
+    return a.executable;
+}
+
+static inline void end_plain(PJRT_Executable *x)
+{
+    PJRT_Executable_Destroy_Args a = ARGS(Executable_Destroy, .executable = x);
+    CALL(Executable_Destroy, &a);
+}
+
 static inline PJRT_Error *run_with(PJRT_LoadedExecutable *x, PJRT_Buffer **in, size_t n,
                                    const int64_t *kept, size_t nkept, PJRT_Buffer **out,
                                    PJRT_Event **done)

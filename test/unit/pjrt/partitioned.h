@@ -74,20 +74,6 @@ static inline PJRT_LoadedExecutable *compile_partitioned(const char *text, int n
     return x;
 }
 
-static inline PJRT_Executable *executable_of(PJRT_LoadedExecutable *x)
-{
-    PJRT_LoadedExecutable_GetExecutable_Args a =
-        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = x);
-    CALL(LoadedExecutable_GetExecutable, &a);
-    return a.executable;
-}
-
-static inline void end_plain(PJRT_Executable *x)
-{
-    PJRT_Executable_Destroy_Args a = ARGS(Executable_Destroy, .executable = x);
-    CALL(Executable_Destroy, &a);
-}
-
 /* ---- arrays in parts ---- */
 
 typedef struct lists {

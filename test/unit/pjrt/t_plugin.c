@@ -292,19 +292,16 @@ START_TEST(programs)
 {
     PJRT_LoadedExecutable *x = compile(two_sums);
     check_sums(x, 0.5f);
-    PJRT_LoadedExecutable_GetExecutable_Args g =
-        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = x);
-    CALL(LoadedExecutable_GetExecutable, &g);
-    PJRT_Executable_OutputDimensions_Args d =
-        ARGS(Executable_OutputDimensions, .executable = g.executable);
+    PJRT_Executable *g = executable_of(x);
+    PJRT_Executable_OutputDimensions_Args d = ARGS(Executable_OutputDimensions, .executable = g);
     CALL(Executable_OutputDimensions, &d);
     ck_assert_uint_eq(d.num_outputs, 2);
     ck_assert(d.dim_sizes[0] == 2 && d.dim_sizes[1] == 0 && d.dims[0] == 2 && d.dims[1] == 3);
     PJRT_Executable_OutputElementTypes_Args t =
-        ARGS(Executable_OutputElementTypes, .executable = g.executable);
+        ARGS(Executable_OutputElementTypes, .executable = g);
     CALL(Executable_OutputElementTypes, &t);
     ck_assert(t.output_types[0] == 11 && t.output_types[1] == 4);
-    PJRT_Executable_Name_Args n = ARGS(Executable_Name, .executable = g.executable);
+    PJRT_Executable_Name_Args n = ARGS(Executable_Name, .executable = g);
     CALL(Executable_Name, &n);
     ck_assert_str_eq(n.executable_name, "sums");
     PJRT_LoadedExecutable_GetDeviceAssignment_Args s =
@@ -314,8 +311,7 @@ START_TEST(programs)
     ck_assert_uint_eq(s.serialized_bytes_size, sizeof want);
     ck_assert_int_eq(memcmp(s.serialized_bytes, want, sizeof want), 0);
     s.serialized_device_assignment_deleter(s.serialized_device_assignment);
-    PJRT_Executable_Destroy_Args e = ARGS(Executable_Destroy, .executable = g.executable);
-    CALL(Executable_Destroy, &e);
+    end_plain(g);
     end_executable(x);
 }
 END_TEST
@@ -336,11 +332,8 @@ START_TEST(cost)
                 "tensor<32x32xf32>\n"
                 "stablehlo.return %j, %w : tensor<i32>, tensor<32x32xf32>\n}\n"
                 "return %r#1 : tensor<32x32xf32> } }");
-    PJRT_LoadedExecutable_GetExecutable_Args g =
-        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = x);
-    CALL(LoadedExecutable_GetExecutable, &g);
-    PJRT_Executable_GetCostAnalysis_Args c =
-        ARGS(Executable_GetCostAnalysis, .executable = g.executable);
+    PJRT_Executable *g = executable_of(x);
+    PJRT_Executable_GetCostAnalysis_Args c = ARGS(Executable_GetCostAnalysis, .executable = g);
     CALL(Executable_GetCostAnalysis, &c);
     ck_assert_uint_eq(c.num_properties, 2);
     ck_assert_str_eq(c.properties[0].name, "flops");
@@ -349,8 +342,7 @@ START_TEST(cost)
     ck_assert_msg(flops >= products && flops < 1.1 * products, "%g", flops);
     ck_assert_str_eq(c.properties[1].name, "bytes accessed");
     ck_assert_double_ge(c.properties[1].float_value, 4 * 2 * 4096.);
-    PJRT_Executable_Destroy_Args e = ARGS(Executable_Destroy, .executable = g.executable);
-    CALL(Executable_Destroy, &e);
+    end_plain(g);
     end_executable(x);
 }
 END_TEST
@@ -403,8 +395,46 @@ START_TEST(bits)
     CALL(Buffer_Bitcast, &a);
     download(a.out_buffer, bytes, 2);
     ck_assert((signed char)bytes[0] == -1 && (signed char)bytes[1] == -8);
+    static const int64_t eight = 8;
+    PJRT_Buffer_Bitcast_Args q =
+        ARGS(Buffer_Bitcast, .buffer = b, .element_type = 1, .dims = &eight, .num_dims = 1);
+    expect(api->Buffer_Bitcast(&q), PJRT_INVALID_ARGUMENT, "bits"); /* a predicate is 0 or 1 */
+    a.buffer = a.out_buffer;
+    a.element_type = 22; /* without sign: the same bits, other bytes */
+    CALL(Buffer_Bitcast, &a);
+    download(a.out_buffer, bytes, 2);
+    ck_assert(bytes[0] == 15 && bytes[1] == 8);
+    drop(a.buffer);
     drop(a.out_buffer);
     drop(b);
+}
+END_TEST
+
+/* Extents of 1 are nothing; [2,3] is not [3,2]. */
+START_TEST(shapes_of_arguments)
+{
+    static const int64_t shape[][4] = {{2, 3}, {1, 2, 3}, {2, 1, 3, 1}, {3, 2},
+                                       {6},    {1, 6},    {2, 2}};
+    static const size_t rank[] = {2, 3, 4, 2, 1, 2, 2};
+    PJRT_LoadedExecutable *x =
+        compile("func.func @main(%a: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+                "%0 = stablehlo.negate %a : tensor<2x3xf32>\nreturn %0 : tensor<2x3xf32> }");
+    const float v[6] = {1, 2, 3, 4, 5, 6};
+    for (int i = 0; i < 7; i++) {
+        PJRT_Buffer *in[] = {upload(11, v, rank[i], shape[i], NULL)}, *out[1];
+        float got[6];
+        if (i < 3) {
+            run(x, in, 1, out);
+            download(out[0], got, sizeof got);
+            for (int k = 0; k < 6; k++)
+                ck_assert(got[k] == -v[k]);
+            drop(out[0]);
+        } else {
+            expect(run_with(x, in, 1, NULL, 0, out, NULL), PJRT_INVALID_ARGUMENT, "argument 0 is");
+        }
+        drop(in[0]);
+    }
+    end_executable(x);
 }
 END_TEST
 
@@ -413,10 +443,8 @@ END_TEST
 START_TEST(bytes)
 {
     PJRT_LoadedExecutable *x = compile(two_sums), *y = NULL;
-    PJRT_LoadedExecutable_GetExecutable_Args g =
-        ARGS(LoadedExecutable_GetExecutable, .loaded_executable = x);
-    CALL(LoadedExecutable_GetExecutable, &g);
-    PJRT_Executable_Serialize_Args s = ARGS(Executable_Serialize, .executable = g.executable);
+    PJRT_Executable *g = executable_of(x);
+    PJRT_Executable_Serialize_Args s = ARGS(Executable_Serialize, .executable = g);
     CALL(Executable_Serialize, &s);
     PJRT_Executable_DeserializeAndLoad_Args r =
         ARGS(Executable_DeserializeAndLoad, .client = client,
@@ -430,8 +458,8 @@ START_TEST(bytes)
     r.overridden_serialized_compile_options = on_device_9;
     r.overridden_serialized_compile_options_size = sizeof on_device_9;
     PJRT_Client_Load_Args l =
-        ARGS(Client_Load, .client = client, .executable = g.executable,
-             .compile_options = on_device_9, .compile_options_size = sizeof on_device_9);
+        ARGS(Client_Load, .client = client, .executable = g, .compile_options = on_device_9,
+             .compile_options_size = sizeof on_device_9);
     expect(api->Executable_DeserializeAndLoad(&r), PJRT_INVALID_ARGUMENT, "device");
     expect(api->Client_Load(&l), PJRT_INVALID_ARGUMENT, "device");
     l.compile_options_size = r.overridden_serialized_compile_options_size = 0;
@@ -457,8 +485,7 @@ START_TEST(bytes)
     }
     free(copy);
     s.serialized_executable_deleter(s.serialized_executable);
-    PJRT_Executable_Destroy_Args e = ARGS(Executable_Destroy, .executable = g.executable);
-    CALL(Executable_Destroy, &e);
+    end_plain(g);
     end_executable(x);
 }
 END_TEST
@@ -759,6 +786,7 @@ int main(void)
     tcase_add_test(t, programs);
     tcase_add_test(t, cost);
     tcase_add_test(t, bits);
+    tcase_add_test(t, shapes_of_arguments);
     tcase_add_test(t, bytes);
     tcase_add_test(t, donation);
     tcase_add_test(t, donation_that_fails);
