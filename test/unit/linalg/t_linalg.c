@@ -539,6 +539,17 @@ static bool all_nan(const float *x, int64_t n)
     return all;
 }
 
+/* Eigenvalues and singular values of an n x n matrix, and their vectors; u, s and v are room. */
+static void spectra_are_nan(const kind *k, int n, float *in, float *u, float *s, float *v)
+{
+    lz_linalg_task t = task(k, LZ_LINALG_EIGH, n, n, 0);
+    run(&t, (void *[]){u, s, in}, 0, 1);
+    ck_assert(all_nan(u, n * n) && all_nan(s, n));
+    t = task(k, LZ_LINALG_SVD, n, n, n);
+    run(&t, (void *[]){u, s, v, in}, 0, 1);
+    ck_assert(all_nan(u, n * n) && all_nan(s, n) && all_nan(v, n * n));
+}
+
 START_TEST(not_finite)
 {
     enum { SMALL = 37, DIVIDED = 131 };
@@ -551,13 +562,8 @@ START_TEST(not_finite)
           *spd = store(k, &p);
     in[20 * N + 3] = bad;
     spd[20 * N + 3] = bad;
-    lz_linalg_task t = task(k, LZ_LINALG_EIGH, N, N, 0);
-    run(&t, (void *[]){u, s, in}, 0, 1);
-    ck_assert(all_nan(u, N * N) && all_nan(s, N));
-    t = task(k, LZ_LINALG_SVD, N, N, N);
-    run(&t, (void *[]){u, s, v, in}, 0, 1);
-    ck_assert(all_nan(u, N * N) && all_nan(s, N) && all_nan(v, N * N));
-    t = task(k, LZ_LINALG_CHOLESKY, N, N, 0);
+    spectra_are_nan(k, N, in, u, s, v);
+    lz_linalg_task t = task(k, LZ_LINALG_CHOLESKY, N, N, 0);
     run(&t, (void *[]){u, spd}, 0, 1);
     for (int i = 0; i < N; i++)
         ck_assert(all_nan(u + i * N, i + 1) && (i == N - 1 || u[i * N + i + 1] == 0));
@@ -581,12 +587,7 @@ START_TEST(not_finite_apart)
     for (int i = 0; i < N; i++)
         in[i * N + i] = (float)(i + 1);
     in[5 * N + 4] = in[4 * N + 5] = _i % 2 ? NAN : INFINITY;
-    lz_linalg_task t = task(k, LZ_LINALG_EIGH, N, N, 0);
-    run(&t, (void *[]){u, s, in}, 0, 1);
-    ck_assert(all_nan(u, N * N) && all_nan(s, N));
-    t = task(k, LZ_LINALG_SVD, N, N, N);
-    run(&t, (void *[]){u, s, v, in}, 0, 1);
-    ck_assert(all_nan(u, N * N) && all_nan(s, N) && all_nan(v, N * N));
+    spectra_are_nan(k, N, in, u, s, v);
     free(in), free(u), free(s), free(v);
 }
 END_TEST
